@@ -1,0 +1,60 @@
+# Everything a contributor runs. `just` alone lists it.
+
+export UV_NO_SYNC := "1"
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := "1"
+
+# List the recipes
+default:
+    @just --list --unsorted
+
+# Make .venv exactly as locked, with midcourse installed for editing
+setup:
+    uv venv --allow-existing .venv
+    uv pip sync --require-hashes requirements.lock
+    uv pip install --no-deps -e .
+
+# Compile requirements.lock from pyproject.toml; `just lock --upgrade` takes newer versions
+lock *args:
+    uv pip compile --quiet --universal --generate-hashes --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
+
+# Format the code and sort the imports
+fmt:
+    uv run ruff format
+    uv run ruff check --select I --fix
+
+# Check format and lint rules
+lint:
+    uv run ruff format --check
+    uv run ruff check
+
+# Check types: strict in src, standard elsewhere
+types:
+    uv run pyright
+
+# Check that imports point down only
+imports:
+    uv run lint-imports
+
+# Run the quick tests, in less than two minutes
+test *args:
+    MIDCOURSE_HYPOTHESIS=quick uv run pytest -q -n auto -m "not slow" {{ args }}
+
+# Run the seeds' own examples
+scenarios *args:
+    uv run pytest -q tests/scenarios {{ args }}
+
+# Run the director's promises over 20,000 generated examples each
+properties *args:
+    MIDCOURSE_HYPOTHESIS=properties uv run pytest -q -n auto -o timeout=7200 tests/properties {{ args }}
+
+# Check that the documentation is true
+docs:
+    uv run pytest -q tests/docs
+
+# Run all that CI runs
+check:
+    bash .ci/run
+
+# Run what is too long for CI: properties and the full benchmarks
+nightly: properties
+    uv run python benchmarks/kill_local.py --runs 200 --json

@@ -1,0 +1,10 @@
+"""Hypothesis profiles. MIDCOURSE_HYPOTHESIS picks one: quick, ci (the default) or properties."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=50, deadline=None)
+settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True)
+settings.register_profile("properties", max_examples=20_000, deadline=None)
+settings.load_profile(os.environ.get("MIDCOURSE_HYPOTHESIS", "ci"))
