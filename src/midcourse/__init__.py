@@ -1,0 +1,1 @@
+"""Midcourse: a runtime for agents that act in a world that changes under them."""

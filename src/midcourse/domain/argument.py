@@ -1,0 +1,21 @@
+"""Arguments of a skill: literals, or references that are filled in right before acting."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Scalar: TypeAlias = str | int | float | bool | None
+Pairs: TypeAlias = tuple[tuple[str, Scalar], ...]
+"""Named values in order. Pairs and not a dict, because what holds them must be hashable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """Stands for a value the planner must not, or need not, write out: a task input, a secret, a file."""
+
+    source: Literal["input", "secret", "file"]
+    name: str
+    kind: Literal["reference"] = "reference"
+
+
+Argument: TypeAlias = Scalar | Reference
+Arguments: TypeAlias = tuple[tuple[str, Argument], ...]

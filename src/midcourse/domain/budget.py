@@ -1,0 +1,77 @@
+"""What a run may cost, what it has cost, and what is set aside for commands under way."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Approvals: TypeAlias = Literal["always", "never"]
+FinalLooks: TypeAlias = Literal["each", "last"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Model calls, tokens, and millionths of a dollar."""
+
+    calls: int = 0
+    tokens: int = 0
+    microusd: int = 0
+
+    def plus(self, other: "Cost") -> "Cost":
+        return Cost(
+            calls=self.calls + other.calls,
+            tokens=self.tokens + other.tokens,
+            microusd=self.microusd + other.microusd,
+        )
+
+    def minus(self, other: "Cost") -> "Cost":
+        return self.plus(Cost(calls=-other.calls, tokens=-other.tokens, microusd=-other.microusd))
+
+    def within(self, other: "Cost") -> bool:
+        return self.calls <= other.calls and self.tokens <= other.tokens and self.microusd <= other.microusd
+
+
+FREE = Cost()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Everything that `decide` is told by settings. Each field is a setting of the same name (`app/settings.py`)."""
+
+    max_calls: int = 30
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    max_wall_seconds: float = 3600.0
+    deadline_seconds: float | None = None
+    max_segments: int = 20
+    max_replans: int = 5
+    max_error_replans: int = 3
+    max_step_retries: int = 3
+    max_plan_steps: int = 50
+    count_extensions: bool = False
+    replan_admission: bool = True
+    structural_stop: bool = True
+    retry_delay_seconds: float = 2.0
+    max_retry_delay_seconds: float = 60.0
+    approvals: Approvals = "always"
+    approval_seconds: float = 3600.0
+    wrap_up_at: float = 0.8
+    look_calls: int = 0
+    final_looks: FinalLooks = "each"
+    plan_tokens: int = 0
+    plan_cost_usd: float = 0.0
+    act_timeout_seconds: float = 30.0
+    look_timeout_seconds: float = 60.0
+    plan_timeout_seconds: float = 120.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Spent plus reserved never exceeds the limits: what a command can cost at worst is reserved before it goes out."""
+
+    spent: Cost = FREE
+    reserved: Cost = FREE
+    active_seconds: float = 0.0
+    """Time in which the run was neither paused, nor waiting for a person, nor without a process."""
+
+    @property
+    def committed(self) -> Cost:
+        return self.spent.plus(self.reserved)

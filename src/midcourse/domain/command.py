@@ -1,0 +1,145 @@
+"""Commands: what the director wants done. Imperative, small, each with an id that its answer names."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Discriminator
+
+from midcourse.domain.approval import About, Told
+from midcourse.domain.budget import Cost
+from midcourse.domain.move import FinalReason
+from midcourse.domain.plan import Cause
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenWorld:
+    """Open the world anew; its session was lost."""
+
+    id: int
+    timeout: float
+    kind: Literal["open_world"] = "open_world"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observe:
+    """Look at the world."""
+
+    id: int
+    timeout: float
+    kind: Literal["observe"] = "observe"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakePlan:
+    """Have the planner draft a segment from this observation, resolve it, and store it as this version."""
+
+    id: int
+    timeout: float
+    version: int
+    cause: Cause
+    why: str
+    seen: str
+    """Observation to plan from."""
+    stale: bool = False
+    refused: str = ""
+    """Why the planner's previous answer to the same question was refused."""
+    guidance: tuple[str, ...] = ()
+    told: tuple[Told, ...] = ()
+    left: Cost = Cost()
+    wrap_up: bool = False
+    kind: Literal["make_plan"] = "make_plan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """Check, dispatch, act, settle, observe and verify one step of a stored plan."""
+
+    id: int
+    timeout: float
+    version: int
+    index: int
+    seen: str
+    """Observation that the step relies on."""
+    consequence: str = ""
+    """For an irreversible step, the only consequence that may be dispatched; any other is held and reported."""
+    look: bool = True
+    kind: Literal["act"] = "act"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verify:
+    """Make sure that command `doubted` can no longer act, then find out whether it did."""
+
+    id: int
+    timeout: float
+    version: int
+    index: int
+    doubted: int
+    kind: Literal["verify"] = "verify"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckDone:
+    """Test the task's `done_when` against the world as it is."""
+
+    id: int
+    timeout: float
+    seen: str
+    kind: Literal["check_done"] = "check_done"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedStep:
+    """A step in a question."""
+
+    version: int
+    index: int
+    consequence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskPerson:
+    """Put a question to a person. The decision may come as its answer, or later through the mailbox."""
+
+    id: int
+    about: About
+    steps: tuple[AskedStep, ...]
+    expires_at: float
+    changed_from: str = ""
+    detail: str = ""
+    kind: Literal["ask_person"] = "ask_person"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wait:
+    """Let time pass."""
+
+    id: int
+    seconds: float
+    kind: Literal["wait"] = "wait"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """Write down what has happened so far; a long wait begins."""
+
+    id: int
+    kind: Literal["record"] = "record"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finish:
+    """Write the result and let go of the world."""
+
+    id: int
+    reason: FinalReason
+    detail: str
+    verified: bool
+    told: tuple[Told, ...] = ()
+    kind: Literal["finish"] = "finish"
+
+
+Command: TypeAlias = Annotated[
+    OpenWorld | Observe | MakePlan | Act | Verify | CheckDone | AskPerson | Wait | Record | Finish,
+    Discriminator("kind"),
+]

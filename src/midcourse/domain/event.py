@@ -1,0 +1,209 @@
+"""Events: what happened. Past tense. An answer names the command it answers; a control event comes from outside.
+
+Time arrives here and nowhere else: the runtime stamps `at` when it takes an event from the mailbox.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Discriminator
+
+from midcourse.domain.approval import Verdict
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.observation import ObservationRef
+from midcourse.domain.outcome import Evidence, Status
+from midcourse.domain.plan import PlannedStep
+from midcourse.domain.skill import Effect
+
+# --- answers to our own commands
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldOpened:
+    answers: int
+    at: float = 0.0
+    opened: bool
+    detail: str = ""
+    cost: Cost = FREE
+    kind: Literal["world_opened"] = "world_opened"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """Nothing `seen` means that the look failed or showed nothing, and `reason` says which."""
+
+    answers: int
+    at: float = 0.0
+    seen: ObservationRef | None = None
+    reason: str = ""
+    detail: str = ""
+    cost: Cost = FREE
+    kind: Literal["observed"] = "observed"
+
+
+PlanVerdict: TypeAlias = Literal["steps", "done", "impossible", "gave_up", "refused", "garbage", "transport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """What the planner's draft came to after it was resolved against what is visible."""
+
+    answers: int
+    at: float = 0.0
+    verdict: PlanVerdict = "steps"
+    steps: tuple[PlannedStep, ...] = ()
+    final: bool = False
+    repairs: int = 0
+    detail: str = ""
+    cost: Cost = FREE
+    kind: Literal["planned"] = "planned"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acted:
+    """How an act turned out, and what it left behind.
+
+    `reason` `held` means that nothing was sent because the consequence was not the one allowed: it comes with the
+    consequence it would have had, its identity, and the effect class that showed.
+    """
+
+    answers: int
+    at: float = 0.0
+    status: Status = "ok"
+    reason: str = ""
+    detail: str = ""
+    evidence: Evidence = ""
+    dispatched: bool = True
+    identity: str = ""
+    consequence: str = ""
+    effect: Effect | None = None
+    looked: bool = True
+    seen: ObservationRef | None = None
+    cost: Cost = FREE
+    kind: Literal["acted"] = "acted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    """Whether a doubted act happened. `too_early`: ask again after `seconds`, absence would not count yet."""
+
+    answers: int
+    at: float = 0.0
+    verdict: Literal["happened", "did_not_happen", "undecided", "too_early"] = "undecided"
+    evidence: Evidence = ""
+    detail: str = ""
+    seconds: float = 0.0
+    seen: ObservationRef | None = None
+    cost: Cost = FREE
+    kind: Literal["verified"] = "verified"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoneChecked:
+    answers: int
+    at: float = 0.0
+    verdict: Literal["met", "unmet", "undecided"] = "undecided"
+    detail: str = ""
+    cost: Cost = FREE
+    kind: Literal["done_checked"] = "done_checked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonAsked:
+    """The question is out; its decision will come through the mailbox."""
+
+    answers: int
+    at: float = 0.0
+    cost: Cost = FREE
+    kind: Literal["person_asked"] = "person_asked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimerFired:
+    answers: int
+    at: float = 0.0
+    cost: Cost = FREE
+    kind: Literal["timer_fired"] = "timer_fired"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    answers: int
+    at: float = 0.0
+    cost: Cost = FREE
+    kind: Literal["recorded"] = "recorded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    answers: int
+    at: float = 0.0
+    cost: Cost = FREE
+    kind: Literal["finished"] = "finished"
+
+
+Answer: TypeAlias = (
+    WorldOpened | Observed | Planned | Acted | Verified | DoneChecked | PersonAsked | TimerFired | Recorded | Finished
+)
+
+# --- control: comes from outside, at any time, and never raises
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    at: float = 0.0
+    kind: Literal["started"] = "started"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumed:
+    """A process drives the run again after a crash or stop; `world` is its session as it was, or a new one."""
+
+    at: float = 0.0
+    world: Literal["kept", "reopened"] = "kept"
+    kind: Literal["resumed"] = "resumed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalDecided:
+    """A person's answer to the question with that id."""
+
+    question: int
+    at: float = 0.0
+    verdict: Verdict
+    once: bool = True
+    guidance: str = ""
+    by: str = ""
+    kind: Literal["approval_decided"] = "approval_decided"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PauseAsked:
+    at: float = 0.0
+    kind: Literal["pause_asked"] = "pause_asked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeAsked:
+    at: float = 0.0
+    kind: Literal["resume_asked"] = "resume_asked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CancelAsked:
+    at: float = 0.0
+    kind: Literal["cancel_asked"] = "cancel_asked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guided:
+    """Advice from a person. It enters the next plan and forces none."""
+
+    text: str
+    at: float = 0.0
+    kind: Literal["guided"] = "guided"
+
+
+Control: TypeAlias = Started | Resumed | ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided
+
+Event: TypeAlias = Annotated[Answer | Control, Discriminator("kind")]

@@ -1,0 +1,95 @@
+"""What must be true of the world afterwards, and how to find out whether an effect happened.
+
+Labels, titles and patterns match like file names: `*` stands for anything, letters must match exactly.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Discriminator
+
+from midcourse.domain.argument import Arguments, Scalar
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZoneAppears:
+    """A zone with this role and label is on the screen. An empty role or label matches any."""
+
+    label: str = ""
+    role: str = ""
+    kind: Literal["zone_appears"] = "zone_appears"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZoneGone:
+    """No zone with this role and label is on the screen."""
+
+    label: str = ""
+    role: str = ""
+    kind: Literal["zone_gone"] = "zone_gone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZoneHasState:
+    """A zone with this role and label has `state` equal to `value`."""
+
+    state: str
+    value: Scalar
+    label: str = ""
+    role: str = ""
+    kind: Literal["zone_has_state"] = "zone_has_state"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextContains:
+    """Some zone's label or text state, or the surface's title, contains this text."""
+
+    text: str
+    kind: Literal["text_contains"] = "text_contains"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurfaceMatches:
+    """The surface's title or address matches this pattern."""
+
+    pattern: str
+    kind: Literal["surface_matches"] = "surface_matches"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FingerprintChanged:
+    """Anything at all is different from before."""
+
+    kind: Literal["fingerprint_changed"] = "fingerprint_changed"
+
+
+Check: TypeAlias = Annotated[
+    ZoneAppears | ZoneGone | ZoneHasState | TextContains | SurfaceMatches | FingerprintChanged,
+    Discriminator("kind"),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expectation:
+    """All checks together, and what they mean in words. Words alone need somebody who can read."""
+
+    checks: tuple[Check, ...] = ()
+    says: str = ""
+    kind: Literal["expectation"] = "expectation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """A read-only check of the world's, possibly elsewhere, that tells whether an effect happened.
+
+    'Absent' counts only once `settles_after` seconds have passed since nobody could act any more; 'present' counts at
+    once.
+    """
+
+    name: str
+    arguments: Arguments = ()
+    settles_after: float = 0.0
+    kind: Literal["probe"] = "probe"
+
+
+Condition: TypeAlias = Annotated[Expectation | Probe, Discriminator("kind")]

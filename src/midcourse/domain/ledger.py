@@ -1,0 +1,21 @@
+"""The action ledger: what was sent into the world, written before it is sent."""
+
+from dataclasses import dataclass
+
+from midcourse.domain.outcome import Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerEntry:
+    """One act. Dispatched and without an outcome means: it may have happened."""
+
+    command: int
+    version: int
+    index: int
+    call: str
+    identity: str = ""
+    dispatched_at: float | None = None
+    """None: nothing was sent, or sending it twice would do no harm (`read`, `set_state`)."""
+    barred_at: float | None = None
+    """From then on the world refuses this command, so that nobody can still carry it out late."""
+    outcome: Outcome | None = None

@@ -1,0 +1,169 @@
+"""Moves: what the director wants next, as data.
+
+A handler ends by naming a move instead of calling the code behind it, so horizons refer to each other without importing
+each other, and 'what comes after the wait' can be stored with the run.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Discriminator
+
+from midcourse.domain.approval import About
+from midcourse.domain.outcome import Status
+from midcourse.domain.plan import Cause, PlannedStep
+
+Purpose: TypeAlias = Literal["segment"]
+"""Which horizon asked for a step, and is told how it went."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Open:
+    """Open the world again after it was lost; then plan afresh."""
+
+    kind: Literal["open"] = "open"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """See the world as it is now, then go on."""
+
+    then: "Move"
+    free: bool = False
+    kind: Literal["look"] = "look"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Have a new plan version made."""
+
+    cause: Cause
+    why: str = ""
+    kind: Literal["plan"] = "plan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskPlanner:
+    """Put the question of an admitted replan to the planner, once more if its answer was refused or lost."""
+
+    cause: Cause
+    why: str = ""
+    refused: str = ""
+    tries: int = 0
+    kind: Literal["ask_planner"] = "ask_planner"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advance:
+    """Go on with the step under the segment's cursor."""
+
+    kind: Literal["advance"] = "advance"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Do:
+    """Carry out one step for a horizon: through the gate, then act."""
+
+    step: PlannedStep
+    purpose: Purpose
+    retry: bool = False
+    holds: int = 0
+    kind: Literal["do"] = "do"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """Find out whether an act whose outcome is unknown happened."""
+
+    step: PlannedStep
+    purpose: Purpose
+    command: int
+    kind: Literal["doubt"] = "doubt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Tell the horizon that asked how its step turned out."""
+
+    step: PlannedStep
+    purpose: Purpose
+    status: Status
+    reason: str = ""
+    detail: str = ""
+    before: str = ""
+    """Fingerprint the step was tried under."""
+    kind: Literal["report"] = "report"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """Put a question to a person: may these steps be done, or did this one happen?"""
+
+    about: About
+    steps: tuple[PlannedStep, ...]
+    purpose: Purpose
+    then: "Move"
+    """Where an approval leads. A question about what happened is answered by a report instead."""
+    changed_from: str = ""
+    detail: str = ""
+    kind: Literal["ask"] = "ask"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackOff:
+    """Wait, then go on."""
+
+    seconds: float
+    then: "Move"
+    kind: Literal["back_off"] = "back_off"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recover:
+    """Decide what a failed step means."""
+
+    step: PlannedStep
+    reason: str
+    detail: str
+    kind: Literal["recover"] = "recover"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclude:
+    """The plan says that the task is done: see whether it is."""
+
+    detail: str = ""
+    kind: Literal["conclude"] = "conclude"
+
+
+FinalReason: TypeAlias = Literal[
+    "plan_complete",
+    "goal_reached",
+    "replan_exhausted",
+    "replan_no_change",
+    "structural_failure",
+    "budget_exhausted",
+    "empty_plan",
+    "rejected",
+    "needs_human",
+    "planner_unavailable",
+    "world_lost",
+    "deadline_exceeded",
+    "cancelled",
+    "internal_error",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """The run is over, and this is why."""
+
+    reason: FinalReason
+    detail: str = ""
+    kind: Literal["end"] = "end"
+
+
+Move: TypeAlias = Annotated[
+    Open | Look | Plan | AskPlanner | Advance | Do | Doubt | Report | Ask | BackOff | Recover | Conclude | End,
+    Discriminator("kind"),
+]

@@ -1,0 +1,115 @@
+"""Phases: what a run is waiting for, and nothing else. What comes after the wait is a move inside."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Discriminator
+
+from midcourse.domain.approval import About
+from midcourse.domain.move import AskPlanner, FinalReason, Move, Purpose
+from midcourse.domain.plan import PlannedStep
+
+
+@dataclass(frozen=True, kw_only=True)
+class New:
+    """Nothing has happened yet."""
+
+    kind: Literal["new"] = "new"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """The world is being opened again."""
+
+    kind: Literal["opening"] = "opening"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looking:
+    """An observation is under way."""
+
+    then: Move
+    failures: int = 0
+    kind: Literal["looking"] = "looking"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planning:
+    """The planner is at work."""
+
+    asked: AskPlanner
+    kind: Literal["planning"] = "planning"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acting:
+    """A step is being carried out. Nothing interrupts this."""
+
+    step: PlannedStep
+    purpose: Purpose
+    before: str
+    """Fingerprint the step is tried under."""
+    holds: int = 0
+    kind: Literal["acting"] = "acting"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verifying:
+    """It is being found out whether an act happened."""
+
+    step: PlannedStep
+    purpose: Purpose
+    command: int
+    before: str
+    kind: Literal["verifying"] = "verifying"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """A person has been asked."""
+
+    about: About
+    steps: tuple[PlannedStep, ...]
+    purpose: Purpose
+    question: int
+    then: Move
+    kind: Literal["asking"] = "asking"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackingOff:
+    """A timer runs."""
+
+    then: Move
+    kind: Literal["backing_off"] = "backing_off"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concluding:
+    """It is being checked whether the task is done."""
+
+    detail: str = ""
+    kind: Literal["concluding"] = "concluding"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paused:
+    """Somebody asked for a pause."""
+
+    then: Move
+    kind: Literal["paused"] = "paused"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """The run is over."""
+
+    reason: FinalReason
+    detail: str
+    kind: Literal["ended"] = "ended"
+
+
+Phase: TypeAlias = Annotated[
+    New | Opening | Looking | Planning | Acting | Verifying | Asking | BackingOff | Concluding | Paused | Ended,
+    Discriminator("kind"),
+]

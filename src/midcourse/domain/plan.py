@@ -1,0 +1,107 @@
+"""Plans: what a planner drafts, what becomes of a draft, and the short form that a run carries."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from midcourse.domain.argument import Arguments
+from midcourse.domain.expectation import Expectation, Probe
+from midcourse.domain.skill import Effect
+
+REPLAN = "__replan__"
+"""The sentinel: a transition is due here; look again and plan the rest."""
+GLOBAL = "__global__"
+"""The target of a step that has no zone, such as a keyboard shortcut."""
+
+Cause: TypeAlias = Literal["initial", "adaptive", "error", "guided", "reopened"]
+"""Why a plan version was made: the first; at a transition; after a failure; a person said so; the world was lost."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """One step as a planner writes it. Nothing in it is trusted."""
+
+    zone: str
+    skill: str = ""
+    arguments: Arguments = ()
+    expect: Expectation | None = None
+    absent_when: Expectation | None = None
+    probe: Probe | None = None
+    transition: bool | None = None
+    says: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What a step acts on, in words that survive a reload. The zone's id is not among them."""
+
+    surface: str
+    role: str
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A draft that passed: its zone was visible, its skill is known, its arguments fit. Kept in the plan store."""
+
+    version: int
+    index: int
+    zone: str
+    skill: str = ""
+    arguments: Arguments = ()
+    target: Target
+    effect: Effect = "read"
+    transition: bool = False
+    expect: Expectation | None = None
+    absent_when: Expectation | None = None
+    probe: Probe | None = None
+    says: str = ""
+    call: str = ""
+    """Digest of (skill, target, arguments): what an attempt is remembered by."""
+
+
+Place: TypeAlias = Literal["zone", "global", "replan"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedStep:
+    """The short form of a step: all that the director needs to decide. The rest is found by (version, index)."""
+
+    version: int
+    index: int
+    place: Place
+    skill: str = ""
+    effect: Effect = "read"
+    transition: bool = False
+    call: str = ""
+    identity: str = ""
+    """Digest of (skill, target, commit set) of an irreversible step; empty until the commit set is known."""
+    consequence: str = ""
+    """What an approval binds; empty until the commit set is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """The plan version under way."""
+
+    version: int
+    cause: Cause
+    made_under: str
+    """Fingerprint of the observation it was made from."""
+    final: bool
+    steps: tuple[PlannedStep, ...]
+    cursor: int = 0
+    tries: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanVersion:
+    """One plan as stored: whole steps, why it was made, from what, and what was repaired in the draft."""
+
+    version: int
+    parent: int | None
+    cause: Cause
+    why: str
+    observation: str
+    final: bool
+    steps: tuple[Step, ...]
+    repairs: tuple[str, ...] = ()

@@ -1,0 +1,64 @@
+"""What a run comes to: enough to trust it, or to see why not."""
+
+from dataclasses import dataclass
+
+from midcourse.domain.argument import Pairs
+from midcourse.domain.budget import Cost
+from midcourse.domain.failure import FailedStep
+from midcourse.domain.move import FinalReason
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletedStep:
+    """A step that was done. `doubtful`: it may have happened, and nothing could decide it."""
+
+    version: int
+    index: int
+    skill: str
+    target: str
+    says: str
+    irreversible: bool = False
+    doubtful: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetUsed:
+    calls: int
+    max_calls: int
+    segments: int
+    max_segments: int
+    replans: int
+    max_replans: int
+    error_replans: int
+    max_error_replans: int
+    tokens: int
+    max_tokens: int | None
+    cost_usd: float
+    max_cost_usd: float | None
+    wall_seconds: float
+    max_wall_seconds: float
+    overrun: Cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    run: str
+    goal: str
+    success: bool
+    verified: bool
+    """Whether `done_when` was seen to be satisfied. Success without it is the plan's word only."""
+    final_reason: FinalReason
+    final_detail: str
+    replans: int
+    """How often the run went back to planning: extensions after a transition, and all others."""
+    extensions: int
+    steps: int
+    executions: int
+    planner_calls: int
+    wall_seconds: float
+    completed: tuple[CompletedStep, ...]
+    attempts: tuple[FailedStep, ...]
+    budget: BudgetUsed
+    data: Pairs = ()
+    missing: tuple[str, ...] = ()
+    """Fields of the task's output that nothing brought back."""

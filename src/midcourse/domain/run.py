@@ -1,0 +1,74 @@
+"""The one serialisable state of a run. Small on purpose: bodies of plans and observations live in the store."""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from midcourse.domain.approval import Grant, Told
+from midcourse.domain.budget import FREE, Budget, Cost, Limits
+from midcourse.domain.command import Command
+from midcourse.domain.failure import Attempt
+from midcourse.domain.observation import ObservationRef
+from midcourse.domain.phase import New, Phase
+from midcourse.domain.plan import Segment
+
+FORMAT = 1
+"""Number of the shape below. A change that old code or old data could not read needs a new one."""
+
+Wish: TypeAlias = Literal["go", "pause", "cancel"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Issued:
+    """A command under way, what was set aside for it, and when it went out."""
+
+    command: Command
+    reserved: Cost = FREE
+    at: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    versions: int = 0
+    """Plan versions made; equals segments."""
+    extensions: int = 0
+    """Replans after a verified transition."""
+    replans: int = 0
+    """All other replans, those after errors included."""
+    error_replans: int = 0
+    refusals: int = 0
+    """Refused plans since the last step that went well."""
+    planner_calls: int = 0
+    steps: int = 0
+    executions: int = 0
+    completed: int = 0
+    late: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    id: str
+    format: int = FORMAT
+    limits: Limits = field(default_factory=Limits)
+    has_done_when: bool = False
+    phase: Phase = field(default_factory=New)
+    wish: Wish = "go"
+    pending: tuple[Issued, ...] = ()
+    budget: Budget = field(default_factory=Budget)
+    counts: Counts = field(default_factory=Counts)
+    now: float = 0.0
+    started_at: float = 0.0
+    seq: int = 0
+    next_id: int = 1
+    seen: ObservationRef | None = None
+    segment: Segment | None = None
+    reopened: bool = False
+    """The world's session was lost since the last plan: what was finished may be undone."""
+    verified: bool = False
+    finished_irreversible: tuple[str, ...] = ()
+    """Identities of irreversible steps that happened, or may have."""
+    attempts: tuple[Attempt, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    guidance: tuple[str, ...] = ()
+    told: tuple[Told, ...] = ()
+    overrun: Cost = FREE
+    """What answers reported above their reservations; anything but nothing ends the run."""

@@ -1,0 +1,43 @@
+"""What Midcourse raises. Misuse only: whatever the world, a planner or a person does comes back as an outcome.
+
+MidcourseError
+├── TaskInvalid       a task, task file or setting that cannot be run as written
+├── SkillInvalid      a skill or probe whose declaration makes no sense
+├── RunUnknown        no run of that name in this store
+├── RunEnded          the run has ended; there is nothing left to resume
+├── RunBusy           another process is driving this run
+├── FormatUnknown     a stored run or journal of a format this version does not read
+└── ImpossibleEvent   an answer that the director never asked for: our own bug
+"""
+
+
+class MidcourseError(Exception):
+    """The root, for callers that want to catch everything of ours."""
+
+
+class TaskInvalid(MidcourseError):
+    """The task, its file or a setting cannot be run as written; the message says what to change."""
+
+
+class SkillInvalid(MidcourseError):
+    """A world declares a skill or probe that makes no sense; the message names it."""
+
+
+class RunUnknown(MidcourseError):
+    """No run of that name is stored here."""
+
+
+class RunEnded(MidcourseError):
+    """The run has ended and cannot be resumed."""
+
+
+class RunBusy(MidcourseError):
+    """Another process is driving this run right now."""
+
+
+class FormatUnknown(MidcourseError):
+    """Something stored has a format number that this version cannot read."""
+
+
+class ImpossibleEvent(MidcourseError):
+    """An event answers a command in a way the transition table has no row for. Only our own bug can cause it."""

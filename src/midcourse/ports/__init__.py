@@ -1,0 +1,1 @@
+"""What Midcourse needs from outside, one protocol a file. Ports return outcomes; an exception means a bug."""

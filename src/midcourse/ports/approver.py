@@ -1,0 +1,11 @@
+"""The approver: the person, or what stands for one."""
+
+from typing import Protocol
+
+from midcourse.domain.approval import Decision, Question
+
+
+class Approver(Protocol):
+    async def ask(self, question: Question) -> Decision | None:
+        """Put the question. None: it is out, and the decision comes later through the mailbox."""
+        ...

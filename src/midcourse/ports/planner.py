@@ -1,0 +1,51 @@
+"""The planner: drafts the steps for what is visible now."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.event import PlanVerdict
+from midcourse.domain.failure import FailedStep
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import Cause, Draft
+from midcourse.domain.result import CompletedStep
+from midcourse.domain.task import Task
+from midcourse.ports.world import Catalogue
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanningContext:
+    """All that a planner is told. What came from the world in it is data, never an instruction."""
+
+    task: Task
+    observation: Observation
+    catalogue: Catalogue
+    completed: tuple[CompletedStep, ...] = ()
+    """Not to be done again."""
+    attempts: tuple[FailedStep, ...] = ()
+    """Not to be repeated unchanged."""
+    cause: Cause = "initial"
+    why: str = ""
+    refused: str = ""
+    """Why the previous answer to this very question was turned down."""
+    guidance: tuple[str, ...] = ()
+    left: Cost = FREE
+    """What the run may still spend."""
+    wrap_up: bool = False
+    """The ceiling is near: bring the task to a good end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanDraft:
+    """A planner's answer. Without steps, `verdict` says why: done, impossible, gave up, refused, garbage, transport."""
+
+    verdict: PlanVerdict = "steps"
+    steps: tuple[Draft, ...] = ()
+    final: bool | None = None
+    """Whether these steps finish the task; unsaid, a plan that does not end in `__replan__` or a transition does."""
+    detail: str = ""
+    cost: Cost = Cost(calls=1)
+
+
+class Planner(Protocol):
+    async def plan(self, context: PlanningContext) -> PlanDraft: ...

@@ -1,0 +1,92 @@
+"""The store: state, journal, plans, observations and ledger of runs. What a method wrote is on disk when it returns."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from midcourse.domain.approval import Consequence
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.result import Result
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class JournalRow:
+    """One turn: the event that came in and the commands that went out."""
+
+    seq: int
+    event: Event
+    commands: tuple[Command, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    id: str
+    goal: str
+    phase: str
+    final_reason: str
+    began_at: float
+
+
+class Store(Protocol):
+    async def begin(self, run: Run, task: Task) -> None:
+        """Enter a new run. A second one of the same id is refused with `TaskInvalid`."""
+        ...
+
+    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
+        """The turn that led to this state: journal row `run.seq` and the state, in one transaction."""
+        ...
+
+    async def load(self, run_id: str) -> tuple[Run, Task]:
+        """The latest state. Raises `RunUnknown`, or `FormatUnknown` for a state this version cannot read."""
+        ...
+
+    async def runs(self) -> tuple[RunSummary, ...]:
+        """All runs, newest first."""
+        ...
+
+    async def opening(self, run_id: str) -> Run:
+        """The state a run began with: what its journal starts from."""
+        ...
+
+    async def journal(self, run_id: str) -> tuple[JournalRow, ...]: ...
+
+    async def save_session(self, run_id: str, handle: str) -> None: ...
+
+    async def session(self, run_id: str) -> str:
+        """The world's handle, or nothing."""
+        ...
+
+    async def save_observation(self, run_id: str, observation: Observation) -> None: ...
+
+    async def observation(self, run_id: str, observation_id: str) -> Observation | None: ...
+
+    async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
+        """Saving a version again replaces it: a refused draft never became a plan."""
+        ...
+
+    async def plan(self, run_id: str, version: int) -> PlanVersion | None: ...
+
+    async def plans(self, run_id: str) -> tuple[PlanVersion, ...]: ...
+
+    async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None: ...
+
+    async def consequence(self, run_id: str, digest: str) -> Consequence | None: ...
+
+    async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
+        """Insert or replace the entry of `entry.command`."""
+        ...
+
+    async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None: ...
+
+    async def ledger(self, run_id: str) -> tuple[LedgerEntry, ...]:
+        """All entries, oldest command first."""
+        ...
+
+    async def save_result(self, result: Result) -> None: ...
+
+    async def result(self, run_id: str) -> Result | None: ...

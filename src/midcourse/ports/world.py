@@ -1,0 +1,91 @@
+"""The world: what is acted on. It opens, attaches, observes, acts, closes, and says what it can do."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs
+from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.plan import Target
+from midcourse.domain.skill import Parameter, Skill
+
+Finding: TypeAlias = Literal["present", "absent", "unclear"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeSpec:
+    """A read-only check that a world offers by name."""
+
+    name: str
+    description: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """All that a world can do and be asked."""
+
+    skills: tuple[Skill, ...] = ()
+    probes: tuple[ProbeSpec, ...] = ()
+
+    def skill(self, name: str) -> Skill | None:
+        return next((skill for skill in self.skills if skill.name == name), None)
+
+    def probe(self, name: str) -> ProbeSpec | None:
+        return next((probe for probe in self.probes if probe.name == name), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One use of a skill, with every reference filled in. `command` is what the fence knows it by."""
+
+    command: int
+    skill: str
+    zone: str
+    target: Target
+    arguments: Pairs = ()
+
+
+class World(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fences(self) -> bool:
+        """Whether `bar` and `attach` really keep late and older callers out."""
+        ...
+
+    def catalogue(self) -> Catalogue:
+        """Skills and probes. Known once the world is open or attached."""
+        ...
+
+    async def open(self) -> str:
+        """Begin a session. The handle is what another process attaches with; empty if nobody can."""
+        ...
+
+    async def attach(self, handle: str) -> bool:
+        """Take over a session as it is, and shut out whoever held it. False: there is no such session any more."""
+        ...
+
+    async def observe(self) -> Observation | Unseen: ...
+
+    async def commit_set(self, call: Call) -> CommitSet | None:
+        """Every value that this call would send, read now and without acting. None: it cannot be read."""
+        ...
+
+    async def act(self, call: Call) -> Outcome:
+        """Act once, and return when the world has settled."""
+        ...
+
+    async def probe(self, name: str, arguments: Pairs) -> Finding:
+        """Find out whether an effect is there, without leaving a trace."""
+        ...
+
+    async def bar(self, command: int) -> None:
+        """Refuse this command from now on, whoever sends it."""
+        ...
+
+    async def close(self) -> None:
+        """End the session. Closing twice is no error."""
+        ...
