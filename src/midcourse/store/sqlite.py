@@ -1,0 +1,356 @@
+"""Runs in one SQLite file, for the local runtime. Several processes may share the file, each driving its own runs.
+
+What a method wrote is on the disk when it returns: it survives kill -9 and, if the disk keeps its word, loss of power.
+The file belongs on a local disk, because neither SQLite's write-ahead log nor our locks work over a network.
+"""
+
+import json
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+from midcourse.codec import decode, decode_any, encode
+from midcourse.domain.approval import Consequence
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.observation import Observation
+from midcourse.domain.phase import Ended
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.result import Result
+from midcourse.domain.run import FORMAT, Run
+from midcourse.domain.task import Task
+from midcourse.errors import FormatUnknown, RunBusy, RunUnknown, TaskInvalid
+from midcourse.ports.store import JournalRow, RunSummary
+
+if sys.platform != "win32":
+    import fcntl
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 10.0
+"""How long a write waits for another process's."""
+
+SCHEMA_VERSION = 1
+"""Kept as the file's `user_version`; 0 is a file that has no tables yet."""
+
+SCHEMA = (
+    """CREATE TABLE runs (
+        entered INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        goal TEXT NOT NULL,
+        task TEXT NOT NULL,
+        opening TEXT NOT NULL,
+        state TEXT NOT NULL,
+        phase TEXT NOT NULL,
+        final_reason TEXT NOT NULL,
+        began_at REAL NOT NULL DEFAULT 0,
+        session TEXT NOT NULL DEFAULT '',
+        result TEXT
+    )""",
+    """CREATE TABLE journal (
+        run TEXT NOT NULL REFERENCES runs (id),
+        seq INTEGER NOT NULL,
+        event TEXT NOT NULL,
+        commands TEXT NOT NULL,
+        PRIMARY KEY (run, seq)
+    )""",
+    """CREATE TABLE plans (
+        run TEXT NOT NULL REFERENCES runs (id),
+        version INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (run, version)
+    )""",
+    """CREATE TABLE observations (
+        run TEXT NOT NULL REFERENCES runs (id),
+        id TEXT NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (run, id)
+    )""",
+    """CREATE TABLE consequences (
+        run TEXT NOT NULL REFERENCES runs (id),
+        digest TEXT NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (run, digest)
+    )""",
+    """CREATE TABLE ledger (
+        run TEXT NOT NULL REFERENCES runs (id),
+        command INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (run, command)
+    )""",
+)
+
+COMMANDS = tuple[Command, ...]
+
+
+class SqliteStore:
+    """One connection, used from the thread that made it.
+
+    Its methods are coroutines that never yield: a read or write blocks the event loop for the few milliseconds it
+    takes, or for up to `BUSY_SECONDS` while another process writes. That is a fair price at the pace of a screen and
+    a model, and it keeps every method atomic without a lock of our own.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path).absolute()
+        self._db = _open(self.path)
+
+    def close(self) -> None:
+        """Closing twice is no error."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- who drives a run
+
+    @contextmanager
+    def claim(self, run_id: str) -> Generator[None]:
+        """Hold a run while driving it; `RunBusy` if another process, or another claim in this one, holds it.
+
+        The operating system lets go of it when the process dies, however it dies. On Windows this does nothing.
+        """
+        if sys.platform == "win32":
+            yield
+            return
+        path = self.path.with_name(f"{self.path.name}.{quote(run_id, safe='')}.lock")
+        lock = _lock(path, run_id)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)  # while it is still locked: nobody else's file can be there
+            os.close(lock)
+
+    # --- state and journal
+
+    async def begin(self, run: Run, task: Task) -> None:
+        state = encode(run)
+        entered = self._db.execute(
+            "INSERT INTO runs (id, goal, task, opening, state, phase, final_reason) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO NOTHING",
+            (run.id, task.goal, encode(task), state, state, run.phase.kind, _final_reason(run)),
+        )
+        if not entered.rowcount:
+            raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
+
+    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
+        """A turn that is stored already may be kept again, without effect. Any other turn in its place is `RunBusy`."""
+        turn = (encode(event, Event), encode(commands, COMMANDS))
+        with self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            (last,) = self._one("SELECT max(seq) FROM journal WHERE run = ?", run.id)
+            if last is not None and run.seq <= last:
+                if self._one("SELECT event, commands FROM journal WHERE run = ? AND seq = ?", run.id, run.seq) != turn:
+                    raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
+                return
+            self._write(
+                run.id,
+                "UPDATE runs SET state = ?, phase = ?, final_reason = ?,"
+                " began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END WHERE id = ?",
+                encode(run),
+                run.phase.kind,
+                _final_reason(run),
+                event.at,
+            )
+            self._db.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", (run.id, run.seq, *turn))
+
+    async def load(self, run_id: str) -> tuple[Run, Task]:
+        state, task = self._known(run_id, "SELECT state, task FROM runs WHERE id = ?")
+        return _decode_run(run_id, state), decode(Task, task)
+
+    async def runs(self) -> tuple[RunSummary, ...]:
+        rows = self._db.execute("SELECT id, goal, phase, final_reason, began_at FROM runs ORDER BY entered DESC")
+        return tuple(
+            RunSummary(id=run_id, goal=goal, phase=phase, final_reason=final_reason, began_at=began_at)
+            for run_id, goal, phase, final_reason, began_at in rows
+        )
+
+    async def opening(self, run_id: str) -> Run:
+        return _decode_run(run_id, *self._known(run_id, "SELECT opening FROM runs WHERE id = ?"))
+
+    async def journal(self, run_id: str) -> tuple[JournalRow, ...]:
+        _check_format(run_id, *self._known(run_id, "SELECT state FROM runs WHERE id = ?"))
+        rows = self._db.execute("SELECT seq, event, commands FROM journal WHERE run = ? ORDER BY seq", (run_id,))
+        return tuple(
+            JournalRow(seq=seq, event=decode_any(Event, event), commands=decode_any(COMMANDS, commands))
+            for seq, event, commands in rows
+        )
+
+    # --- what a run refers to
+
+    async def save_session(self, run_id: str, handle: str) -> None:
+        self._write(run_id, "UPDATE runs SET session = ? WHERE id = ?", handle)
+
+    async def session(self, run_id: str) -> str:
+        row = self._one("SELECT session FROM runs WHERE id = ?", run_id)
+        return row[0] if row else ""
+
+    async def save_observation(self, run_id: str, observation: Observation) -> None:
+        sql = "INSERT OR REPLACE INTO observations SELECT id, ?, ? FROM runs WHERE id = ?"
+        self._write(run_id, sql, observation.id, encode(observation))
+
+    async def observation(self, run_id: str, observation_id: str) -> Observation | None:
+        sql = "SELECT body FROM observations WHERE run = ? AND id = ?"
+        return self._body(Observation, sql, run_id, observation_id)
+
+    async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
+        sql = "INSERT OR REPLACE INTO plans SELECT id, ?, ? FROM runs WHERE id = ?"
+        self._write(run_id, sql, plan.version, encode(plan))
+
+    async def plan(self, run_id: str, version: int) -> PlanVersion | None:
+        return self._body(PlanVersion, "SELECT body FROM plans WHERE run = ? AND version = ?", run_id, version)
+
+    async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
+        return self._bodies(PlanVersion, "SELECT body FROM plans WHERE run = ? ORDER BY version", run_id)
+
+    async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
+        sql = "INSERT OR REPLACE INTO consequences SELECT id, ?, ? FROM runs WHERE id = ?"
+        self._write(run_id, sql, digest, encode(consequence))
+
+    async def consequence(self, run_id: str, digest: str) -> Consequence | None:
+        return self._body(Consequence, "SELECT body FROM consequences WHERE run = ? AND digest = ?", run_id, digest)
+
+    async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
+        sql = "INSERT OR REPLACE INTO ledger SELECT id, ?, ? FROM runs WHERE id = ?"
+        self._write(run_id, sql, entry.command, encode(entry))
+
+    async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:
+        return self._body(LedgerEntry, "SELECT body FROM ledger WHERE run = ? AND command = ?", run_id, command)
+
+    async def ledger(self, run_id: str) -> tuple[LedgerEntry, ...]:
+        return self._bodies(LedgerEntry, "SELECT body FROM ledger WHERE run = ? ORDER BY command", run_id)
+
+    async def save_result(self, result: Result) -> None:
+        self._write(result.run, "UPDATE runs SET result = ? WHERE id = ?", encode(result))
+
+    async def result(self, run_id: str) -> Result | None:
+        return self._body(Result, "SELECT result FROM runs WHERE id = ? AND result IS NOT NULL", run_id)
+
+    # --- SQL
+
+    def _one(self, sql: str, *values: object) -> Any:
+        return self._db.execute(sql, values).fetchone()
+
+    def _known(self, run_id: str, sql: str) -> tuple[str, ...]:
+        row = self._one(sql, run_id)
+        if row is None:
+            raise _unknown(run_id)
+        return row
+
+    def _body(self, kind: type[T], sql: str, *values: object) -> T | None:
+        row = self._one(sql, *values)
+        return decode(kind, row[0]) if row else None
+
+    def _bodies(self, kind: type[T], sql: str, run_id: str) -> tuple[T, ...]:
+        return tuple(decode(kind, body) for (body,) in self._db.execute(sql, (run_id,)))
+
+    def _write(self, run_id: str, sql: str, *values: object) -> None:
+        """Run a statement whose last parameter is the run's id and that touches nothing if there is no such run."""
+        if not self._db.execute(sql, (*values, run_id)).rowcount:
+            raise _unknown(run_id)
+
+
+def _final_reason(run: Run) -> str:
+    return run.phase.reason if isinstance(run.phase, Ended) else ""
+
+
+def _unknown(run_id: str) -> RunUnknown:
+    return RunUnknown(f"no run {run_id!r} in this store")
+
+
+def _check_format(run_id: str, state: str) -> None:
+    found = json.loads(state).get("format")
+    if found != FORMAT:
+        raise FormatUnknown(f"run {run_id!r} has format {found}, this version reads {FORMAT}")
+
+
+def _decode_run(run_id: str, state: str) -> Run:
+    _check_format(run_id, state)
+    return decode(Run, state)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        _prepare(db, path)
+    except BaseException as error:
+        db.close()
+        if isinstance(error, sqlite3.DatabaseError) and error.sqlite_errorname == "SQLITE_NOTADB":
+            raise FormatUnknown(f"{path} is not an SQLite file") from error
+        raise
+    return db
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    for pragma in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
+        db.execute(f"PRAGMA {pragma}")
+    if _schema_version(db) == 0:
+        _create_tables(db, path)
+    found = _schema_version(db)
+    if found != SCHEMA_VERSION:
+        raise FormatUnknown(f"{path} has schema {found}, this version reads {SCHEMA_VERSION}")
+    _use_write_ahead_log(db)
+
+
+def _schema_version(db: sqlite3.Connection) -> int:
+    return db.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _create_tables(db: sqlite3.Connection, path: Path) -> None:
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        if _schema_version(db) != 0:
+            return  # another process was faster
+        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise FormatUnknown(f"{path} is some other program's database")
+        for statement in SCHEMA:
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _use_write_ahead_log(db: sqlite3.Connection) -> None:
+    """SQLite's busy timeout does not cover this switch, so processes that open a new file together wait here."""
+    give_up_at = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.01)
+
+
+def _lock(path: Path, run_id: str) -> int:
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(lock, path):
+                return lock
+        except BlockingIOError:
+            os.close(lock)
+            raise RunBusy(f"another process is driving run {run_id!r}") from None
+        os.close(lock)
+
+
+def _is_at(lock: int, path: Path) -> bool:
+    """A holder removes its file when it leaves; who had opened it just before holds a lock that nobody else sees."""
+    try:
+        return os.path.samestat(os.fstat(lock), path.stat())
+    except FileNotFoundError:
+        return False

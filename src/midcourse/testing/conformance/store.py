@@ -1,0 +1,399 @@
+"""What every store must do. In a test module:
+
+    class TestMyStore(StoreConformance):
+        def make_store(self, tmp_path):
+            return MyStore(tmp_path / "runs.db")
+
+        def reopen(self, store):
+            store.close()
+            return MyStore(store.path)
+
+A store that does not outlive its process leaves `reopen` out.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
+from inspect import isawaitable
+from pathlib import Path
+from typing import Any
+
+from midcourse.domain.event import Observed, Started
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.run import FORMAT
+from midcourse.errors import FormatUnknown, MidcourseError, RunBusy, RunUnknown, TaskInvalid
+from midcourse.ports.store import Store
+from midcourse.testing.conformance.store_samples import (
+    CONSEQUENCE,
+    ENTRY,
+    OBSERVATION,
+    PLAN,
+    TASK,
+    opening,
+    result,
+    rows,
+    turns,
+)
+
+
+async def keep_all(store: Store, run_id: str) -> None:
+    for turn in turns(run_id):
+        await store.keep(*turn)
+
+
+@contextmanager
+def refused(error: type[MidcourseError]) -> Generator[None]:
+    """As `pytest.raises`, so that importing this module needs no pytest."""
+    try:
+        yield
+    except error:
+        return
+    raise AssertionError(f"{error.__name__} was not raised")
+
+
+def same(found: object, expected: object) -> bool:
+    """Equality that tells True from 1 and 1 from 1.0: an approval binds what is sent, to the letter."""
+    return found == expected and repr(found) == repr(expected)
+
+
+def _with_store(
+    body: Callable[["StoreConformance", Store], Awaitable[None]],
+) -> Callable[["StoreConformance", Path], None]:
+    """A coroutine over an open store as a plain test. Not `functools.wraps`: pytest would ask for its parameters."""
+
+    def test(self: "StoreConformance", tmp_path: Path) -> None:
+        async def play() -> None:
+            async with self.opened(tmp_path) as store:
+                await body(self, store)
+
+        asyncio.run(play())
+
+    test.__name__, test.__qualname__, test.__doc__ = body.__name__, body.__qualname__, body.__doc__
+    return test
+
+
+class StoreConformance:
+    """Subclass it as `Test…` and say how a store is made. Everything of one test happens in one event loop."""
+
+    def make_store(self, tmp_path: Path) -> Store:
+        """An empty store of its own for each test."""
+        raise NotImplementedError
+
+    def reopen(self, store: Store) -> Store | None:
+        """The same store as another process would find it; None if it does not outlive its process."""
+        return None
+
+    async def close_store(self, store: Store) -> None:
+        """Called at the end for every store that was made or reopened. Calls its `close`, if it has one."""
+        close: Callable[[], Any] | None = getattr(store, "close", None)
+        if close is not None:
+            closing = close()
+            if isawaitable(closing):
+                await closing
+
+    @asynccontextmanager
+    async def opened(self, tmp_path: Path) -> AsyncGenerator[Store]:
+        store = self.make_store(tmp_path)
+        try:
+            yield store
+        finally:
+            await self.close_store(store)
+
+    # --- begin and load
+
+    @_with_store
+    async def test_begun_run_is_loaded_with_its_task(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        run, task = await store.load("a")
+        assert same(run, opening("a"))
+        assert same(task, TASK)
+        assert await store.journal("a") == ()
+
+    @_with_store
+    async def test_second_begin_is_refused_and_changes_nothing(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        await keep_all(store, "a")
+        with refused(TaskInvalid):
+            await store.begin(opening("a"), replace(TASK, goal="Something else"))
+        assert await store.load("a") == (turns("a")[-1][0], TASK)
+        assert await store.journal("a") == rows("a")
+
+    @_with_store
+    async def test_unknown_run_is_refused_on_reading_it(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        with refused(RunUnknown):
+            await store.load("b")
+        with refused(RunUnknown):
+            await store.opening("b")
+        with refused(RunUnknown):
+            await store.journal("b")
+
+    @_with_store
+    async def test_unknown_run_is_refused_on_writing_to_it(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        with refused(RunUnknown):
+            await store.keep(*turns("b")[0])
+        with refused(RunUnknown):
+            await store.save_session("b", "handle")
+        with refused(RunUnknown):
+            await store.save_observation("b", OBSERVATION)
+        with refused(RunUnknown):
+            await store.save_plan("b", PLAN)
+        with refused(RunUnknown):
+            await store.save_consequence("b", "c1", CONSEQUENCE)
+        with refused(RunUnknown):
+            await store.write_ledger("b", ENTRY)
+        with refused(RunUnknown):
+            await store.save_result(result("b"))
+        assert [summary.id for summary in await store.runs()] == ["a"]
+
+    @_with_store
+    async def test_state_of_another_format_is_listed_but_not_read(self, store: Store) -> None:
+        await store.begin(replace(opening("a"), format=FORMAT + 1), TASK)
+        with refused(FormatUnknown):
+            await store.load("a")
+        with refused(FormatUnknown):
+            await store.opening("a")
+        with refused(FormatUnknown):
+            await store.journal("a")
+        assert [summary.id for summary in await store.runs()] == ["a"]
+
+    # --- keep
+
+    @_with_store
+    async def test_each_turn_is_in_state_and_journal_at_once(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        for count, turn in enumerate(turns("a"), start=1):
+            await store.keep(*turn)
+            run, task = await store.load("a")
+            assert same(run, turn[0])
+            assert same(task, TASK)
+            assert same(await store.journal("a"), rows("a")[:count])
+
+    @_with_store
+    async def test_journal_is_in_order_of_turns_beyond_nine(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        for seq in range(1, 13):
+            await store.keep(replace(opening("a"), seq=seq), Started(at=float(seq)), ())
+        assert [row.seq for row in await store.journal("a")] == list(range(1, 13))
+
+    @_with_store
+    async def test_opening_stays_what_the_run_began_with(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        await keep_all(store, "a")
+        assert same(await store.opening("a"), opening("a"))
+
+    @_with_store
+    async def test_same_turn_again_changes_nothing(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        await keep_all(store, "a")
+        for turn in turns("a"):
+            await store.keep(*turn)
+        assert await store.load("a") == (turns("a")[-1][0], TASK)
+        assert await store.journal("a") == rows("a")
+
+    @_with_store
+    async def test_another_turn_in_its_place_is_refused_and_leaves_no_trace(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        first, second, *_ = turns("a")
+        await store.keep(*first)
+        await store.keep(*second)
+        run, event, commands = second
+        with refused(RunBusy):
+            await store.keep(replace(run, now=50.0), Observed(answers=1, at=50.0), commands)
+        with refused(RunBusy):
+            await store.keep(replace(run, now=50.0), event, ())
+        assert await store.load("a") == (run, TASK)
+        assert await store.journal("a") == rows("a")[:2]
+
+    @_with_store
+    async def test_turn_older_than_the_state_is_refused(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        _, second, *_ = turns("a")
+        await store.keep(*second)
+        with refused(RunBusy):
+            await store.keep(*turns("a")[0])
+        assert (await store.load("a"))[0] == second[0]
+
+    @_with_store
+    async def test_runs_kept_at_the_same_time_do_not_mix(self, store: Store) -> None:
+        ids = tuple(f"run-{number}" for number in range(8))
+        for run_id in ids:
+            await store.begin(opening(run_id), TASK)
+        await asyncio.gather(*(keep_all(store, run_id) for run_id in ids))
+        for run_id in ids:
+            assert await store.load(run_id) == (turns(run_id)[-1][0], TASK)
+            assert await store.journal(run_id) == rows(run_id)
+
+    # --- the list of runs
+
+    @_with_store
+    async def test_no_runs_at_first(self, store: Store) -> None:
+        assert await store.runs() == ()
+
+    @_with_store
+    async def test_runs_are_listed_newest_first(self, store: Store) -> None:
+        for run_id in ("b", "c", "a"):
+            await store.begin(opening(run_id), TASK)
+        await keep_all(store, "b")
+        assert [summary.id for summary in await store.runs()] == ["a", "c", "b"]
+
+    @_with_store
+    async def test_summary_follows_the_run(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        (new,) = await store.runs()
+        assert (new.goal, new.phase, new.final_reason, new.began_at) == (TASK.goal, "new", "", 0.0)
+        await store.keep(*turns("a")[0])
+        (looking,) = await store.runs()
+        assert (looking.phase, looking.final_reason, looking.began_at) == ("looking", "", 10.0)
+        await keep_all(store, "a")
+        (ended,) = await store.runs()
+        assert (ended.phase, ended.final_reason, ended.began_at) == ("ended", "rejected", 10.0)
+
+    # --- what a run refers to
+
+    @_with_store
+    async def test_session_is_nothing_until_saved_and_then_the_last_one(self, store: Store) -> None:
+        assert await store.session("a") == ""
+        await store.begin(opening("a"), TASK)
+        assert await store.session("a") == ""
+        await store.save_session("a", "first")
+        await store.save_session("a", "second")
+        assert await store.session("a") == "second"
+        await keep_all(store, "a")
+        assert await store.session("a") == "second"
+
+    @_with_store
+    async def test_observation_comes_back_as_it_was(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        assert await store.observation("a", "o1") is None
+        await store.save_observation("a", OBSERVATION)
+        assert same(await store.observation("a", "o1"), OBSERVATION)
+        assert await store.observation("a", "o2") is None
+
+    @_with_store
+    async def test_observation_saved_again_is_replaced(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        await store.save_observation("a", OBSERVATION)
+        await store.save_observation("a", replace(OBSERVATION, stale=True))
+        assert await store.observation("a", "o1") == replace(OBSERVATION, stale=True)
+
+    @_with_store
+    async def test_plan_comes_back_as_it_was(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        assert await store.plan("a", 1) is None
+        await store.save_plan("a", PLAN)
+        assert same(await store.plan("a", 1), PLAN)
+        assert await store.plan("a", 2) is None
+
+    @_with_store
+    async def test_plan_version_saved_again_is_replaced(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        second = replace(PLAN, version=2, parent=1, cause="error", why="refused")
+        await store.save_plan("a", second)
+        await store.save_plan("a", PLAN)
+        await store.save_plan("a", replace(second, why="admitted", steps=()))
+        assert await store.plan("a", 2) == replace(second, why="admitted", steps=())
+        assert await store.plans("a") == (PLAN, replace(second, why="admitted", steps=()))
+
+    @_with_store
+    async def test_plans_are_in_order_of_version_beyond_nine(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        assert await store.plans("a") == ()
+        for version in (11, 2, 10, 1):
+            await store.save_plan("a", replace(PLAN, version=version))
+        assert [plan.version for plan in await store.plans("a")] == [1, 2, 10, 11]
+
+    @_with_store
+    async def test_consequence_comes_back_as_it_was(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        assert await store.consequence("a", "c1") is None
+        await store.save_consequence("a", "c1", CONSEQUENCE)
+        await store.save_consequence("a", "c1", CONSEQUENCE)
+        assert same(await store.consequence("a", "c1"), CONSEQUENCE)
+        assert await store.consequence("a", "c2") is None
+
+    @_with_store
+    async def test_ledger_entry_is_inserted_then_replaced(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        assert await store.ledger_entry("a", 3) is None
+        await store.write_ledger("a", ENTRY)
+        assert same(await store.ledger_entry("a", 3), ENTRY)
+        outcome = Outcome(status="unknown", reason="timeout", detail="504", data=(("n", 1),), evidence="probe")
+        settled = replace(ENTRY, barred_at=13.5, outcome=outcome)
+        await store.write_ledger("a", settled)
+        assert same(await store.ledger_entry("a", 3), settled)
+        assert await store.ledger("a") == (settled,)
+
+    @_with_store
+    async def test_ledger_is_in_order_of_commands_beyond_nine(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        assert await store.ledger("a") == ()
+        for command in (10, 3, 9, 3):
+            await store.write_ledger("a", replace(ENTRY, command=command))
+        assert [entry.command for entry in await store.ledger("a")] == [3, 9, 10]
+
+    @_with_store
+    async def test_result_is_none_until_saved_and_then_the_last_one(self, store: Store) -> None:
+        assert await store.result("a") is None
+        await store.begin(opening("a"), TASK)
+        assert await store.result("a") is None
+        await store.save_result(result("a"))
+        assert same(await store.result("a"), result("a"))
+        await store.save_result(replace(result("a"), final_detail="written again after a crash"))
+        assert await store.result("a") == replace(result("a"), final_detail="written again after a crash")
+
+    # --- several runs, and another process
+
+    @_with_store
+    async def test_runs_do_not_see_each_other(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        await store.begin(opening("b"), replace(TASK, goal="Another"))
+        await _fill(store, "a")
+        assert await store.load("b") == (opening("b"), replace(TASK, goal="Another"))
+        assert await store.journal("b") == ()
+        assert await store.session("b") == ""
+        assert await store.observation("b", "o1") is None
+        assert await store.plan("b", 1) is None
+        assert await store.plans("b") == ()
+        assert await store.consequence("b", "c1") is None
+        assert await store.ledger_entry("b", 3) is None
+        assert await store.ledger("b") == ()
+        assert await store.result("b") is None
+
+    @_with_store
+    async def test_reopened_store_has_everything(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        await store.begin(opening("b"), TASK)
+        await _fill(store, "a")
+        listed = await store.runs()
+        again = self.reopen(store)
+        if again is None:
+            return
+        try:
+            assert await again.runs() == listed
+            assert same(await again.load("a"), (turns("a")[-1][0], TASK))
+            assert same(await again.opening("a"), opening("a"))
+            assert same(await again.journal("a"), rows("a"))
+            assert await again.session("a") == "handle"
+            assert same(await again.observation("a", "o1"), OBSERVATION)
+            assert same(await again.plans("a"), (PLAN,))
+            assert same(await again.consequence("a", "c1"), CONSEQUENCE)
+            assert same(await again.ledger("a"), (ENTRY,))
+            assert same(await again.result("a"), result("a"))
+            await again.keep(*turns("b")[0])
+            assert await again.journal("b") == rows("b")[:1]
+        finally:
+            await self.close_store(again)
+
+
+async def _fill(store: Store, run_id: str) -> None:
+    """Write something of every kind."""
+    await keep_all(store, run_id)
+    await store.save_session(run_id, "handle")
+    await store.save_observation(run_id, OBSERVATION)
+    await store.save_plan(run_id, PLAN)
+    await store.save_consequence(run_id, "c1", CONSEQUENCE)
+    await store.write_ledger(run_id, ENTRY)
+    await store.save_result(result(run_id))

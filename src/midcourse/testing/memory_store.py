@@ -1,0 +1,143 @@
+"""A store in memory, for tests: as strict as the real ones, and gone with the process."""
+
+from dataclasses import dataclass, field
+
+from midcourse.domain.approval import Consequence
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.observation import Observation
+from midcourse.domain.phase import Ended
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.result import Result
+from midcourse.domain.run import FORMAT, Run
+from midcourse.domain.task import Task
+from midcourse.errors import FormatUnknown, RunBusy, RunUnknown, TaskInvalid
+from midcourse.ports.store import JournalRow, RunSummary
+
+
+@dataclass(kw_only=True)
+class _Kept:
+    task: Task
+    opening: Run
+    state: Run
+    began_at: float = 0.0
+    session: str = ""
+    result: Result | None = None
+    journal: dict[int, JournalRow] = field(default_factory=dict[int, JournalRow])
+    plans: dict[int, PlanVersion] = field(default_factory=dict[int, PlanVersion])
+    observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
+    consequences: dict[str, Consequence] = field(default_factory=dict[str, Consequence])
+    ledger: dict[int, LedgerEntry] = field(default_factory=dict[int, LedgerEntry])
+
+
+class MemoryStore:
+    """Holds the objects themselves: they are frozen, so nothing is copied and nothing is written as JSON.
+
+    Hence it cannot show that a value survives being written down; the conformance suite on a real store does.
+    """
+
+    def __init__(self) -> None:
+        self._runs: dict[str, _Kept] = {}
+
+    async def begin(self, run: Run, task: Task) -> None:
+        if run.id in self._runs:
+            raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
+        self._runs[run.id] = _Kept(task=task, opening=run, state=run)
+
+    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
+        kept = self._known(run.id)
+        row = JournalRow(seq=run.seq, event=event, commands=commands)
+        if kept.journal and run.seq <= next(reversed(kept.journal)):
+            if kept.journal.get(run.seq) != row:
+                raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
+            return
+        kept.journal[run.seq] = row
+        kept.state = run
+        kept.began_at = kept.began_at or event.at
+
+    async def load(self, run_id: str) -> tuple[Run, Task]:
+        kept = self._readable(run_id)
+        return kept.state, kept.task
+
+    async def runs(self) -> tuple[RunSummary, ...]:
+        return tuple(_summary(kept) for kept in reversed(self._runs.values()))
+
+    async def opening(self, run_id: str) -> Run:
+        return self._readable(run_id).opening
+
+    async def journal(self, run_id: str) -> tuple[JournalRow, ...]:
+        return tuple(self._readable(run_id).journal.values())
+
+    async def save_session(self, run_id: str, handle: str) -> None:
+        self._known(run_id).session = handle
+
+    async def session(self, run_id: str) -> str:
+        kept = self._runs.get(run_id)
+        return kept.session if kept else ""
+
+    async def save_observation(self, run_id: str, observation: Observation) -> None:
+        self._known(run_id).observations[observation.id] = observation
+
+    async def observation(self, run_id: str, observation_id: str) -> Observation | None:
+        kept = self._runs.get(run_id)
+        return kept.observations.get(observation_id) if kept else None
+
+    async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
+        self._known(run_id).plans[plan.version] = plan
+
+    async def plan(self, run_id: str, version: int) -> PlanVersion | None:
+        kept = self._runs.get(run_id)
+        return kept.plans.get(version) if kept else None
+
+    async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
+        kept = self._runs.get(run_id)
+        return tuple(plan for _, plan in sorted(kept.plans.items())) if kept else ()
+
+    async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
+        self._known(run_id).consequences[digest] = consequence
+
+    async def consequence(self, run_id: str, digest: str) -> Consequence | None:
+        kept = self._runs.get(run_id)
+        return kept.consequences.get(digest) if kept else None
+
+    async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
+        self._known(run_id).ledger[entry.command] = entry
+
+    async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:
+        kept = self._runs.get(run_id)
+        return kept.ledger.get(command) if kept else None
+
+    async def ledger(self, run_id: str) -> tuple[LedgerEntry, ...]:
+        kept = self._runs.get(run_id)
+        return tuple(entry for _, entry in sorted(kept.ledger.items())) if kept else ()
+
+    async def save_result(self, result: Result) -> None:
+        self._known(result.run).result = result
+
+    async def result(self, run_id: str) -> Result | None:
+        kept = self._runs.get(run_id)
+        return kept.result if kept else None
+
+    def _known(self, run_id: str) -> _Kept:
+        kept = self._runs.get(run_id)
+        if kept is None:
+            raise RunUnknown(f"no run {run_id!r} in this store")
+        return kept
+
+    def _readable(self, run_id: str) -> _Kept:
+        kept = self._known(run_id)
+        if kept.state.format != FORMAT:
+            raise FormatUnknown(f"run {run_id!r} has format {kept.state.format}, this version reads {FORMAT}")
+        return kept
+
+
+def _summary(kept: _Kept) -> RunSummary:
+    phase = kept.state.phase
+    return RunSummary(
+        id=kept.state.id,
+        goal=kept.task.goal,
+        phase=phase.kind,
+        final_reason=phase.reason if isinstance(phase, Ended) else "",
+        began_at=kept.began_at,
+    )

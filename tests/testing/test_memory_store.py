@@ -1,0 +1,12 @@
+"""The store in memory, against the suite of every store."""
+
+from pathlib import Path
+
+from midcourse.ports.store import Store
+from midcourse.testing.conformance.store import StoreConformance
+from midcourse.testing.memory_store import MemoryStore
+
+
+class TestMemoryStore(StoreConformance):
+    def make_store(self, tmp_path: Path) -> Store:
+        return MemoryStore()
