@@ -1,0 +1,206 @@
+"""What a world author builds on: say what is seen, mark what can be done, and the rest of the port is here."""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Mapping
+from typing import Any, ClassVar, TypeVar, cast
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.observation import Observation, Surface, Unseen, Zone, fingerprint_of
+from midcourse.domain.outcome import Outcome
+from midcourse.errors import SkillInvalid
+from midcourse.ports.world import Call, Catalogue, Finding
+from midcourse.worlds.declare import Declared, DeclaredSkill, declared_by, probe, skill
+from midcourse.worlds.signature import ArgumentsUnfit
+
+__all__ = [
+    "BaseWorld",
+    "Outcome",
+    "Scene",
+    "Unseen",
+    "Zone",
+    "failed",
+    "no_effect",
+    "probe",
+    "skill",
+    "unreachable",
+]
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class Scene:
+    """What there is to see: a titled surface and its zones. Without a fingerprint of its own, one is computed."""
+
+    def __init__(
+        self, title: str, *zones: Zone, address: str = "", origin: str = "", fingerprint: str | None = None
+    ) -> None:
+        self.surface = Surface(title=title, address=address, origin=origin)
+        self.zones = zones
+        self.fingerprint = fingerprint
+
+    def observed(self) -> Observation:
+        fingerprint = self.fingerprint or fingerprint_of(self.surface, self.zones)
+        return Observation(id="", surface=self.surface, zones=self.zones, fingerprint=fingerprint)
+
+
+def failed(reason: str, detail: str) -> Outcome:
+    """It did not work. `reason` is a slug that differs for each way to fail; `detail` is for people and planners."""
+    return Outcome(status="failed", reason=reason, detail=detail)
+
+
+def unreachable(detail: str) -> Outcome:
+    """It cannot work from here, however often it is tried."""
+    return Outcome(status="unreachable", reason="unreachable", detail=detail)
+
+
+def no_effect(detail: str) -> Outcome:
+    """It was tried, and certainly nothing came of it."""
+    return Outcome(status="no_effect", reason="no_effect", detail=detail)
+
+
+class BaseWorld:
+    """A world in this process. Implement `look`, and mark methods with `@skill` and `@probe`.
+
+    Skills, probes and `look` may be plain or `async`; a plain one that takes long holds up everything else in the
+    process. A skill returns nothing, an `Outcome`, or a mapping of what it read. One that raises leaves its outcome
+    unknown; a `look` that raises is a failed look, a probe that raises is unclear.
+    """
+
+    name: str = ""
+    fences: bool = True
+    _declared: ClassVar[Declared] = Declared()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.name = vars(cls).get("name") or cls.__name__.lower()
+        cls._declared = declared_by(cls, BaseWorld)
+
+    def __init__(self) -> None:
+        self._acting = asyncio.Lock()
+        self._barred: set[int] = set()
+
+    def look(self) -> Scene | Unseen | Awaitable[Scene | Unseen]:
+        """What is there now. It must change nothing."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what is seen: give it a `look` method")
+
+    def catalogue(self) -> Catalogue:
+        return self._declared.catalogue
+
+    async def open(self) -> str:
+        """Nobody can attach to a session that dies with its process, so there is no handle."""
+        self._barred.clear()
+        return ""
+
+    async def attach(self, handle: str) -> bool:
+        return False
+
+    async def close(self) -> None:
+        """Nothing to let go of; a world that holds something overrides this."""
+
+    async def observe(self) -> Observation | Unseen:
+        seen = await self._look()
+        return seen if isinstance(seen, Unseen) else seen.observed()
+
+    async def act(self, call: Call) -> Outcome:
+        """One at a time. A barred command, an unknown skill or unfit arguments are refused before anything is done."""
+        async with self._acting:
+            if call.command in self._barred:
+                return failed("barred", f"command {call.command} was barred and may no longer act")
+            return await self._attempt(call)
+
+    async def commit_set(self, call: Call) -> CommitSet | None:
+        declared = self._declared.skill(call.skill)
+        if declared is None:
+            return None
+        if declared.commit_set is None:
+            return CommitSet(values=call.arguments)
+        reader: Any = declared.commit_set
+        try:
+            arguments = await self._with_zone(declared, call.zone, declared.signature.bind(call.arguments))
+            if arguments is None:
+                return None
+            bound = getattr(self, reader) if isinstance(reader, str) else reader.__get__(self)
+            values = await _settled(bound(**arguments))
+        except Exception:
+            log.exception("%s: the commit set of %s cannot be read", self.name, call.skill)
+            return None
+        if values is None or isinstance(values, CommitSet):
+            return values
+        return CommitSet(values=_pairs(f"the commit set of {self.name}.{call.skill}", values))
+
+    async def probe(self, name: str, arguments: Pairs) -> Finding:
+        declared = self._declared.probe(name)
+        if declared is None:
+            return "unclear"
+        try:
+            found = await _settled(getattr(self, name)(**declared.signature.bind(arguments)))
+        except Exception:
+            log.exception("%s: probe %s failed", self.name, name)
+            return "unclear"
+        return "unclear" if found is None else "present" if found else "absent"
+
+    async def bar(self, command: int) -> None:
+        """Once this returns, no act of that command is or will be under way: it waits for the one that is."""
+        self._barred.add(command)
+        async with self._acting:
+            pass
+
+    async def _attempt(self, call: Call) -> Outcome:
+        declared = self._declared.skill(call.skill)
+        if declared is None:
+            return failed("unknown_skill", f"{self.name} has no skill called '{call.skill}'")
+        try:
+            bound = declared.signature.bind(call.arguments)
+        except ArgumentsUnfit as unfit:
+            return failed("bad_arguments", f"{call.skill}: {unfit}")
+        arguments = await self._with_zone(declared, call.zone, bound)
+        if arguments is None:
+            detail = f"there is no zone '{call.zone}' on the screen now ({call.target.role} '{call.target.label}')"
+            return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
+        return await self._invoke(call, arguments)
+
+    async def _with_zone(
+        self, declared: DeclaredSkill, zone_id: str, arguments: dict[str, Scalar]
+    ) -> dict[str, Any] | None:
+        """The arguments, with the zone if the skill acts on one. None: that zone is not there."""
+        if not declared.signature.on_zone:
+            return dict(arguments)
+        zone = await self._find(zone_id)
+        return None if zone is None else {**arguments, "zone": zone}
+
+    async def _find(self, zone_id: str) -> Zone | None:
+        """Looked up in a fresh look: what was planned from may be long gone."""
+        seen = await self._look()
+        return next((zone for zone in seen.zones if zone.id == zone_id), None) if isinstance(seen, Scene) else None
+
+    async def _look(self) -> Scene | Unseen:
+        try:
+            return await _settled(self.look())
+        except Exception as error:
+            log.exception("%s: the look failed", self.name)
+            return Unseen(reason="failed", detail=f"{type(error).__name__}: {error}")
+
+    async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
+        returned = await _settled(getattr(self, call.skill)(**arguments))
+        if returned is None:
+            return Outcome()
+        if isinstance(returned, Outcome):
+            return returned
+        return Outcome(data=_pairs(f"{self.name}.{call.skill}", returned))
+
+
+async def _settled(value: T | Awaitable[T]) -> T:
+    return await cast(Awaitable[T], value) if inspect.isawaitable(value) else value
+
+
+def _pairs(where: str, values: object) -> Pairs:
+    if not isinstance(values, Mapping):
+        raise SkillInvalid(f"{where} came back as {type(values).__name__}; expected nothing or a mapping")
+    pairs = tuple((str(name), value) for name, value in cast(Mapping[object, object], values).items())
+    if wrong := [name for name, value in pairs if not isinstance(value, str | int | float | bool | None)]:
+        raise SkillInvalid(f"{where}: {', '.join(wrong)} must be a string, a number, a boolean or None")
+    return cast(Pairs, pairs)

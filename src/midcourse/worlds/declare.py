@@ -1,0 +1,190 @@
+"""How an author says what a world can do: `@skill` and `@probe` on methods, read once when the class is made."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, get_args, overload
+
+from midcourse.domain.expectation import Expectation, Probe
+from midcourse.domain.skill import Effect, Skill
+from midcourse.errors import SkillInvalid
+from midcourse.ports.world import Catalogue, ProbeSpec
+from midcourse.worlds.signature import Signature, signature_of
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+_MARK = "__midcourse_mark__"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillMark:
+    """What `@skill` was told. The rest is in the method's signature."""
+
+    effect: Effect = "set_state"
+    transition: bool = False
+    undo: str = ""
+    probe: Probe | str | None = None
+    settles_after: float = 0.0
+    absent_when: Expectation | None = None
+    commit_set: str | Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeMark:
+    pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredSkill:
+    skill: Skill
+    signature: Signature
+    commit_set: str | Callable[..., Any] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredProbe:
+    spec: ProbeSpec
+    signature: Signature
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """All of a class, in the order of definition, inherited ones first."""
+
+    skills: tuple[DeclaredSkill, ...] = ()
+    probes: tuple[DeclaredProbe, ...] = ()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return Catalogue(skills=tuple(s.skill for s in self.skills), probes=tuple(p.spec for p in self.probes))
+
+    def skill(self, name: str) -> DeclaredSkill | None:
+        return next((declared for declared in self.skills if declared.skill.name == name), None)
+
+    def probe(self, name: str) -> DeclaredProbe | None:
+        return next((declared for declared in self.probes if declared.spec.name == name), None)
+
+
+@overload
+def skill(method: Method, /) -> Method: ...
+@overload
+def skill(
+    *,
+    effect: Effect = "set_state",
+    transition: bool = False,
+    undo: str = "",
+    probe: Probe | str | None = None,
+    settles_after: float = 0.0,
+    absent_when: Expectation | None = None,
+    commit_set: str | Callable[..., Any] | None = None,
+) -> Callable[[Method], Method]: ...
+def skill(method: Callable[..., Any] | None = None, /, **told: Any) -> Any:
+    """Make a method a skill; name, description and parameters are taken from it.
+
+    A parameter `zone: Zone` makes it a skill on a zone. `commit_set` names a method that takes the same arguments and
+    returns everything the skill would send, without acting; without it the call's own arguments are all that is sent.
+    """
+    return _marking(SkillMark(**told), method)
+
+
+@overload
+def probe(method: Method, /) -> Method: ...
+@overload
+def probe() -> Callable[[Method], Method]: ...
+def probe(method: Callable[..., Any] | None = None, /) -> Any:
+    """Make a method a probe: True means the effect is there, False that it is not, None that it cannot be told."""
+    return _marking(ProbeMark(), method)
+
+
+def _marking(mark: SkillMark | ProbeMark, method: Any) -> Any:
+    def marked(it: Any) -> Any:
+        setattr(it, _MARK, mark)
+        return it
+
+    return marked if method is None else marked(method)
+
+
+def declared_by(cls: type, root: type) -> Declared:
+    """Read a class made from `root`. Raises `SkillInvalid` for a declaration that makes no sense."""
+    skills: dict[str, DeclaredSkill] = {}
+    probes: dict[str, DeclaredProbe] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            mark: object = getattr(value, _MARK, None)
+            if isinstance(mark, SkillMark | ProbeMark) and hasattr(root, name):
+                raise SkillInvalid(f"{cls.__name__}.{name}: every world has a method of this name; choose another")
+            if isinstance(mark, SkillMark):
+                skills[name] = _skill(cls, name, value, mark)
+            elif isinstance(mark, ProbeMark):
+                probes[name] = _probe(cls, name, value)
+    declared = Declared(skills=tuple(skills.values()), probes=tuple(probes.values()))
+    for one in declared.skills:
+        _check(cls, one, declared)
+    return declared
+
+
+def _skill(cls: type, name: str, method: Callable[..., Any], mark: SkillMark) -> DeclaredSkill:
+    where = f"{cls.__name__}.{name}"
+    if mark.effect not in get_args(Effect):
+        raise SkillInvalid(f"{where}: effect '{mark.effect}' is none of {', '.join(get_args(Effect))}")
+    named = Probe(name=mark.probe) if isinstance(mark.probe, str) else mark.probe
+    if mark.settles_after:
+        if named is None:
+            raise SkillInvalid(f"{where}: settles_after says how long a probe needs, and there is no probe")
+        named = replace(named, settles_after=mark.settles_after)
+    signature = signature_of(cls.__name__, method)
+    return DeclaredSkill(
+        skill=Skill(
+            name=name,
+            description=_first_line(method),
+            parameters=signature.parameters,
+            effect=mark.effect,
+            transition=mark.transition,
+            on_zone=signature.on_zone,
+            commits="call" if mark.commit_set is None else "world",
+            undo=mark.undo,
+            probe=named,
+            absent_when=mark.absent_when,
+        ),
+        signature=signature,
+        commit_set=mark.commit_set,
+    )
+
+
+def _probe(cls: type, name: str, method: Callable[..., Any]) -> DeclaredProbe:
+    signature = signature_of(cls.__name__, method)
+    if signature.on_zone:
+        raise SkillInvalid(f"{cls.__name__}.{name}: a probe has no zone; it must work wherever the world is")
+    spec = ProbeSpec(name=name, description=_first_line(method), parameters=signature.parameters)
+    return DeclaredProbe(spec=spec, signature=signature)
+
+
+def _first_line(method: Callable[..., Any]) -> str:
+    return (inspect.getdoc(method) or "").partition("\n")[0]
+
+
+def _check(cls: type, one: DeclaredSkill, declared: Declared) -> None:
+    """Whatever a skill names must exist and fit."""
+    where = f"{cls.__name__}.{one.skill.name}"
+    if one.skill.undo and declared.skill(one.skill.undo) is None:
+        raise SkillInvalid(f"{where}: undone by '{one.skill.undo}', which is no skill of {cls.__name__}")
+    if one.skill.probe is not None:
+        _check_probe(where, cls.__name__, one.skill.probe, declared)
+    if one.commit_set is not None:
+        reader: object = getattr(cls, one.commit_set, None) if isinstance(one.commit_set, str) else one.commit_set
+        if not callable(reader):
+            raise SkillInvalid(f"{where}: commit_set '{one.commit_set}' is no method of {cls.__name__}")
+        skill_takes = list(inspect.signature(getattr(cls, one.skill.name)).parameters)[1:]
+        if list(inspect.signature(reader).parameters)[1:] != skill_takes:
+            raise SkillInvalid(f"{where}: its commit_set must take the same arguments ({', '.join(skill_takes)})")
+
+
+def _check_probe(where: str, owner: str, named: Probe, declared: Declared) -> None:
+    spec = declared.catalogue.probe(named.name)
+    if spec is None:
+        raise SkillInvalid(f"{where}: probe '{named.name}' is no probe of {owner}")
+    given = [name for name, _ in named.arguments]
+    known = [parameter.name for parameter in spec.parameters]
+    wrong = [name for name in given if name not in known]
+    missing = [p.name for p in spec.parameters if p.required and p.name not in given]
+    if wrong or missing:
+        raise SkillInvalid(f"{where}: probe '{named.name}' takes ({', '.join(known)}), not ({', '.join(given)})")

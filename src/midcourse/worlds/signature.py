@@ -1,0 +1,140 @@
+"""What a method's signature says about a skill or probe, and whether a call's arguments fit it."""
+
+import inspect
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.observation import Zone
+from midcourse.domain.skill import Parameter, ValueType
+from midcourse.errors import SkillInvalid
+
+_TYPES: dict[type, ValueType] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_TAKEN = "str, int, float, bool, a Literal of these, or one of them `| None`"
+
+
+class ArgumentsUnfit(Exception):
+    """The arguments of one call do not fit; the message is meant for the planner that wrote them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """The parameters that a caller sees, and what else is needed to call the method."""
+
+    parameters: tuple[Parameter, ...]
+    on_zone: bool
+    nullable: tuple[str, ...]
+    """May be None."""
+    filled: tuple[str, ...]
+    """Not required, yet without a default: None is passed."""
+
+    def bind(self, arguments: Pairs) -> dict[str, Scalar]:
+        """Keyword arguments for the method. Raises `ArgumentsUnfit`: better now than halfway through the skill."""
+        given = dict(arguments)
+        known = {parameter.name: parameter for parameter in self.parameters}
+        if unknown := [name for name in given if name not in known]:
+            raise ArgumentsUnfit(f"no parameter is called {', '.join(map(repr, unknown))}")
+        missing = [p.name for p in self.parameters if p.required and p.name not in given]
+        if missing:
+            raise ArgumentsUnfit(f"missing {', '.join(map(repr, missing))}")
+        bound: dict[str, Scalar] = dict.fromkeys(self.filled)
+        for name, value in given.items():
+            bound[name] = None if value is None and name in self.nullable else _fit(known[name], value)
+        return bound
+
+
+def signature_of(owner: str, method: Callable[..., Any]) -> Signature:
+    """Read it off the annotations. Raises `SkillInvalid`, naming what cannot be read."""
+    where = f"{owner}.{method.__name__}"
+    hints = _hints(where, method)
+    parameters: list[Parameter] = []
+    nullable: list[str] = []
+    filled: list[str] = []
+    on_zone = False
+    for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise SkillInvalid(f"{where}: '{name}' cannot be passed by name")
+        if name not in hints:
+            raise SkillInvalid(f"{where}: parameter '{name}' has no annotation; give it {_TAKEN}")
+        if name == "zone":
+            if hints[name] is not Zone or parameter.default is not parameter.empty:
+                raise SkillInvalid(f"{where}: a parameter named 'zone' is annotated Zone and has no default")
+            on_zone = True
+            continue
+        read, may_be_none = _read(where, name, hints[name], has_default=parameter.default is not parameter.empty)
+        parameters.append(read)
+        if may_be_none:
+            nullable.append(name)
+            if parameter.default is parameter.empty:
+                filled.append(name)
+    return Signature(parameters=tuple(parameters), on_zone=on_zone, nullable=tuple(nullable), filled=tuple(filled))
+
+
+def _hints(where: str, method: Callable[..., Any]) -> dict[str, Any]:
+    """Only the parameters': what a method returns may be annotated with anything."""
+    annotations = {name: kind for name, kind in inspect.get_annotations(method).items() if name != "return"}
+    holder = types.SimpleNamespace(__annotations__=annotations)
+    try:
+        return get_type_hints(holder, globalns=getattr(method, "__globals__", {}), include_extras=True)
+    except NameError as error:
+        raise SkillInvalid(f"{where}: {error} (its annotations must be known where the class is made)") from None
+
+
+def _read(where: str, name: str, annotation: Any, *, has_default: bool) -> tuple[Parameter, bool]:
+    """The parameter, and whether it may be None. `Annotated[str, "..."]` carries a description."""
+    description = ""
+    if get_origin(annotation) is Annotated:
+        annotation, *extras = get_args(annotation)
+        description = next((extra for extra in extras if isinstance(extra, str)), "")
+    options, nullable = _without_none(annotation)
+    if len(options) != 1:
+        raise _unreadable(where, name, annotation)
+    kind = options[0]
+    choices: tuple[Scalar, ...] = ()
+    if get_origin(kind) is Literal:
+        nullable = nullable or None in get_args(kind)
+        choices = tuple(choice for choice in get_args(kind) if choice is not None)
+        kinds = {type(choice) for choice in choices}
+        kind = kinds.pop() if len(kinds) == 1 else None
+    if kind not in _TYPES:
+        raise _unreadable(where, name, annotation)
+    parameter = Parameter(
+        name=name,
+        type=_TYPES[kind],
+        required=not (has_default or nullable),
+        choices=choices,
+        description=description,
+    )
+    return parameter, nullable
+
+
+def _without_none(annotation: Any) -> tuple[tuple[Any, ...], bool]:
+    if get_origin(annotation) not in (Union, types.UnionType):
+        return (annotation,), False
+    options = get_args(annotation)
+    return tuple(option for option in options if option is not types.NoneType), types.NoneType in options
+
+
+def _unreadable(where: str, name: str, annotation: Any) -> SkillInvalid:
+    said = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return SkillInvalid(f"{where}: parameter '{name}' is annotated {said}; a parameter is {_TAKEN}")
+
+
+def _fit(parameter: Parameter, value: Scalar) -> Scalar:
+    fits = value
+    match parameter.type, value:
+        case ("boolean", bool()) | ("string", str()):
+            pass
+        case "integer", int() if not isinstance(value, bool):
+            pass
+        case "integer", float() if value.is_integer():
+            fits = int(value)
+        case "number", int() | float() if not isinstance(value, bool):
+            fits = float(cast(float, value))
+        case _:
+            raise ArgumentsUnfit(f"'{parameter.name}' must be of type {parameter.type}, not {value!r}")
+    if parameter.choices and fits not in parameter.choices:
+        raise ArgumentsUnfit(f"'{parameter.name}' must be one of {', '.join(map(repr, parameter.choices))}")
+    return fits
