@@ -1,0 +1,25 @@
+"""Stand-ins for everything outside a run, shipped for users' tests too.
+
+Planners without a model, people who always agree, a clock that an hour costs nothing; in `conformance`, the suite that
+each port's adapters have to pass.
+"""
+
+from midcourse.testing.approvers import Answers, Approves, Posts, Rejects, Silent
+from midcourse.testing.clock import FakeClock
+from midcourse.testing.planners import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
+
+__all__ = [
+    "Answers",
+    "Approves",
+    "Erring",
+    "FakeClock",
+    "Garbage",
+    "Once",
+    "Playbook",
+    "Posts",
+    "Rejects",
+    "Rule",
+    "SamePlan",
+    "Scripted",
+    "Silent",
+]

@@ -1,0 +1,67 @@
+"""People, as far as a test needs any. Each keeps the `questions` it was asked."""
+
+import asyncio
+
+from midcourse.domain.approval import Decision, Question, Verdict
+
+
+class Approves:
+    """Says yes to everything. Whether something happened nobody can know without looking: it then says `doubt`."""
+
+    def __init__(self, once: bool = True, *, doubt: Verdict = "stop", by: str = "testing") -> None:
+        self._yes = Decision(verdict="approved", once=once, by=by)
+        self._doubt = Decision(verdict=doubt, by=by)
+        self.questions: list[Question] = []
+
+    async def ask(self, question: Question) -> Decision | None:
+        self.questions.append(question)
+        return self._yes if question.about == "approve" else self._doubt
+
+
+class Rejects:
+    """Says no to everything, and to a doubt: stop. With guidance, the run is told what to do instead."""
+
+    def __init__(self, guidance: str = "", *, by: str = "testing") -> None:
+        self._no = Decision(verdict="rejected", guidance=guidance, by=by)
+        self._stop = Decision(verdict="stop", guidance=guidance, by=by)
+        self.questions: list[Question] = []
+
+    async def ask(self, question: Question) -> Decision | None:
+        self.questions.append(question)
+        return self._no if question.about == "approve" else self._stop
+
+
+class Answers:
+    """Gives these decisions in order, fitting or not, and None for every question after the last."""
+
+    def __init__(self, *decisions: Decision | None) -> None:
+        self._decisions = decisions
+        self.questions: list[Question] = []
+
+    async def ask(self, question: Question) -> Decision | None:
+        self.questions.append(question)
+        asked = len(self.questions)
+        return self._decisions[asked - 1] if asked <= len(self._decisions) else None
+
+
+class Silent:
+    """Never answers, and never comes back from the question."""
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+
+    async def ask(self, question: Question) -> Decision | None:
+        self.questions.append(question)
+        await asyncio.Event().wait()
+        return None
+
+
+class Posts:
+    """Takes the question and returns at once; the decision is left to whoever reads `questions`."""
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+
+    async def ask(self, question: Question) -> Decision | None:
+        self.questions.append(question)
+        return None

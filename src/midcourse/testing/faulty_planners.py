@@ -1,0 +1,164 @@
+"""Planners that get it wrong: as a model does now and then, and as nothing ever should."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any, Literal, TypeAlias, cast
+
+from midcourse.domain.argument import Argument, Reference
+from midcourse.domain.budget import Cost
+from midcourse.domain.expectation import Expectation, Probe, SurfaceMatches, TextContains, ZoneHasState
+from midcourse.domain.plan import GLOBAL, REPLAN, Draft
+from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+
+Mistake: TypeAlias = Literal["dropped_last", "absent_zone", "swapped", "repeated_completed", "wrong_type"]
+
+ABSENT_ZONE = "zone-that-is-not-there"
+
+
+class Erring:
+    """Another planner's plans, with one mistake in some of them. `mistakes` has what was done, in order.
+
+    The rate is of plans that leave room for a mistake: one without steps is passed on as it is, and one of a single step
+    is not cut to nothing. Equal seeds make equal mistakes as long as the calls are the same.
+    """
+
+    def __init__(self, planner: Planner, rate: float, seed: int) -> None:
+        self._planner = planner
+        self._rate = rate
+        self._random = Random(seed)
+        self._given: dict[tuple[str, str], Draft] = {}
+        self.mistakes: list[Mistake] = []
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        answer = await self._planner.plan(context)
+        spoiled = self._spoil(answer, context) if self._random.random() < self._rate else answer
+        self._given |= {(step.skill, step.says): step for step in answer.steps if step.zone != REPLAN}
+        return spoiled
+
+    def _spoil(self, answer: PlanDraft, context: PlanningContext) -> PlanDraft:
+        real = [index for index, step in enumerate(answer.steps) if step.zone != REPLAN]
+        possible: dict[Mistake, Callable[[], list[Draft]]] = {}
+        steps = list(answer.steps)
+        if real:
+            possible["absent_zone"] = lambda: self._absent_zone(steps, real)
+        if len(real) > 1:
+            possible["dropped_last"] = lambda: [step for index, step in enumerate(steps) if index != real[-1]]
+            possible["swapped"] = lambda: self._swapped(steps, real)
+        if any(steps[index].arguments for index in real):
+            possible["wrong_type"] = lambda: self._wrong_type(steps, real)
+        again = self._completed(context)
+        if real and again:
+            possible["repeated_completed"] = lambda: [self._random.choice(again), *steps]
+        if not possible:
+            return answer
+        mistake = self._random.choice(sorted(possible))
+        self.mistakes.append(mistake)
+        return replace(answer, steps=tuple(possible[mistake]()))
+
+    def _absent_zone(self, steps: list[Draft], real: list[int]) -> list[Draft]:
+        index = self._random.choice(real)
+        return [*steps[:index], replace(steps[index], zone=ABSENT_ZONE), *steps[index + 1 :]]
+
+    def _swapped(self, steps: list[Draft], real: list[int]) -> list[Draft]:
+        one, other = self._random.sample(real, 2)
+        steps[one], steps[other] = steps[other], steps[one]
+        return steps
+
+    def _wrong_type(self, steps: list[Draft], real: list[int]) -> list[Draft]:
+        index = self._random.choice([index for index in real if steps[index].arguments])
+        arguments = list(steps[index].arguments)
+        place = self._random.randrange(len(arguments))
+        name, value = arguments[place]
+        arguments[place] = (name, _of_another_type(value))
+        return [*steps[:index], replace(steps[index], arguments=tuple(arguments)), *steps[index + 1 :]]
+
+    def _completed(self, context: PlanningContext) -> list[Draft]:
+        """Steps that are completed and could be done again from here."""
+        again = [self._given.get((step.skill, step.says)) for step in context.completed]
+        return [draft for draft in again if draft and (draft.zone == GLOBAL or context.observation.zone(draft.zone))]
+
+
+def _of_another_type(value: Argument) -> Argument:
+    return -1 if isinstance(value, str | Reference) else "not a number"
+
+
+# Each of these has broken something somewhere: NUL stops PostgreSQL, a lone surrogate stops UTF-8, 'not a number' stops JSON.
+_TEXTS = (
+    "",
+    " ",
+    "\x00",
+    "\x1b[2J",
+    "\n" * 40,
+    "\ud800",
+    "'; DROP TABLE runs; --",
+    "__global__ ",
+    "x" * 5000,
+    "\u202eevas",
+)
+_VALUES: tuple[Argument, ...] = (
+    *_TEXTS,
+    None,
+    True,
+    -1,
+    2**80,
+    1e308,
+    float("nan"),
+    float("inf"),
+    Reference(source="secret", name="root_password"),
+    Reference(source="input", name="\x00"),
+)
+_COSTS = (Cost(calls=1), Cost(), Cost(calls=7, tokens=90_000), Cost(calls=-5, microusd=-1), Cost(calls=1, tokens=2**70))
+_VERDICTS = ("steps", "done", "impossible", "gave_up", "refused", "garbage", "transport", "", "STEPS", "\x00")
+_TIMES = (1, 1, 1, 1, 1, 100)
+_NO_PLANS: tuple[object, ...] = (None, "done", 0, [], {"steps": []}, PlanDraft, PlanDraft(steps=cast(Any, None)))
+
+
+class Garbage:
+    """Answers with nonsense of every kind. One call in ten it raises, and one in ten it returns something else altogether.
+
+    Whatever comes of it has to be the end of the plan, never of the process. `polite=True` leaves out the last two.
+    """
+
+    def __init__(self, seed: int, *, polite: bool = False) -> None:
+        self._random = Random(seed)
+        self._polite = polite
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        mood = "polite" if self._polite else self._random.choice(["raises", "other", *["polite"] * 8])
+        if mood == "raises":
+            raise self._random.choice((RuntimeError("\x00"), TimeoutError(), KeyError("choices"), RecursionError()))
+        if mood == "other":
+            return cast(PlanDraft, self._random.choice(_NO_PLANS))
+        return PlanDraft(
+            verdict=cast(Any, self._random.choice(("steps", self._random.choice(_VERDICTS)))),
+            steps=tuple(self._step(context) for _ in range(self._random.choice((0, 1, 3, 3, 10))))
+            * self._random.choice(_TIMES),
+            final=self._random.choice((None, True, False)),
+            detail=self._random.choice(_TEXTS),
+            cost=self._random.choice((Cost(calls=1), Cost(calls=1), Cost(calls=1), self._random.choice(_COSTS))),
+        )
+
+    def _step(self, context: PlanningContext) -> Draft:
+        pick = self._random.choice
+        zones = [zone.id for zone in context.observation.zones]
+        skills = [skill.name for skill in context.catalogue.skills]
+        return Draft(
+            zone=pick((*_TEXTS, ABSENT_ZONE, GLOBAL, GLOBAL, REPLAN, *zones)),
+            skill=pick((*_TEXTS, "no_such_skill", *skills, *skills)),
+            arguments=tuple((self._name(context), pick(_VALUES)) for _ in range(pick((0, 0, 1, 2, 5)))),
+            expect=pick((None, None, self._expectation())),
+            absent_when=pick((None, None, self._expectation())),
+            probe=pick((None, None, Probe(name=pick(_TEXTS), settles_after=pick((-1.0, 0.0, 1e12, float("nan")))))),
+            transition=pick((None, True, False)),
+            says=pick(_TEXTS),
+        )
+
+    def _name(self, context: PlanningContext) -> str:
+        known = [parameter.name for skill in context.catalogue.skills for parameter in skill.parameters]
+        return self._random.choice((*_TEXTS, *known, *known))
+
+    def _expectation(self) -> Expectation:
+        text = self._random.choice((*_TEXTS, "[", "[!", "*" * 50))
+        checks = (TextContains(text=text), SurfaceMatches(pattern=text), ZoneHasState(state=text, value=text))
+        return Expectation(checks=self._random.choice(((), checks, checks * 20)), says=text)

@@ -1,0 +1,132 @@
+"""A planner that knows the rules of its task by heart, and sees no further than the screen it is shown."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatchcase
+
+from midcourse.domain.expectation import Expectation
+from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.plan import GLOBAL, REPLAN, Draft
+from midcourse.errors import TaskInvalid
+from midcourse.policy.verify import holds
+from midcourse.ports.planner import PlanDraft, PlanningContext
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZonePattern:
+    """`role:label` or `label`. The label may have wildcards; the role is exact, and empty or `*` means any.
+
+    A role is a word in small letters and is followed by no space, so `Time: now` is a label. `:http://x` says that
+    what follows is a label whatever it looks like.
+    """
+
+    role: str = ""
+    label: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "ZonePattern":
+        role, colon, label = text.partition(":")
+        if colon and label and not label[0].isspace() and _is_role(role):
+            return cls(role="" if role == "*" else role, label=label)
+        return cls(label=text)
+
+    def fits(self, zone: Zone) -> bool:
+        return self.role in ("", zone.role) and fnmatchcase(zone.label, self.label)
+
+
+def _is_role(text: str) -> bool:
+    return text in ("", "*") or (text == text.lower() and text.replace("_", "").replace("-", "").isalnum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Once(Draft):
+    """A draft that is left out as soon as a completed step says the same."""
+
+    def __post_init__(self) -> None:
+        if not self.says:
+            raise TaskInvalid("a step that is done once needs `says`: that is what it is recognised by")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """On a screen like this, and only while `when` holds: do these steps, or say how the task stands.
+
+    The zone of a step is a zone pattern, `__global__` or `__replan__`. A rule says one thing: steps, `done` or
+    `impossible`. 'Do this, and then it is done' is two rules.
+    """
+
+    on: str = "*"
+    """Matches the surface's title."""
+    when: Expectation | None = None
+    steps: tuple[Draft, ...] = ()
+    final: bool | None = None
+    done: bool = False
+    impossible: str = ""
+
+    def __post_init__(self) -> None:
+        if [bool(self.steps), self.done, bool(self.impossible)].count(True) != 1:
+            raise TaskInvalid(f"the rule on '{self.on}' has to say one of: steps, done, impossible")
+        if self.when is not None and not self.when.checks:
+            raise TaskInvalid(f"the rule on '{self.on}' has a condition in words only: nothing here can read it")
+
+    def applies_to(self, seen: Observation) -> bool:
+        return fnmatchcase(seen.surface.title, self.on) and (self.when is None or holds(self.when, seen, None) is True)
+
+    def answer(self, context: PlanningContext) -> PlanDraft | None:
+        """What this rule has to say now, or nothing."""
+        if self.done:
+            return PlanDraft(verdict="done", detail=f"the rule on '{self.on}' says so")
+        if self.impossible:
+            return PlanDraft(verdict="impossible", detail=self.impossible)
+        said = {step.says for step in context.completed}
+        left = [step for step in self.steps if not (isinstance(step, Once) and step.says in said)]
+        visible = _visible(left, context.observation)
+        if all(step.zone == REPLAN for step in visible):
+            return None
+        if len(visible) < len(left) and visible[-1].zone != REPLAN:
+            return PlanDraft(steps=(*visible, Draft(zone=REPLAN, says="Look again and plan the rest")), final=False)
+        return PlanDraft(steps=tuple(visible), final=self.final)
+
+
+def _visible(steps: Iterable[Draft], seen: Observation) -> list[Draft]:
+    """The steps up to the first whose zone is not there or that says `__replan__`, aimed at zones by their ids."""
+    visible: list[Draft] = []
+    for step in steps:
+        if step.zone in (GLOBAL, REPLAN):
+            visible.append(_aimed(step, step.zone))
+            if step.zone == REPLAN:
+                break
+            continue
+        pattern = ZonePattern.parse(step.zone)
+        zone = next((zone for zone in seen.zones if pattern.fits(zone)), None)
+        if zone is None:
+            break
+        visible.append(_aimed(step, zone.id))
+    return visible
+
+
+def _aimed(step: Draft, zone: str) -> Draft:
+    """A plain draft: that a step is done once is the playbook's affair, and not written down with the plan."""
+    plain = {field.name: getattr(step, field.name) for field in fields(Draft)}
+    return replace(Draft(**plain), zone=zone)
+
+
+class Playbook:
+    """Answers with the first rule that fits the screen and has something left to do on it.
+
+    It does not learn from failed attempts: where a task can go wrong, write a rule for the screen it goes wrong on.
+    """
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        rules = [rule for rule in self.rules if rule.applies_to(context.observation)]
+        for rule in rules:
+            answer = rule.answer(context)
+            if answer is not None:
+                return answer
+        title = context.observation.surface.title
+        if rules:
+            return PlanDraft(verdict="gave_up", detail=f"no rule has anything left that can be done on '{title}'")
+        return PlanDraft(verdict="gave_up", detail=f"no rule fits the screen '{title}'")
