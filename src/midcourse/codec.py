@@ -14,8 +14,8 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def encode(value: object, kind: Any = None) -> str:
-    """Compact JSON. `kind` is needed only where the value's own class does not say what it is a part of."""
-    return _adapter(kind or type(value)).dump_json(value).decode()
+    """Compact JSON. A value that is not what its type says raises: nothing malformed is written down. `kind` is needed only where the value's own class does not say what it is a part of."""
+    return _adapter(kind or type(value)).dump_json(value, warnings="error").decode()
 
 
 def decode(kind: type[T], text: str | bytes) -> T:

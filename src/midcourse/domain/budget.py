@@ -46,6 +46,7 @@ class Limits:
     max_error_replans: int = 3
     max_step_retries: int = 3
     max_plan_steps: int = 50
+    max_reopenings: int = 3
     count_extensions: bool = False
     replan_admission: bool = True
     structural_stop: bool = True

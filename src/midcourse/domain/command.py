@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About, Told
-from midcourse.domain.budget import Cost
+from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.move import FinalReason
 from midcourse.domain.plan import Cause
 
@@ -26,6 +26,8 @@ class Observe:
 
     id: int
     timeout: float
+    free: bool = False
+    """The first look of a run is charged to nobody."""
     kind: Literal["observe"] = "observe"
 
 
@@ -45,7 +47,7 @@ class MakePlan:
     """Why the planner's previous answer to the same question was refused."""
     guidance: tuple[str, ...] = ()
     told: tuple[Told, ...] = ()
-    left: Cost = Cost()
+    left: Cost = FREE
     wrap_up: bool = False
     kind: Literal["make_plan"] = "make_plan"
 
@@ -85,6 +87,8 @@ class CheckDone:
     id: int
     timeout: float
     seen: str
+    look: bool = False
+    """Look first: what was seen is stale."""
     kind: Literal["check_done"] = "check_done"
 
 

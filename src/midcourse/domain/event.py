@@ -91,6 +91,7 @@ class Verified:
     at: float = 0.0
     verdict: Literal["happened", "did_not_happen", "undecided", "too_early"] = "undecided"
     evidence: Evidence = ""
+    reason: str = ""
     detail: str = ""
     seconds: float = 0.0
     seen: ObservationRef | None = None
@@ -100,10 +101,14 @@ class Verified:
 
 @dataclass(frozen=True, kw_only=True)
 class DoneChecked:
+    """Whether `done_when` holds. `too_early`: ask again after `seconds`."""
+
     answers: int
     at: float = 0.0
-    verdict: Literal["met", "unmet", "undecided"] = "undecided"
+    verdict: Literal["met", "unmet", "undecided", "too_early"] = "undecided"
     detail: str = ""
+    seconds: float = 0.0
+    seen: ObservationRef | None = None
     cost: Cost = FREE
     kind: Literal["done_checked"] = "done_checked"
 

@@ -14,6 +14,8 @@ class LedgerEntry:
     index: int
     call: str
     identity: str = ""
+    seen: str = ""
+    """Observation that the act relied on."""
     dispatched_at: float | None = None
     """None: nothing was sent, or sending it twice would do no harm (`read`, `set_state`)."""
     barred_at: float | None = None

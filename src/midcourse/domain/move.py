@@ -19,8 +19,9 @@ Purpose: TypeAlias = Literal["segment"]
 
 @dataclass(frozen=True, kw_only=True)
 class Open:
-    """Open the world again after it was lost; then plan afresh."""
+    """Open the world, for the first time or because its session was lost."""
 
+    then: "Move"
     kind: Literal["open"] = "open"
 
 
@@ -30,6 +31,7 @@ class Look:
 
     then: "Move"
     free: bool = False
+    failures: int = 0
     kind: Literal["look"] = "look"
 
 
@@ -67,7 +69,14 @@ class Do:
     step: PlannedStep
     purpose: Purpose
     retry: bool = False
+    look: bool = True
+    """Whether to look at the world after the act."""
+    looked: bool = False
+    """Whether it was looked at just now because what was seen is stale."""
     holds: int = 0
+    """How often this step was held because it would have had another consequence."""
+    changed_from: str = ""
+    """The consequence that was approved, if what would be sent is no longer that."""
     kind: Literal["do"] = "do"
 
 
@@ -78,6 +87,8 @@ class Doubt:
     step: PlannedStep
     purpose: Purpose
     command: int
+    before: str
+    """Fingerprint the step was tried under."""
     kind: Literal["doubt"] = "doubt"
 
 

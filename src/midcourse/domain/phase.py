@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About
-from midcourse.domain.move import AskPlanner, FinalReason, Move, Purpose
+from midcourse.domain.move import AskPlanner, Do, Doubt, FinalReason, Move, Purpose
 from midcourse.domain.plan import PlannedStep
 
 
@@ -19,8 +19,9 @@ class New:
 
 @dataclass(frozen=True, kw_only=True)
 class Opening:
-    """The world is being opened again."""
+    """The world is being opened."""
 
+    then: Move
     kind: Literal["opening"] = "opening"
 
 
@@ -45,11 +46,9 @@ class Planning:
 class Acting:
     """A step is being carried out. Nothing interrupts this."""
 
-    step: PlannedStep
-    purpose: Purpose
+    doing: Do
     before: str
     """Fingerprint the step is tried under."""
-    holds: int = 0
     kind: Literal["acting"] = "acting"
 
 
@@ -57,10 +56,7 @@ class Acting:
 class Verifying:
     """It is being found out whether an act happened."""
 
-    step: PlannedStep
-    purpose: Purpose
-    command: int
-    before: str
+    doubt: Doubt
     kind: Literal["verifying"] = "verifying"
 
 

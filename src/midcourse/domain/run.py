@@ -41,6 +41,7 @@ class Counts:
     steps: int = 0
     executions: int = 0
     completed: int = 0
+    reopenings: int = 0
     late: int = 0
 
 
@@ -61,6 +62,8 @@ class Run:
     next_id: int = 1
     seen: ObservationRef | None = None
     segment: Segment | None = None
+    look_first: bool = False
+    """Time has passed unwatched (a restart, a pause, a question): look before anything else."""
     reopened: bool = False
     """The world's session was lost since the last plan: what was finished may be undone."""
     verified: bool = False

@@ -42,3 +42,26 @@ class Skill:
     """The skill that takes it back, if there is one."""
     probe: Probe | None = None
     absent_when: Expectation | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeSpec:
+    """A read-only check that a world offers by name."""
+
+    name: str
+    description: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """All that a world can do and be asked."""
+
+    skills: tuple[Skill, ...] = ()
+    probes: tuple[ProbeSpec, ...] = ()
+
+    def skill(self, name: str) -> Skill | None:
+        return next((skill for skill in self.skills if skill.name == name), None)
+
+    def probe(self, name: str) -> ProbeSpec | None:
+        return next((probe for probe in self.probes if probe.name == name), None)

@@ -12,6 +12,8 @@ from midcourse.domain.result import CompletedStep
 from midcourse.domain.task import Task
 from midcourse.ports.world import Catalogue
 
+ONE_CALL = Cost(calls=1)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningContext:
@@ -44,7 +46,7 @@ class PlanDraft:
     final: bool | None = None
     """Whether these steps finish the task; unsaid, a plan that does not end in `__replan__` or a transition does."""
     detail: str = ""
-    cost: Cost = Cost(calls=1)
+    cost: Cost = ONE_CALL
 
 
 class Planner(Protocol):

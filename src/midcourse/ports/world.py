@@ -8,32 +8,10 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Target
-from midcourse.domain.skill import Parameter, Skill
+from midcourse.domain.skill import Catalogue as Catalogue
+from midcourse.domain.skill import ProbeSpec as ProbeSpec
 
 Finding: TypeAlias = Literal["present", "absent", "unclear"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProbeSpec:
-    """A read-only check that a world offers by name."""
-
-    name: str
-    description: str = ""
-    parameters: tuple[Parameter, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Catalogue:
-    """All that a world can do and be asked."""
-
-    skills: tuple[Skill, ...] = ()
-    probes: tuple[ProbeSpec, ...] = ()
-
-    def skill(self, name: str) -> Skill | None:
-        return next((skill for skill in self.skills if skill.name == name), None)
-
-    def probe(self, name: str) -> ProbeSpec | None:
-        return next((probe for probe in self.probes if probe.name == name), None)
 
 
 @dataclass(frozen=True, kw_only=True)

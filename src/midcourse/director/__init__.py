@@ -1,0 +1,1 @@
+"""The one mind: `decide(run, event) -> (run, commands)`. Start reading at `decide.py`."""

@@ -1,0 +1,180 @@
+"""One step, whoever wants it: through the gate, act, and find out what came of it. Knows no horizon."""
+
+from dataclasses import replace
+
+from midcourse.director.turn import (
+    Turn,
+    count,
+    finish_identity,
+    issue,
+    lose_world,
+    see,
+    seen_fingerprint,
+    unfinish_identity,
+)
+from midcourse.domain.budget import Cost
+from midcourse.domain.command import Act, Verify
+from midcourse.domain.event import Acted, Verified
+from midcourse.domain.move import Ask, BackOff, Do, Doubt, Look, Open, Report
+from midcourse.domain.outcome import Status
+from midcourse.domain.phase import Acting, Verifying
+from midcourse.domain.plan import PlannedStep
+from midcourse.domain.run import Run
+from midcourse.policy.admission import already_finished, repeats_failure
+from midcourse.policy.approval import live_grant, needs_approval
+
+MOST_HOLDS = 3
+"""How often a step may turn out to have another consequence before it counts as failed."""
+
+
+def do(run: Run, move: Do) -> Turn:
+    """The gate. Whatever passes it is dispatched; what it lacks is fetched first."""
+    step = move.step
+    if run.seen is None or run.seen.stale:
+        if not move.looked:
+            return run, Look(then=replace(move, looked=True))
+        if step.place == "zone":
+            return run, _report(run, move, "failed", "stale_target", "the last look failed; what was seen is stale")
+    if already_finished(run, step):
+        return run, _report(run, move, "failed", "already_finished", f"{step.skill} is finished already")
+    if not move.retry and repeats_failure(run, step):
+        return run, _report(run, move, "failed", "repeats_failure", f"{step.skill} failed here before")
+    if step.consequence and needs_approval(run.limits, step) and not live_grant(run.grants, step.consequence, run.now):
+        then = replace(move, changed_from="", looked=False)
+        return run, Ask(about="approve", steps=(step,), purpose=move.purpose, then=then, changed_from=move.changed_from)
+    return issue(
+        run,
+        Acting(doing=move, before=seen_fingerprint(run)),
+        lambda number, time: Act(
+            id=number,
+            timeout=time,
+            version=step.version,
+            index=step.index,
+            seen=run.seen.id if run.seen else "",
+            consequence=step.consequence,
+            look=move.look,
+        ),
+        seconds=run.limits.act_timeout_seconds,
+        worst=Cost(calls=run.limits.look_calls),
+    )
+
+
+def acted(run: Run, phase: Acting, event: Acted) -> Turn:
+    doing = phase.doing
+    if event.looked:
+        run = see(run, event.seen)
+    if event.reason == "held":
+        return _held(run, doing, event)
+    run = count(run, executions=event.dispatched, steps=not doing.retry)
+    step = replace(doing.step, identity=event.identity or doing.step.identity)
+    status, reason = _believed(step, event), event.reason
+    if step.effect == "irreversible" and event.dispatched and status in ("ok", "unknown"):
+        run = _use_grant(finish_identity(run, step.identity), step)
+    if status == "unknown":
+        doubt = Doubt(step=step, purpose=doing.purpose, command=event.answers, before=phase.before)
+        if reason == "world_lost":
+            return lose_world(run), Open(then=doubt)
+        return run, doubt
+    if reason == "world_lost":
+        return lose_world(run), Open(then=_report(run, doing, status, "not_dispatched", event.detail, phase.before))
+    return run, _report(run, replace(doing, step=step), status, reason, event.detail, phase.before)
+
+
+def _believed(step: PlannedStep, event: Acted) -> Status:
+    """Of an irreversible step only evidence is believed, whoever reports without it."""
+    if step.effect == "irreversible" and event.dispatched and not event.evidence:
+        return "unknown"
+    return event.status
+
+
+def _held(run: Run, doing: Do, event: Acted) -> Turn:
+    """Nothing was sent: what would have happened is not what was allowed. Back to the gate with what it would be."""
+    old = doing.step
+    step = replace(old, identity=event.identity, consequence=event.consequence, effect=event.effect or old.effect)
+    void = live_grant(run.grants, old.consequence, run.now)
+    if void:
+        run = replace(run, grants=tuple(grant for grant in run.grants if grant is not void))
+    if doing.holds >= MOST_HOLDS:
+        return run, _report(
+            run, doing, "failed", "consequence_unstable", "what it would send changes each time it is looked at"
+        )
+    changed_from = old.consequence if void else doing.changed_from
+    return run, replace(doing, step=step, holds=doing.holds + 1, changed_from=changed_from, looked=False)
+
+
+def _use_grant(run: Run, step: PlannedStep) -> Run:
+    """A single-use approval ends with the effect that it allowed, certain or not."""
+    used = live_grant(run.grants, step.consequence, float("-inf"))
+    if used is None or not used.once:
+        return run
+    return replace(run, grants=tuple(grant for grant in run.grants if grant is not used))
+
+
+# --- unknown outcomes
+
+
+def doubt(run: Run, move: Doubt) -> Turn:
+    return issue(
+        run,
+        Verifying(doubt=move),
+        lambda number, time: Verify(
+            id=number, timeout=time, version=move.step.version, index=move.step.index, doubted=move.command
+        ),
+        seconds=run.limits.act_timeout_seconds,
+        worst=Cost(calls=run.limits.look_calls),
+    )
+
+
+def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
+    run = see(run, event.seen)
+    doubted = phase.doubt
+    if event.reason == "world_lost":
+        return lose_world(run), Open(then=doubted)
+    match event.verdict:
+        case "too_early":
+            return run, BackOff(seconds=event.seconds, then=doubted)
+        case "happened":
+            return run, settled(doubted, "ok")
+        case "did_not_happen":
+            reason = "not_dispatched" if event.evidence == "not_dispatched" else "no_effect"
+            return unfinish_identity(run, doubted.step.identity), settled(doubted, "no_effect", reason, event.detail)
+        case "undecided":
+            return _undecided(run, doubted, event.detail)
+
+
+def _undecided(run: Run, doubted: Doubt, detail: str) -> Turn:
+    match doubted.step.effect:
+        case "read" | "set_state":
+            return run, settled(doubted, "no_effect", "no_effect", detail)
+        case "reversible":
+            return run, settled(doubted, "failed", "undecided", detail)
+        case "irreversible":
+            return run, Ask(
+                about="happened",
+                steps=(doubted.step,),
+                purpose=doubted.purpose,
+                then=settled(doubted, "no_effect", "no_effect", "a person says that it did not happen"),
+                detail=detail,
+            )
+
+
+def settled(doubted: Doubt, status: Status, reason: str = "", detail: str = "") -> Report:
+    return Report(
+        step=doubted.step,
+        purpose=doubted.purpose,
+        status=status,
+        reason=reason,
+        detail=detail,
+        before=doubted.before,
+    )
+
+
+def _report(run: Run, doing: Do, status: Status, reason: str, detail: str, before: str | None = None) -> Report:
+    return Report(
+        step=doing.step,
+        purpose=doing.purpose,
+        status=status,
+        reason=reason,
+        detail=detail,
+        before=seen_fingerprint(run) if before is None else before,
+    )

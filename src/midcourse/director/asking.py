@@ -1,0 +1,88 @@
+"""Questions to a person: may this be done, and did this happen? Unhandled means denied."""
+
+from dataclasses import replace
+
+from midcourse.director.turn import Rest, Turn, advise, count, send, unfinish_identity, withdraw
+from midcourse.domain.approval import VERDICTS, Grant, Told
+from midcourse.domain.command import AskedStep, AskPerson, Wait
+from midcourse.domain.event import ApprovalDecided, PersonAsked, TimerFired
+from midcourse.domain.move import Ask, End, Plan, Report
+from midcourse.domain.phase import Asking
+from midcourse.domain.run import Run
+from midcourse.policy.spending import past_deadline, seconds_to_deadline
+
+
+def ask(run: Run, move: Ask) -> Turn:
+    """The question goes out together with the timer that ends the wait for its answer."""
+    seconds = min(run.limits.approval_seconds, seconds_to_deadline(run))
+    if seconds <= 0:
+        return run, End(reason="deadline_exceeded", detail="there is no time left to ask")
+    question = AskPerson(
+        id=run.next_id,
+        about=move.about,
+        steps=tuple(AskedStep(version=s.version, index=s.index, consequence=s.consequence) for s in move.steps),
+        expires_at=run.now + seconds,
+        changed_from=move.changed_from,
+        detail=move.detail,
+    )
+    run = send(run, question)
+    run = send(run, Wait(id=run.next_id, seconds=seconds))
+    return run, Rest(
+        Asking(about=move.about, steps=move.steps, purpose=move.purpose, question=question.id, then=move.then)
+    )
+
+
+def posted(run: Run, phase: Asking, _event: PersonAsked) -> Turn:
+    return run, Rest(phase)
+
+
+def objection_to(phase: Asking, event: ApprovalDecided) -> str:
+    """Why this decision does not answer the open question, or nothing."""
+    if event.question != phase.question:
+        return f"question {event.question} is not open; question {phase.question} is"
+    if event.verdict not in VERDICTS[phase.about]:
+        return f"question {phase.question} takes {', '.join(VERDICTS[phase.about])}, not {event.verdict}"
+    return ""
+
+
+def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+    if objection_to(phase, event):
+        return count(run, late=1), Rest(phase)
+    run = replace(advise(withdraw(run), event.guidance), look_first=True)
+    if phase.about == "approve":
+        return _approval(run, phase, event)
+    return _word(run, phase, event)
+
+
+def _approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+    names = ", ".join(step.skill for step in phase.steps)
+    if event.verdict == "approved":
+        expires = run.now + run.limits.approval_seconds
+        grants = tuple(Grant(consequence=s.consequence, expires_at=expires, once=event.once) for s in phase.steps)
+        alive = tuple(grant for grant in run.grants if grant.expires_at > run.now)
+        return replace(run, grants=(*alive, *grants)), phase.then
+    if event.guidance.strip():
+        return run, Plan(cause="guided", why=f"a person rejected {names}: {event.guidance.strip()[:200]}")
+    return run, End(reason="rejected", detail=f"a person rejected {names}")
+
+
+def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+    """Whether it happened, as a person says. `phase.then` is the report that it did not."""
+    step, denial = phase.steps[0], phase.then
+    assert isinstance(denial, Report), "a question about what happened leads to a report"
+    if event.verdict == "stop":
+        return run, End(reason="needs_human", detail=f"a person stopped the run: did {step.skill} happen?")
+    happened = event.verdict == "happened"
+    run = replace(run, told=(*run.told, Told(version=step.version, index=step.index, happened=happened)))
+    if happened:
+        return run, replace(denial, status="ok", reason="", detail="a person says that it happened")
+    return unfinish_identity(run, step.identity), denial
+
+
+def expired(run: Run, phase: Asking, _event: TimerFired) -> Turn:
+    names = ", ".join(step.skill for step in phase.steps)
+    if past_deadline(run):
+        return run, End(reason="deadline_exceeded", detail=f"nobody answered about {names} before the deadline")
+    if phase.about == "happened":
+        return run, End(reason="needs_human", detail=f"nobody said whether {names} happened")
+    return run, End(reason="rejected", detail=f"nobody approved {names} in time")

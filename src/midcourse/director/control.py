@@ -1,0 +1,139 @@
+"""Wishes from outside, honoured between two moves, and the end of a run. Control events never raise."""
+
+from dataclasses import replace
+
+from midcourse.director.turn import Rest, Turn, advise, count, issue, see, send, withdraw
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.command import CheckDone, Finish, Record, Wait
+from midcourse.domain.event import (
+    CancelAsked,
+    Control,
+    DoneChecked,
+    Finished,
+    Guided,
+    PauseAsked,
+    Recorded,
+    ResumeAsked,
+    Resumed,
+    TimerFired,
+)
+from midcourse.domain.move import Advance, BackOff, Conclude, Do, Doubt, End, Look, Move, Open, Plan, Report
+from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
+from midcourse.domain.run import Run
+from midcourse.policy.spending import seconds_to_deadline
+
+# --- what a person or a runtime says
+
+
+def pause(run: Run, phase: Phase, _event: PauseAsked) -> Turn:
+    return replace(run, wish="pause" if run.wish == "go" else run.wish), Rest(phase)
+
+
+def cancel(run: Run, phase: Phase, _event: CancelAsked) -> Turn:
+    run = replace(run, wish="cancel")
+    if isinstance(phase, Acting | Verifying):
+        return run, Rest(phase)  # an effect may be under way: its answer comes first
+    return run, End(reason="cancelled", detail="somebody asked for it")
+
+
+def resume(run: Run, phase: Paused, _event: ResumeAsked) -> Turn:
+    run = replace(withdraw(run), wish="go", look_first=True)
+    return run, phase.then
+
+
+def unpause(run: Run, phase: Phase, _event: ResumeAsked) -> Turn:
+    """Asked before the pause began: there will be none."""
+    return replace(run, wish="go" if run.wish == "pause" else run.wish), Rest(phase)
+
+
+def guided(run: Run, phase: Phase, event: Guided) -> Turn:
+    return advise(run, event.text), Rest(phase)
+
+
+def resumed(run: Run, phase: Phase, event: Resumed) -> Turn:
+    """A process drives the run again: nobody knows what happened meanwhile."""
+    return replace(run, look_first=True, reopened=run.reopened or event.world == "reopened"), Rest(phase)
+
+
+def too_late(run: Run, phase: Phase, _event: Control) -> Turn:
+    return count(run, late=1), Rest(phase)
+
+
+# --- between two moves
+
+
+def honour(run: Run, move: Move) -> Turn | None:
+    """What comes before the next move, if anything does. A report is never held up, and an end never undone."""
+    if isinstance(move, End | Report):
+        return None
+    if run.overrun != FREE:
+        over = run.overrun
+        detail = f"a command cost more than was set aside: {over.calls} calls, {over.tokens} tokens"
+        return run, End(reason="budget_exhausted", detail=detail)
+    if run.wish == "cancel" and not isinstance(move, Doubt):
+        return run, End(reason="cancelled", detail="somebody asked for it")
+    if run.wish == "pause":
+        return _pause(run, move)
+    if run.look_first and not isinstance(move, Look | Open | Doubt | BackOff):
+        return run, Look(then=move)
+    if run.reopened and isinstance(move, Advance | Do):
+        return run, Plan(cause="reopened", why="the world was lost and opened again: finished steps may be undone")
+    return None
+
+
+def _pause(run: Run, move: Move) -> Turn:
+    run = send(run, Record(id=run.next_id))
+    until_deadline = seconds_to_deadline(run)
+    if until_deadline != float("inf"):
+        run = send(run, Wait(id=run.next_id, seconds=max(0.0, until_deadline)))
+    return run, Rest(Paused(then=move))
+
+
+def recorded(run: Run, phase: Paused, _event: Recorded) -> Turn:
+    return run, Rest(phase)
+
+
+def overslept(run: Run, _phase: Paused, _event: TimerFired) -> Turn:
+    return run, End(reason="deadline_exceeded", detail="the deadline came while the run was paused")
+
+
+# --- the end
+
+
+def conclude(run: Run, move: Conclude) -> Turn:
+    """The plan says that the task is done. Without a `done_when` nobody can tell."""
+    if not run.has_done_when:
+        return run, End(reason="plan_complete", detail=move.detail or "every step of the plan was carried out")
+    seen = run.seen
+    look = seen is None or seen.stale
+    return issue(
+        run,
+        Concluding(detail=move.detail),
+        lambda number, time: CheckDone(id=number, timeout=time, seen=seen.id if seen else "", look=look),
+        seconds=run.limits.look_timeout_seconds,
+        worst=Cost(calls=run.limits.look_calls if look else 0),
+    )
+
+
+def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
+    if event.seen is not None:
+        run = see(run, event.seen)
+    match event.verdict:
+        case "met":
+            return replace(run, verified=True), End(reason="goal_reached", detail=event.detail)
+        case "unmet":
+            return run, Plan(cause="error", why=f"done_when is not met: {event.detail}")
+        case "too_early":
+            return run, BackOff(seconds=event.seconds, then=Conclude(detail=phase.detail))
+        case "undecided":
+            return run, End(reason="plan_complete", detail=event.detail or "whether the task is done was not checked")
+
+
+def end(run: Run, move: End) -> Turn:
+    run = withdraw(run)
+    finish = Finish(id=run.next_id, reason=move.reason, detail=move.detail[:2000], verified=run.verified, told=run.told)
+    return send(run, finish), Rest(Ended(reason=move.reason, detail=finish.detail))
+
+
+def finished(run: Run, phase: Ended, _event: Finished) -> Turn:
+    return run, Rest(phase)

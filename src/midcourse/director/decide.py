@@ -1,0 +1,210 @@
+"""decide(run, event) -> (run, commands). The rules:
+
+1. A phase says what is awaited. TABLE lists every legal pair of phase and event; there are no others.
+2. A handler returns a move (what to do next, as data) or rests in a phase. ENTRIES says who enters a move, so the files of
+   the horizons never import each other. A new horizon is a new file, its rows here, and nothing else.
+3. Late comes before legal: an answer to a command that is no longer pending changes nothing but the records.
+4. Control events are legal in every phase and never raise. An impossible answer is our own bug and does.
+5. Wishes (pause, cancel) are honoured between two moves, in one place.
+6. Nothing here knows a clock, chance, a network or a file. Time and ids arrive on events.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar, get_args
+
+from midcourse.director import acting, asking, control, recovery, segment
+from midcourse.director.table import Entry, Row, entry, row
+from midcourse.director.turn import Rest, Turn, count, finish_identity, settle
+from midcourse.domain.command import Command
+from midcourse.domain.event import (
+    Acted,
+    Answer,
+    ApprovalDecided,
+    CancelAsked,
+    Control,
+    DoneChecked,
+    Event,
+    Finished,
+    Guided,
+    Observed,
+    PauseAsked,
+    PersonAsked,
+    Planned,
+    Recorded,
+    ResumeAsked,
+    Resumed,
+    Started,
+    TimerFired,
+    Verified,
+    WorldOpened,
+)
+from midcourse.domain.move import (
+    Advance,
+    Ask,
+    AskPlanner,
+    BackOff,
+    Conclude,
+    Do,
+    Doubt,
+    End,
+    Look,
+    Move,
+    Open,
+    Plan,
+    Recover,
+    Report,
+)
+from midcourse.domain.phase import (
+    Acting,
+    Asking,
+    BackingOff,
+    Concluding,
+    Ended,
+    Looking,
+    New,
+    Opening,
+    Paused,
+    Phase,
+    Planning,
+    Verifying,
+)
+from midcourse.domain.run import Run
+from midcourse.errors import ImpossibleEvent
+
+E = TypeVar("E", bound=Control)
+
+PHASES: tuple[type[Any], ...] = get_args(get_args(Phase)[0])
+
+GOING_ON = (Looking, Planning, Acting, Asking, BackingOff, Concluding)
+"""Where a step that is settled, or a wait that is over, can lead."""
+
+
+def anywhere(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[Row[Any, Any], ...]:
+    """The same row for every phase; a run that has ended only counts what comes too late."""
+    return (
+        *(row(phase, event, handler, phase) for phase in PHASES if phase is not Ended),
+        row(Ended, event, control.too_late, Ended),
+    )
+
+
+TABLE: tuple[Row[Any, Any], ...] = (
+    row(New, Started, segment.started, Opening),
+    row(Opening, WorldOpened, segment.opened, Looking, Verifying, BackingOff),
+    row(Looking, Observed, segment.observed, Opening, Verifying, *GOING_ON),
+    row(Planning, Planned, segment.planned, *GOING_ON),
+    row(Acting, Acted, acting.acted, Opening, Verifying, *GOING_ON),
+    row(Verifying, Verified, acting.verified, Opening, Verifying, *GOING_ON),
+    row(Asking, PersonAsked, asking.posted, Asking),
+    row(Asking, ApprovalDecided, asking.decided, *GOING_ON),
+    row(Asking, TimerFired, asking.expired),
+    row(BackingOff, TimerFired, recovery.waited, Verifying, *GOING_ON),
+    row(Concluding, DoneChecked, control.done_checked, Looking, Planning, BackingOff, Concluding),
+    row(Paused, Recorded, control.recorded),
+    row(Paused, TimerFired, control.overslept),
+    row(Paused, ResumeAsked, control.resume, Opening, Verifying, *GOING_ON),
+    row(Ended, Finished, control.finished),
+)
+
+ANYWHERE: tuple[Row[Any, Any], ...] = (
+    *anywhere(Started, control.too_late),
+    *anywhere(Resumed, control.resumed),
+    *anywhere(ApprovalDecided, control.too_late),
+    *anywhere(PauseAsked, control.pause),
+    *anywhere(ResumeAsked, control.unpause),
+    *anywhere(CancelAsked, control.cancel),
+    *anywhere(Guided, control.guided),
+)
+"""Control events, in every phase. Where TABLE has a row for the same pair, that one counts."""
+
+ENTRIES: tuple[Entry[Any], ...] = (
+    entry(Open, segment.open_world),
+    entry(Look, segment.look),
+    entry(Plan, segment.plan),
+    entry(AskPlanner, segment.ask_planner),
+    entry(Advance, segment.advance),
+    entry(Do, acting.do),
+    entry(Doubt, acting.doubt),
+    entry(Ask, asking.ask),
+    entry(BackOff, recovery.back_off),
+    entry(Recover, recovery.recover),
+    entry(Conclude, control.conclude),
+    entry(End, control.end),
+)
+
+REPORTS = {"segment": segment.reported}
+"""Which horizon is told how its step went, by purpose."""
+
+ROWS: dict[tuple[type[Any], type[Any]], Row[Any, Any]] = {(r.phase, r.event): r for r in (*ANYWHERE, *TABLE)}
+ENTER = {e.move: e.enter for e in ENTRIES}
+
+MOST_MOVES = 64
+"""Moves in one turn; more would mean that they go in a circle."""
+
+
+def decide(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
+    """The next state and what is to be done now. Raises `ImpossibleEvent` and nothing else."""
+    first_new = run.next_id
+    run = _tick(run, event)
+    if isinstance(event, Answer):
+        run, issued = settle(run, event)
+        if issued is None:
+            return _late(run, event), ()
+    found = ROWS.get((type(run.phase), type(event)))
+    if found is None:
+        raise ImpossibleEvent(f"{event.kind} cannot be answered to a run that is {run.phase.kind}")
+    run = _follow(*found.handler(run, run.phase, event))
+    if type(run.phase) not in (*found.to, Paused, Ended):
+        raise ImpossibleEvent(f"{event.kind} led from {found.phase.__name__} to {run.phase.kind}, which has no row")
+    return run, _issued_since(run, first_new)
+
+
+def abort(run: Run, detail: str) -> tuple[Run, tuple[Command, ...]]:
+    """End a run that cannot go on because of a mistake of ours."""
+    first_new = run.next_id
+    run = _follow(replace(run, seq=run.seq + 1), End(reason="internal_error", detail=detail))
+    return run, _issued_since(run, first_new)
+
+
+def objection(run: Run, event: Control) -> str:
+    """Why a control event would come to nothing, for whoever sent it; empty if it will be taken."""
+    if isinstance(run.phase, Ended):
+        return f"the run has ended: {run.phase.reason}"
+    if isinstance(event, ApprovalDecided):
+        return asking.objection_to(run.phase, event) if isinstance(run.phase, Asking) else "no question is open"
+    if isinstance(event, Started) and not isinstance(run.phase, New):
+        return "the run has started already"
+    return ""
+
+
+def _follow(run: Run, nxt: Move | Rest) -> Run:
+    for _ in range(MOST_MOVES):
+        if isinstance(nxt, Rest):
+            return replace(run, phase=nxt.phase)
+        run, nxt = control.honour(run, nxt) or _enter(run, nxt)
+    raise ImpossibleEvent(f"more than {MOST_MOVES} moves in one turn")
+
+
+def _enter(run: Run, move: Move) -> Turn:
+    if isinstance(move, Report):
+        return REPORTS[move.purpose](run, move)
+    return ENTER[type(move)](run, move)
+
+
+def _tick(run: Run, event: Event) -> Run:
+    """Time passes only here. Waiting for a person, or without a process, is not working time."""
+    elapsed = max(0.0, event.at - run.now)
+    idle = isinstance(run.phase, New | Paused | Asking | Ended) or isinstance(event, Resumed)
+    active = run.budget.active_seconds + (0.0 if idle else elapsed)
+    return replace(run, now=run.now + elapsed, seq=run.seq + 1, budget=replace(run.budget, active_seconds=active))
+
+
+def _late(run: Run, event: Answer) -> Run:
+    run = count(run, late=1)
+    if isinstance(event, Acted) and event.dispatched:
+        return finish_identity(run, event.identity)
+    return run
+
+
+def _issued_since(run: Run, first: int) -> tuple[Command, ...]:
+    return tuple(item.command for item in run.pending if item.command.id >= first)

@@ -1,0 +1,20 @@
+"""The state diagram of the docs, drawn from the transition table."""
+
+from midcourse.director.decide import TABLE
+from midcourse.domain.phase import Ended, Paused
+
+
+def mermaid() -> str:
+    """A Mermaid state diagram. Every phase can also pause and end; those arrows are left out where they say nothing."""
+    lines = ["stateDiagram-v2", "    [*] --> New"]
+    lines += [
+        f"    {row.phase.__name__} --> {target.__name__}: {row.event.__name__}"
+        for row in TABLE
+        for target in row.to or (_only_target(row.phase, row.event.__name__),)
+    ]
+    lines.append("    Ended --> [*]")
+    return "\n".join(lines) + "\n"
+
+
+def _only_target(phase: type[object], event: str) -> type[object]:
+    return Paused if phase is Paused and event == "Recorded" else Ended

@@ -1,0 +1,44 @@
+"""What a command comes to if whoever performed it is gone. Total: there is an answer for every command."""
+
+from typing import assert_never
+
+from midcourse.domain.budget import Cost
+from midcourse.domain.command import (
+    Act,
+    AskPerson,
+    CheckDone,
+    Command,
+    Finish,
+    MakePlan,
+    Observe,
+    OpenWorld,
+    Record,
+    Verify,
+    Wait,
+)
+from midcourse.domain.event import Acted, DoneChecked, Event, Observed, Planned, Verified, WorldOpened
+
+
+def lost(command: Command, worst: Cost) -> Event | None:
+    """The answer that assumes the worst, at the full reservation; None if the command is simply done again.
+
+    An act may have happened; a look showed nothing; a model may have been paid for. What costs nothing and changes
+    nothing is repeated.
+    """
+    match command:
+        case Act():
+            return Acted(answers=command.id, status="unknown", reason="lost", looked=True, cost=worst)
+        case Observe():
+            return Observed(answers=command.id, reason="failed", detail="the look was lost", cost=worst)
+        case MakePlan():
+            return Planned(answers=command.id, verdict="transport", detail="the planner's answer was lost", cost=worst)
+        case Verify():
+            return Verified(answers=command.id, verdict="too_early", cost=worst)
+        case CheckDone():
+            return DoneChecked(answers=command.id, verdict="too_early", cost=worst)
+        case OpenWorld():
+            return WorldOpened(answers=command.id, opened=False, detail="opening the world was lost", cost=worst)
+        case Wait() | AskPerson() | Record() | Finish():
+            return None
+        case _:
+            assert_never(command)

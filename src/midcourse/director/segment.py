@@ -1,0 +1,239 @@
+"""The segment horizon: look, plan for what is visible, go through the steps, look again at the transition."""
+
+from dataclasses import replace
+
+from midcourse.director.turn import Rest, Turn, count, issue, lose_world, see, seen_fingerprint
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.command import MakePlan, Observe, OpenWorld
+from midcourse.domain.event import Observed, Planned, Started, WorldOpened
+from midcourse.domain.failure import Attempt
+from midcourse.domain.move import (
+    Advance,
+    Ask,
+    AskPlanner,
+    BackOff,
+    Conclude,
+    Do,
+    End,
+    Look,
+    Open,
+    Plan,
+    Recover,
+    Report,
+)
+from midcourse.domain.phase import Looking, New, Opening, Planning
+from midcourse.domain.plan import PlannedStep, Segment
+from midcourse.domain.run import Run
+from midcourse.policy.admission import why_refused
+from midcourse.policy.approval import live_grant, needs_approval
+from midcourse.policy.recovery import retry_delay
+from midcourse.policy.spending import left, near_ceiling, worst_plan
+
+REFUSALS = ("already_finished", "repeats_failure")
+"""Reasons why a step was turned down before it was tried: the plan is at fault, not the step."""
+
+MOST_ATTEMPTS = 100
+"""How many failed tries a run remembers; the planner is told of all of them from the store."""
+
+
+def started(run: Run, _phase: New, event: Started) -> Turn:
+    return replace(run, started_at=event.at), Open(then=Look(then=Plan(cause="initial"), free=True))
+
+
+# --- the world
+
+
+def open_world(run: Run, move: Open) -> Turn:
+    if run.counts.reopenings > run.limits.max_reopenings:
+        return run, End(reason="world_lost", detail=f"the world was lost {run.counts.reopenings} times")
+    return issue(
+        run,
+        Opening(then=move.then),
+        lambda number, time: OpenWorld(id=number, timeout=time),
+        seconds=run.limits.look_timeout_seconds,
+    )
+
+
+def opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
+    if not event.opened:
+        return run, End(reason="world_lost", detail=event.detail)
+    return run, phase.then
+
+
+def look(run: Run, move: Look) -> Turn:
+    worst = FREE if move.free else Cost(calls=run.limits.look_calls)
+    return issue(
+        run,
+        Looking(then=move.then, failures=move.failures),
+        lambda number, time: Observe(id=number, timeout=time, free=move.free),
+        seconds=run.limits.look_timeout_seconds,
+        worst=worst,
+    )
+
+
+def observed(run: Run, phase: Looking, event: Observed) -> Turn:
+    run = see(run, event.seen)
+    if event.reason == "world_lost":
+        return lose_world(run), Open(then=Look(then=phase.then))
+    if run.seen is not None:
+        return run, phase.then
+    if phase.failures >= run.limits.max_step_retries:
+        return run, End(reason="world_lost", detail=f"nothing could be seen: {event.detail or event.reason}")
+    again = Look(then=phase.then, failures=phase.failures + 1)
+    return run, BackOff(seconds=retry_delay(run.limits, event.reason, phase.failures), then=again)
+
+
+# --- planning
+
+
+def plan(run: Run, move: Plan) -> Turn:
+    """May the run plan again? Extensions count as segments, everything else as replans."""
+    limits, counts = run.limits, run.counts
+    if counts.versions >= limits.max_segments:
+        return run, End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
+    if move.cause == "initial":
+        return run, AskPlanner(cause=move.cause, why=move.why)
+    extends = move.cause == "adaptive" and _transition_verified(run)
+    replans = counts.replans + (counts.extensions if limits.count_extensions else 0)
+    if (not extends or limits.count_extensions) and replans >= limits.max_replans:
+        return run, End(reason="replan_exhausted", detail=move.why)
+    if move.cause == "error" and counts.error_replans >= limits.max_error_replans:
+        return run, End(reason="replan_exhausted", detail=move.why)
+    run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
+    return run, AskPlanner(cause=move.cause, why=move.why)
+
+
+def _transition_verified(run: Run) -> bool:
+    """Whether the screen really is another one than the plan was made for."""
+    if run.seen is None or run.segment is None or run.seen.stale:
+        return False
+    return run.seen.fingerprint != run.segment.made_under
+
+
+def ask_planner(run: Run, move: AskPlanner) -> Turn:
+    seen = run.seen
+    run_then, rest = issue(
+        run,
+        Planning(asked=move),
+        lambda number, time: MakePlan(
+            id=number,
+            timeout=time,
+            version=run.counts.versions + 1,
+            cause=move.cause,
+            why=move.why,
+            seen=seen.id if seen else "",
+            stale=bool(seen and seen.stale),
+            refused=move.refused,
+            guidance=run.guidance,
+            told=run.told,
+            left=left(run),
+            wrap_up=near_ceiling(run),
+        ),
+        seconds=run.limits.plan_timeout_seconds,
+        worst=worst_plan(run.limits),
+    )
+    return count(run_then, planner_calls=isinstance(rest, Rest)), rest
+
+
+def planned(run: Run, phase: Planning, event: Planned) -> Turn:
+    asked = phase.asked
+    match event.verdict:
+        case "done":
+            return run, Conclude(detail=event.detail)
+        case "transport":
+            if asked.tries >= run.limits.max_step_retries:
+                return run, End(reason="planner_unavailable", detail=event.detail)
+            wait = retry_delay(run.limits, "transport", asked.tries)
+            return run, BackOff(seconds=wait, then=replace(asked, tries=asked.tries + 1))
+        case "impossible" if run.limits.structural_stop:
+            return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
+        case "impossible" | "refused" | "garbage":
+            return run, Plan(cause="error", why=f"the planner's answer was {event.verdict}: {event.detail}")
+        case "steps" | "gave_up":
+            pass
+    if event.verdict == "gave_up" or not event.steps:
+        detail = event.detail or "the plan had no steps"
+        if asked.cause == "initial":
+            return run, Plan(cause="error", why=detail)
+        return run, End(reason="empty_plan", detail=detail)
+    refusal = why_refused(run, event.steps)
+    if refusal:
+        return refuse(run, refusal, replace(asked, refused=refusal))
+    return _adopt(run, asked, event)
+
+
+def refuse(run: Run, why: str, then: AskPlanner | Plan) -> Turn:
+    """The plan would do again what is finished or what failed. Once more, with the reason; then it is over."""
+    run = count(run, refusals=1)
+    if run.counts.refusals > 1:
+        return run, End(reason="replan_no_change", detail=why)
+    return run, then
+
+
+def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
+    segment = Segment(
+        version=run.counts.versions + 1,
+        cause=asked.cause,
+        made_under=seen_fingerprint(run),
+        final=event.final,
+        steps=event.steps,
+    )
+    run = replace(count(run, versions=1), segment=segment, reopened=False)
+    critical = tuple(step for step in event.steps if _can_be_asked_now(run, step))
+    if critical:
+        return run, Ask(about="approve", steps=critical, purpose="segment", then=Advance())
+    return run, Advance()
+
+
+def _can_be_asked_now(run: Run, step: PlannedStep) -> bool:
+    if not step.consequence or not needs_approval(run.limits, step):
+        return False
+    return live_grant(run.grants, step.consequence, run.now) is None
+
+
+# --- going through the steps
+
+
+def current(run: Run) -> Segment:
+    assert run.segment is not None, "no plan has been adopted"
+    return run.segment
+
+
+def advance(run: Run, _move: Advance) -> Turn:
+    segment = current(run)
+    if segment.cursor >= len(segment.steps):
+        return run, Conclude()
+    step = segment.steps[segment.cursor]
+    if step.place == "replan":
+        run = replace(run, segment=replace(segment, cursor=segment.cursor + 1))
+        return run, Look(then=Plan(cause="adaptive", why="a transition was due"))
+    last = segment.cursor == len(segment.steps) - 1
+    look_after = last or not segment.final or step.effect == "irreversible" or run.limits.final_looks == "each"
+    return run, Do(step=step, purpose="segment", retry=segment.tries > 0, look=look_after)
+
+
+def reported(run: Run, move: Report) -> Turn:
+    """A step of the segment has an outcome."""
+    segment = current(run)
+    if move.status == "ok":
+        run = count(run, completed=1, refusals=-run.counts.refusals)
+        return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), Advance()
+    if move.reason in REFUSALS:
+        return refuse(run, move.detail, Plan(cause="error", why=move.detail))
+    run = _remember(run, move)
+    return run, Recover(step=move.step, reason=move.reason, detail=move.detail)
+
+
+def _remember(run: Run, move: Report) -> Run:
+    before, after = move.before, seen_fingerprint(run)
+    same = [a for a in run.attempts if (a.call, a.before, a.reason) == (move.step.call, before, move.reason)]
+    others = tuple(a for a in run.attempts if a not in same)
+    attempt = Attempt(
+        call=move.step.call,
+        before=before,
+        after=after,
+        reason=move.reason,
+        at=run.now,
+        count=1 + sum(a.count for a in same),
+    )
+    return replace(run, attempts=(*others, attempt)[-MOST_ATTEMPTS:])

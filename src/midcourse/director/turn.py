@@ -1,0 +1,132 @@
+"""What every horizon's file may use: the shape of a turn, and the only way to issue a command."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.command import Command
+from midcourse.domain.event import Answer
+from midcourse.domain.move import End, Move
+from midcourse.domain.observation import ObservationRef
+from midcourse.domain.phase import Phase
+from midcourse.domain.run import Counts, Issued, Run
+from midcourse.policy.spending import affords, past_deadline, seconds_left
+
+
+@dataclass(frozen=True)
+class Rest:
+    """No further move: wait in this phase."""
+
+    phase: Phase
+
+
+Turn: TypeAlias = tuple[Run, Move | Rest]
+
+
+def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seconds: float, worst: Cost = FREE) -> Turn:
+    """Reserve the worst case, send the command out and wait for it in `phase`; or end the run.
+
+    `make` gets the command's id and how long it may take: never longer than what is left of the run's time.
+    """
+    if past_deadline(run):
+        return run, End(reason="deadline_exceeded", detail=f"{run.limits.deadline_seconds:g} s have passed")
+    if not affords(run, worst):
+        return run, End(reason="budget_exhausted", detail=_short_of(run, worst))
+    time = seconds_left(run)
+    if time <= 0:
+        return run, End(reason="budget_exhausted", detail=f"{run.limits.max_wall_seconds:g} s of work are used up")
+    return send(run, make(run.next_id, min(seconds, time)), worst), Rest(phase)
+
+
+def send(run: Run, command: Command, reserved: Cost = FREE) -> Run:
+    """Put a command out without asking what it costs: for what must always be possible, such as ending."""
+    return replace(
+        run,
+        next_id=run.next_id + 1,
+        pending=(*run.pending, Issued(command=command, reserved=reserved, at=run.now)),
+        budget=replace(run.budget, reserved=run.budget.reserved.plus(reserved)),
+    )
+
+
+def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
+    """Take the answered command off `pending` and turn its reservation into what it really cost. None: too late."""
+    issued = next((item for item in run.pending if item.command.id == answer.answers), None)
+    if issued is None:
+        return run, None
+    over = _excess(answer.cost, issued.reserved)
+    return (
+        replace(
+            run,
+            pending=tuple(item for item in run.pending if item is not issued),
+            budget=replace(
+                run.budget,
+                spent=run.budget.spent.plus(answer.cost),
+                reserved=run.budget.reserved.minus(issued.reserved),
+            ),
+            overrun=run.overrun.plus(over),
+        ),
+        issued,
+    )
+
+
+def withdraw(run: Run) -> Run:
+    """Give up all commands under way. What was reserved for them may have been spent, so all of it counts as spent."""
+    return replace(run, pending=(), budget=replace(run.budget, spent=run.budget.committed, reserved=FREE))
+
+
+def see(run: Run, seen: ObservationRef | None) -> Run:
+    """Take in what was seen. Nothing seen: the last observation stays, marked stale."""
+    if seen is None:
+        seen = replace(run.seen, stale=True) if run.seen else None
+    return replace(run, seen=seen, look_first=False)
+
+
+def lose_world(run: Run) -> Run:
+    """The session is gone: what was finished in it may be undone, and the plan is void."""
+    return replace(count(run, reopenings=1), reopened=True)
+
+
+def seen_fingerprint(run: Run) -> str:
+    return run.seen.fingerprint if run.seen else ""
+
+
+def count(run: Run, **more: int) -> Run:
+    """Add to the run's counters by name."""
+    counts: Counts = replace(run.counts, **{name: getattr(run.counts, name) + n for name, n in more.items()})
+    return replace(run, counts=counts)
+
+
+def finish_identity(run: Run, identity: str) -> Run:
+    """From now on no plan may do this again."""
+    if not identity or identity in run.finished_irreversible:
+        return run
+    return replace(run, finished_irreversible=(*run.finished_irreversible, identity))
+
+
+def unfinish_identity(run: Run, identity: str) -> Run:
+    """There is evidence that it did not happen after all."""
+    return replace(run, finished_irreversible=tuple(i for i in run.finished_irreversible if i != identity))
+
+
+def advise(run: Run, guidance: str) -> Run:
+    """Keep a person's words for the plans to come: the last ten, each cut to a paragraph."""
+    text = guidance.strip()[:500]
+    return replace(run, guidance=(*run.guidance, text)[-10:]) if text else run
+
+
+def _excess(cost: Cost, reserved: Cost) -> Cost:
+    return Cost(
+        calls=max(0, cost.calls - reserved.calls),
+        tokens=max(0, cost.tokens - reserved.tokens),
+        microusd=max(0, cost.microusd - reserved.microusd),
+    )
+
+
+def _short_of(run: Run, worst: Cost) -> str:
+    used, limits = run.budget.committed, run.limits
+    if used.calls + worst.calls > limits.max_calls:
+        return f"{used.calls} of {limits.max_calls} calls are used, and the next command may take {worst.calls}"
+    if limits.max_tokens is not None and used.tokens + worst.tokens > limits.max_tokens:
+        return f"{used.tokens} of {limits.max_tokens} tokens are used, and the next command may take {worst.tokens}"
+    return f"${used.microusd / 1e6:.2f} are spent, and the next command may take ${worst.microusd / 1e6:.2f}"

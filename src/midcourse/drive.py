@@ -1,0 +1,74 @@
+"""The loop: feed what happened to `decide`, start what it wants done. The same on every runtime."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from midcourse.director.decide import abort, decide
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event
+from midcourse.domain.phase import Ended
+from midcourse.domain.run import Issued, Run
+from midcourse.errors import ImpossibleEvent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """One turn: what happened, the state it led to, and what is being done about it."""
+
+    event: Event
+    run: Run
+    commands: tuple[Command, ...]
+
+
+class Runtime(Protocol):
+    def start(self, issued: Issued) -> None:
+        """Begin to perform a command; its answer goes to the mailbox."""
+        ...
+
+    def stop(self, command: Command) -> None:
+        """Its answer is no longer wanted. Never asked of an act."""
+        ...
+
+    async def receive(self) -> Event:
+        """The next event of the mailbox, stamped with the time."""
+        ...
+
+    async def keep(self, progress: Progress) -> None:
+        """Write the turn down. Nothing that it commands is started before this returns."""
+        ...
+
+    def should_rest(self) -> bool:
+        """Whether to stop here and have another `drive` go on from the state."""
+        ...
+
+
+async def drive(run: Run, runtime: Runtime) -> Run:
+    """Perform what is pending, then turn after turn until the end. Starting, resuming and continuing are one thing."""
+    for issued in run.pending:
+        runtime.start(issued)
+    while not is_over(run):
+        event = await runtime.receive()
+        before = run
+        try:
+            run, commands = decide(run, event)
+        except ImpossibleEvent as bug:
+            run, commands = abort(run, f"{type(bug).__name__}: {bug}")
+        await runtime.keep(Progress(event=event, run=run, commands=commands))
+        for dropped in _dropped(before, run, event):
+            runtime.stop(dropped)
+        if runtime.should_rest():
+            return run
+        for issued in run.pending:
+            if issued.command.id >= before.next_id:
+                runtime.start(issued)
+    return run
+
+
+def is_over(run: Run) -> bool:
+    return isinstance(run.phase, Ended) and not run.pending
+
+
+def _dropped(before: Run, after: Run, event: Event) -> list[Command]:
+    kept = {issued.command.id for issued in after.pending}
+    answered = getattr(event, "answers", None)
+    return [i.command for i in before.pending if i.command.id not in kept and i.command.id != answered]

@@ -1,0 +1,226 @@
+"""Act and Verify: check, dispatch, act, settle, observe, judge; and find out what came of an act in doubt."""
+
+import asyncio
+from dataclasses import replace
+
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import Act, Verify
+from midcourse.domain.event import Acted, Verified
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.outcome import Evidence, Outcome
+from midcourse.domain.plan import REPLAN, Step
+from midcourse.domain.skill import Skill
+from midcourse.perform.consequence import Foreseen, consequence_of
+from midcourse.perform.ports import Ports, say
+from midcourse.policy.horizon import arguments_problem
+from midcourse.policy.verify import Sight, judge
+from midcourse.ports.world import Call
+
+LEDGERED = ("reversible", "irreversible")
+"""Effects that are written down before they are sent. The others may be sent twice without harm."""
+
+
+async def step_of(ports: Ports, version: int, index: int) -> Step:
+    plan = await ports.store.plan(ports.run_id, version)
+    assert plan is not None, f"plan version {version} was adopted and must be stored"
+    return plan.steps[index]
+
+
+async def act(ports: Ports, command: Act) -> Acted:
+    step = await step_of(ports, command.version, command.index)
+    if step.zone == REPLAN:
+        return Acted(answers=command.id, dispatched=False, looked=False)
+    before = await ports.store.observation(ports.run_id, command.seen)
+    skill = ports.world.catalogue().skill(step.skill)
+    entry = LedgerEntry(command=command.id, version=step.version, index=step.index, call=step.call, seen=command.seen)
+    problem = _problem(ports, step, skill, before)
+    if problem or skill is None or before is None:
+        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=problem))
+        return _not_dispatched(command, problem or Outcome())
+    foreseen = Foreseen(identity="", digest="")
+    if step.effect == "irreversible":
+        found = await consequence_of(ports, step, skill, before.surface.origin)
+        if found is None:
+            unread = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
+            await ports.store.write_ledger(ports.run_id, replace(entry, outcome=unread))
+            return _not_dispatched(command, unread)
+        foreseen = found
+        if foreseen.digest != command.consequence:
+            return _held(command, foreseen)
+    return await _dispatch(ports, command, step, before, replace(entry, identity=foreseen.identity))
+
+
+def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation | None) -> Outcome | None:
+    """Why the step must not be dispatched from here, or nothing."""
+    if skill is None:
+        return Outcome(status="failed", reason="unknown_skill", detail=f"the world has no skill '{step.skill}'")
+    if before is None:
+        return Outcome(status="failed", reason="stale_target", detail="the observation it relies on is gone")
+    if skill.on_zone and before.zone(step.zone) is None:
+        detail = f"{step.target.role} '{step.target.label}' is not on '{before.surface.title}'"
+        return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
+    wrong = arguments_problem(step.arguments, skill.parameters, ports.task)
+    if wrong:
+        return Outcome(status="failed", reason="bad_arguments", detail=wrong)
+    missing = ports.fill_in(step.arguments)
+    return Outcome(status="failed", reason="bad_arguments", detail=missing) if isinstance(missing, str) else None
+
+
+def _not_dispatched(command: Act, outcome: Outcome) -> Acted:
+    return Acted(
+        answers=command.id,
+        status=outcome.status,
+        reason=outcome.reason,
+        detail=outcome.detail,
+        dispatched=False,
+        looked=False,
+    )
+
+
+def _held(command: Act, foreseen: Foreseen) -> Acted:
+    return Acted(
+        answers=command.id,
+        status="no_effect",
+        reason="held",
+        detail="what it would send has not been allowed",
+        dispatched=False,
+        looked=False,
+        identity=foreseen.identity,
+        consequence=foreseen.digest,
+        effect="irreversible",
+    )
+
+
+async def _dispatch(ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry) -> Acted:
+    if step.effect in LEDGERED:
+        entry = replace(entry, dispatched_at=ports.clock.now())
+        await ports.store.write_ledger(ports.run_id, entry)
+    report = await _send(ports, command, step)
+    if ports.step_delay_seconds:
+        await ports.clock.sleep(ports.step_delay_seconds)
+    after: Observation | Unseen | None = None
+    looked = command.look or report.status != "ok" or step.effect == "irreversible"
+    if looked:
+        after = await ports.look(command.id, ports.task.limits.look_timeout_seconds)
+    outcome = judge(step.effect, report, _sight(step, before, after))
+    outcome = replace(outcome, data=ports.mask(outcome.data))
+    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
+    lost = isinstance(after, Unseen) and after.reason == "world_lost"
+    return Acted(
+        answers=command.id,
+        status=outcome.status,
+        reason="world_lost" if lost and outcome.status == "unknown" else outcome.reason,
+        detail=outcome.detail,
+        evidence=outcome.evidence,
+        identity=entry.identity,
+        looked=looked,
+        seen=after.ref if isinstance(after, Observation) else None,
+        cost=ports.look_cost if looked else FREE,
+    )
+
+
+async def _send(ports: Ports, command: Act, step: Step) -> Outcome:
+    """The world's own word. Whatever goes wrong from here on, the act may have happened."""
+    arguments = ports.fill_in(step.arguments)
+    assert not isinstance(arguments, str), "checked before dispatch"
+    call = Call(command=command.id, skill=step.skill, zone=step.zone, target=step.target, arguments=arguments)
+    try:
+        return await asyncio.wait_for(ports.world.act(call), command.timeout)
+    except TimeoutError:
+        return Outcome(status="unknown", reason="timeout", detail=f"no answer within {command.timeout:g} s")
+    except Exception as error:
+        return Outcome(status="unknown", reason="error", detail=say(error))
+
+
+def _sight(step: Step, before: Observation, after: Observation | Unseen | None) -> Sight:
+    return Sight(
+        before=before,
+        after=after if isinstance(after, Observation) else None,
+        expect=step.expect,
+        absent_when=step.absent_when,
+    )
+
+
+# --- an act in doubt
+
+
+async def verify(ports: Ports, command: Verify) -> Verified:
+    """First make sure that nobody can still carry it out, then look whether somebody did."""
+    step = await step_of(ports, command.version, command.index)
+    await ports.world.bar(command.doubted)
+    entry = await ports.store.ledger_entry(ports.run_id, command.doubted)
+    if step.effect in LEDGERED and (entry is None or entry.dispatched_at is None):
+        return Verified(
+            answers=command.id, verdict="did_not_happen", evidence="not_dispatched", detail="it was never sent"
+        )
+    if entry is None:
+        return Verified(answers=command.id, verdict="undecided", detail="it may have been sent; it does no harm twice")
+    if entry.barred_at is None:
+        entry = replace(entry, barred_at=ports.clock.now())
+        await ports.store.write_ledger(ports.run_id, entry)
+    after = await ports.look(command.id, ports.task.limits.look_timeout_seconds)
+    verdict = await _verdict(ports, command, step, entry, after)
+    if verdict.verdict in ("happened", "did_not_happen"):
+        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolved(entry, verdict)))
+    return replace(verdict, seen=after.ref if isinstance(after, Observation) else None, cost=ports.look_cost)
+
+
+async def _verdict(
+    ports: Ports, command: Verify, step: Step, entry: LedgerEntry, after: Observation | Unseen
+) -> Verified:
+    before = await ports.store.observation(ports.run_id, entry.seen)
+    if before is not None:
+        sight = _sight(step, before, after)
+        if sight.happened:
+            return _decided(command, "happened", "expectation")
+        if sight.absent and _absence_counts(ports, entry):
+            return _decided(command, "did_not_happen", "absent_when")
+    if isinstance(after, Unseen) and after.reason == "world_lost":
+        return Verified(answers=command.id, reason="world_lost", detail=after.detail)
+    if step.probe is None:
+        return Verified(answers=command.id, detail="nothing on the screen decides it, and there is no probe")
+    return await _ask_probe(ports, command, step, entry)
+
+
+async def _ask_probe(ports: Ports, command: Verify, step: Step, entry: LedgerEntry) -> Verified:
+    probe = step.probe
+    assert probe is not None
+    assert entry.barred_at is not None
+    arguments = ports.fill_in(probe.arguments)
+    if isinstance(arguments, str):
+        return Verified(answers=command.id, detail=f"the probe cannot be asked: {arguments}")
+    try:
+        finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), command.timeout)
+    except Exception as error:
+        return Verified(answers=command.id, detail=f"the probe failed: {say(error)}")
+    if finding == "present":
+        return _decided(command, "happened", "probe")
+    if finding == "unclear" or not _absence_counts(ports, entry):
+        return Verified(answers=command.id, detail=f"the probe '{probe.name}' cannot tell")
+    early = entry.barred_at + probe.settles_after - ports.clock.now()
+    if early > 0:
+        return Verified(answers=command.id, verdict="too_early", seconds=early)
+    return _decided(command, "did_not_happen", "probe")
+
+
+def _absence_counts(ports: Ports, entry: LedgerEntry) -> bool:
+    """Where nobody can be kept from acting late, only an answered act can be known not to have happened."""
+    return ports.world.fences or entry.outcome is not None
+
+
+def _decided(command: Verify, verdict: str, evidence: Evidence) -> Verified:
+    happened = verdict == "happened"
+    return Verified(
+        answers=command.id,
+        verdict="happened" if happened else "did_not_happen",
+        evidence=evidence,
+        detail=f"the {evidence} says that it {'happened' if happened else 'did not happen'}",
+    )
+
+
+def _resolved(entry: LedgerEntry, verdict: Verified) -> Outcome:
+    base = entry.outcome or Outcome()
+    if verdict.verdict == "happened":
+        return replace(base, status="ok", reason="", detail=verdict.detail, evidence=verdict.evidence)
+    return replace(base, status="no_effect", reason="no_effect", detail=verdict.detail, evidence=verdict.evidence)

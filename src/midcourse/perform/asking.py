@@ -1,0 +1,55 @@
+"""AskPerson: put a question with everything that a person needs to answer it."""
+
+from midcourse.domain.approval import VERDICTS, Consequence, Question, Verdict
+from midcourse.domain.command import AskPerson
+from midcourse.domain.event import ApprovalDecided, PersonAsked
+from midcourse.perform.acting import step_of
+from midcourse.perform.ports import Ports, say
+
+
+async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | PersonAsked:
+    question = await question_of(ports, command)
+    try:
+        decision = await ports.approver.ask(question)
+    except Exception as error:
+        return _denied(command, f"asking failed: {say(error)}")
+    if decision is None:
+        return PersonAsked(answers=command.id)
+    if decision.verdict not in VERDICTS[command.about]:
+        return _denied(command, f"'{decision.verdict}' does not answer the question")
+    return ApprovalDecided(
+        question=command.id,
+        verdict=decision.verdict,
+        once=decision.once,
+        guidance=decision.guidance,
+        by=decision.by,
+    )
+
+
+def _denied(command: AskPerson, by: str) -> ApprovalDecided:
+    """Unhandled means denied."""
+    verdict: Verdict = "rejected" if command.about == "approve" else "stop"
+    return ApprovalDecided(question=command.id, verdict=verdict, by=by)
+
+
+async def question_of(ports: Ports, command: AskPerson) -> Question:
+    consequences: list[Consequence] = []
+    says: list[str] = []
+    for asked in command.steps:
+        consequence = await ports.store.consequence(ports.run_id, asked.consequence)
+        assert consequence is not None, "a consequence is kept before anybody is asked about it"
+        step = await step_of(ports, asked.version, asked.index)
+        consequences.append(consequence)
+        says.append(step.says)
+    changed = await ports.store.consequence(ports.run_id, command.changed_from) if command.changed_from else None
+    return Question(
+        run=ports.run_id,
+        id=command.id,
+        about=command.about,
+        goal=ports.task.goal,
+        consequences=tuple(consequences),
+        says=tuple(says),
+        expires_at=command.expires_at,
+        changed_from=changed,
+        detail=command.detail,
+    )

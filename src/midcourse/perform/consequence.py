@@ -1,0 +1,64 @@
+"""What an irreversible step would really do, read from the world right now."""
+
+from dataclasses import dataclass
+
+from midcourse.domain.approval import CommitSet, Consequence
+from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
+from midcourse.domain.plan import Step
+from midcourse.domain.skill import Skill
+from midcourse.perform.ports import Ports
+from midcourse.policy.identity import consequence_digest, identity_digest
+from midcourse.ports.world import Call
+
+UNSENT = 0
+"""The command id of a call that is only asked about."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foreseen:
+    identity: str
+    digest: str
+
+
+async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str) -> Foreseen | None:
+    """Identity and consequence of this step, kept in the store. None: what it would send cannot be read."""
+    commit = await _commit_set(ports, step, skill)
+    if commit is None:
+        return None
+    consequence = Consequence(
+        skill=step.skill,
+        arguments=step.arguments,
+        effect="irreversible",
+        target=step.target,
+        origin=origin,
+        commit=commit,
+    )
+    digest = consequence_digest(ports.run_id, consequence)
+    await ports.store.save_consequence(ports.run_id, digest, consequence)
+    return Foreseen(identity=identity_digest(step.skill, step.target, commit), digest=digest)
+
+
+async def _commit_set(ports: Ports, step: Step, skill: Skill) -> CommitSet | None:
+    if skill.commits == "call":
+        return CommitSet(values=_named(ports, step.arguments))
+    arguments = ports.fill_in(step.arguments)
+    if isinstance(arguments, str):
+        return None
+    call = Call(command=UNSENT, skill=step.skill, zone=step.zone, target=step.target, arguments=arguments)
+    try:
+        commit = await ports.world.commit_set(call)
+    except Exception:
+        return None
+    return commit and CommitSet(values=ports.mask(commit.values), address=commit.address)
+
+
+def _named(ports: Ports, arguments: Arguments) -> Pairs:
+    """Inputs by value, since they are what differs between two orders; secrets and files by name."""
+    inputs = dict(ports.task.inputs)
+
+    def value_of(value: Scalar | Reference) -> Scalar:
+        if not isinstance(value, Reference):
+            return value
+        return inputs.get(value.name) if value.source == "input" else f"<{value.source} {value.name}>"
+
+    return tuple((name, value_of(value)) for name, value in arguments)

@@ -1,0 +1,83 @@
+"""Which port does what: every command, one line each."""
+
+import asyncio
+from typing import Literal, assert_never
+
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import (
+    Act,
+    AskPerson,
+    CheckDone,
+    Command,
+    Finish,
+    MakePlan,
+    Observe,
+    OpenWorld,
+    Record,
+    Verify,
+    Wait,
+)
+from midcourse.domain.event import Event, Observed, Recorded, TimerFired, WorldOpened
+from midcourse.domain.observation import Observation
+from midcourse.perform.acting import act, verify
+from midcourse.perform.asking import ask_person
+from midcourse.perform.finishing import check_done, finish
+from midcourse.perform.planning import make_plan
+from midcourse.perform.ports import Ports, say
+
+
+class Performer:
+    """Performs the commands of one run. Runtimes decide where and when; timers are theirs."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+
+    async def perform(self, command: Command) -> Event:
+        ports = self.ports
+        match command:
+            case OpenWorld():
+                return await self._open(command)
+            case Observe():
+                return await self._observe(command)
+            case MakePlan():
+                return await make_plan(ports, command)
+            case Act():
+                return await act(ports, command)
+            case Verify():
+                return await verify(ports, command)
+            case CheckDone():
+                return await check_done(ports, command)
+            case AskPerson():
+                return await ask_person(ports, command)
+            case Wait():
+                await ports.clock.sleep(command.seconds)
+                return TimerFired(answers=command.id)
+            case Record():
+                return Recorded(answers=command.id)
+            case Finish():
+                return await finish(ports, command)
+            case _:
+                assert_never(command)
+
+    async def reach_world(self) -> Literal["kept", "reopened"]:
+        """Take the world's session over as it is, or open a new one."""
+        store, run_id, world = self.ports.store, self.ports.run_id, self.ports.world
+        handle = await store.session(run_id)
+        if handle and await world.attach(handle):
+            return "kept"
+        await store.save_session(run_id, await world.open())
+        return "reopened"
+
+    async def _open(self, command: OpenWorld) -> WorldOpened:
+        try:
+            await asyncio.wait_for(self.reach_world(), command.timeout)
+        except Exception as error:
+            return WorldOpened(answers=command.id, opened=False, detail=say(error))
+        return WorldOpened(answers=command.id, opened=True)
+
+    async def _observe(self, command: Observe) -> Observed:
+        seen = await self.ports.look(command.id, command.timeout)
+        cost = FREE if command.free else self.ports.look_cost
+        if isinstance(seen, Observation):
+            return Observed(answers=command.id, seen=seen.ref, cost=cost)
+        return Observed(answers=command.id, reason=seen.reason, detail=seen.detail, cost=cost)

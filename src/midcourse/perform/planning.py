@@ -1,0 +1,99 @@
+"""MakePlan: tell the planner all that is known, take its draft apart, keep what can be carried out."""
+
+import asyncio
+
+from midcourse.codec import decode, encode
+from midcourse.domain.command import MakePlan
+from midcourse.domain.event import Planned
+from midcourse.domain.plan import PlannedStep, PlanVersion, Step
+from midcourse.perform.consequence import consequence_of
+from midcourse.perform.history import history_of
+from midcourse.perform.ports import Ports, say
+from midcourse.policy.horizon import Resolved, View, resolve, short_form
+from midcourse.policy.spending import worst_plan
+from midcourse.ports.planner import PlanDraft, PlanningContext
+
+
+async def make_plan(ports: Ports, command: MakePlan) -> Planned:
+    view = await _view(ports, command)
+    if view is None:
+        return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
+    draft = await _ask(ports, command, view)
+    if draft.verdict != "steps":
+        return Planned(answers=command.id, verdict=draft.verdict, detail=draft.detail, cost=draft.cost)
+    resolved = resolve(draft.steps, draft.final, command.version, view)
+    if draft.steps and not resolved.steps:
+        detail = "; ".join(resolved.repairs) or "nothing is to be done before __replan__"
+        return Planned(answers=command.id, verdict="garbage", detail=detail[:1000], cost=draft.cost)
+    await ports.store.save_plan(ports.run_id, _version(command, resolved))
+    return Planned(
+        answers=command.id,
+        steps=await _short_forms(ports, resolved.steps, view),
+        final=resolved.final,
+        repairs=len(resolved.repairs),
+        detail=draft.detail,
+        cost=draft.cost,
+    )
+
+
+async def _view(ports: Ports, command: MakePlan) -> View | None:
+    observation = await ports.store.observation(ports.run_id, command.seen)
+    if observation is None:
+        return None
+    return View(task=ports.task, observation=observation, catalogue=ports.world.catalogue())
+
+
+async def _ask(ports: Ports, command: MakePlan, view: View) -> PlanDraft:
+    """The planner's answer, whatever it does: late is transport, and what is no draft is garbage."""
+    history = await history_of(ports.store, ports.run_id, command.told)
+    context = PlanningContext(
+        task=ports.task,
+        observation=view.observation,
+        catalogue=view.catalogue,
+        completed=history.completed,
+        attempts=history.attempts,
+        cause=command.cause,
+        why=command.why,
+        refused=command.refused,
+        guidance=command.guidance,
+        left=command.left,
+        wrap_up=command.wrap_up,
+    )
+    worst = worst_plan(ports.task.limits)
+    try:
+        answer = await asyncio.wait_for(ports.planner.plan(context), command.timeout)
+    except (TimeoutError, OSError) as error:
+        return PlanDraft(verdict="transport", detail=say(error), cost=worst)
+    except Exception as error:
+        return PlanDraft(verdict="garbage", detail=say(error), cost=worst)
+    try:
+        return decode(PlanDraft, encode(answer, PlanDraft))
+    except Exception as error:
+        return PlanDraft(verdict="garbage", detail=f"the answer is no plan: {say(error)}", cost=worst)
+
+
+def _version(command: MakePlan, resolved: Resolved) -> PlanVersion:
+    return PlanVersion(
+        version=command.version,
+        parent=command.version - 1 or None,
+        cause=command.cause,
+        why=command.why,
+        observation=command.seen,
+        final=resolved.final,
+        steps=resolved.steps,
+        repairs=resolved.repairs,
+    )
+
+
+async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: View) -> tuple[PlannedStep, ...]:
+    """With identity and consequence where they are known already: nothing before the step can change them."""
+    short: list[PlannedStep] = []
+    untouched = True
+    for step in steps:
+        skill = view.catalogue.skill(step.skill)
+        found = None
+        if step.effect == "irreversible" and skill and (untouched or skill.commits == "call"):
+            found = await consequence_of(ports, step, skill, view.observation.surface.origin)
+        short.append(short_form(step, found.identity, found.digest) if found else short_form(step))
+        untouched = untouched and step.effect == "read"
+    return tuple(short)

@@ -1,0 +1,14 @@
+"""Does a person have to agree first? The gate is here, in code, outside any model."""
+
+from midcourse.domain.approval import Grant
+from midcourse.domain.budget import Limits
+from midcourse.domain.plan import PlannedStep
+
+
+def needs_approval(limits: Limits, step: PlannedStep) -> bool:
+    return limits.approvals == "always" and step.effect == "irreversible"
+
+
+def live_grant(grants: tuple[Grant, ...], consequence: str, now: float) -> Grant | None:
+    """The approval that allows exactly this consequence and has not expired."""
+    return next((g for g in grants if consequence and g.consequence == consequence and g.expires_at > now), None)

@@ -1,0 +1,167 @@
+"""How far does this plan really see? Turns a planner's draft into steps for what is visible, and says what it mended.
+
+Repairs are made only where they are certain: a step on something that is not there is dropped, nothing after a
+transition is kept, and a transition is always followed by `__replan__`.
+"""
+
+from dataclasses import dataclass
+
+from midcourse.domain.argument import Argument, Arguments, Reference
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlannedStep, Step, Target
+from midcourse.domain.skill import Catalogue, Parameter, Skill, ValueType
+from midcourse.domain.task import Task
+from midcourse.policy.identity import call_digest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    steps: tuple[Step, ...]
+    final: bool
+    repairs: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What a draft is resolved against."""
+
+    task: Task
+    observation: Observation
+    catalogue: Catalogue
+
+
+def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: View) -> Resolved:
+    """The steps of this draft that can be carried out from here, up to the next transition."""
+    steps: list[Step] = []
+    repairs: list[str] = []
+    room = view.task.limits.max_plan_steps
+    ended = False
+    for number, draft in enumerate(drafts, start=1):
+        if draft.zone == REPLAN:
+            dropped = len(drafts) - number
+            if dropped:
+                repairs.append(f"{dropped} steps after {REPLAN} dropped: nobody has seen that screen yet")
+            ended = True
+            break
+        skill = view.catalogue.skill(draft.skill)
+        problem = "no such skill" if skill is None else step_problem(draft, skill, view)
+        if skill is None or problem:
+            repairs.append(f"step {number} ({draft.skill or 'no skill'}) dropped: {problem}")
+            continue
+        if len(steps) == room:
+            repairs.append(f"cut after {room} steps, {REPLAN} inserted")
+            ended = True
+            break
+        steps.append(_step(draft, skill, version, len(steps), view))
+        last = number == len(drafts)
+        if steps[-1].transition and not (last and final):
+            if last or drafts[number].zone != REPLAN:
+                repairs.append(f"{REPLAN} inserted after step {number}, which may change the screen")
+            if not last and drafts[number].zone != REPLAN:
+                repairs.append(f"{len(drafts) - number} steps after it dropped: nobody has seen that screen yet")
+            ended = True
+            break
+    if final is False and not ended and steps:
+        repairs.append(f"{REPLAN} appended: the plan says that it is not the last")
+        ended = True
+    if ended and steps:
+        steps.append(_sentinel(version, len(steps), view))
+    return Resolved(steps=tuple(steps), final=not ended, repairs=tuple(repairs))
+
+
+def step_problem(draft: Draft | Step, skill: Skill, view: View) -> str:
+    """Why this step cannot be done from what is seen, or nothing."""
+    if skill.on_zone and view.observation.zone(draft.zone) is None:
+        return f"zone '{draft.zone}' is not visible"
+    if not skill.on_zone and draft.zone != GLOBAL:
+        return f"'{skill.name}' acts on no zone; its target is {GLOBAL}"
+    if draft.probe and view.catalogue.probe(draft.probe.name) is None:
+        return f"no such probe: '{draft.probe.name}'"
+    return arguments_problem(draft.arguments, skill.parameters, view.task)
+
+
+def arguments_problem(arguments: Arguments, parameters: tuple[Parameter, ...], task: Task) -> str:
+    """Why these arguments do not fit the parameters, or nothing."""
+    given = dict(arguments)
+    if len(given) != len(arguments):
+        return "an argument is given twice"
+    known = {parameter.name: parameter for parameter in parameters}
+    for name, value in arguments:
+        if name not in known:
+            return f"no such argument: '{name}'"
+        problem = _value_problem(value, known[name], task)
+        if problem:
+            return problem
+    missing = [parameter.name for parameter in parameters if parameter.required and parameter.name not in given]
+    return f"missing argument: '{missing[0]}'" if missing else ""
+
+
+def _value_problem(value: Argument, parameter: Parameter, task: Task) -> str:
+    if isinstance(value, Reference):
+        if value.source == "input":
+            inputs = dict(task.inputs)
+            if value.name not in inputs:
+                return f"no such input: '{value.name}'"
+            return _value_problem(inputs[value.name], parameter, task)
+        names = task.secrets if value.source == "secret" else task.files
+        return "" if value.name in names else f"no such {value.source}: '{value.name}'"
+    if value is None:
+        return f"'{parameter.name}' is missing" if parameter.required else ""
+    if not fits(value, parameter.type):
+        return f"'{parameter.name}' must be {parameter.type}, not {value!r}"
+    if parameter.choices and value not in parameter.choices:
+        return f"'{parameter.name}' must be one of {', '.join(map(str, parameter.choices))}"
+    return ""
+
+
+def fits(value: object, wanted: ValueType) -> bool:
+    match wanted:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _step(draft: Draft, skill: Skill, version: int, index: int, view: View) -> Step:
+    zone = view.observation.zone(draft.zone)
+    surface = view.observation.surface.title
+    target = Target(surface=surface, role=zone.role if zone else "", label=zone.label if zone else "")
+    return Step(
+        version=version,
+        index=index,
+        zone=draft.zone,
+        skill=skill.name,
+        arguments=draft.arguments,
+        target=target,
+        effect=skill.effect,
+        transition=skill.transition if draft.transition is None else draft.transition,
+        expect=draft.expect,
+        absent_when=draft.absent_when or skill.absent_when,
+        probe=draft.probe or skill.probe,
+        says=draft.says or f"{skill.name} {target.label}".strip(),
+        call=call_digest(skill.name, target, draft.arguments),
+    )
+
+
+def _sentinel(version: int, index: int, view: View) -> Step:
+    target = Target(surface=view.observation.surface.title, role="", label="")
+    return Step(version=version, index=index, zone=REPLAN, target=target, says="Look again and plan the rest")
+
+
+def short_form(step: Step, identity: str = "", consequence: str = "") -> PlannedStep:
+    """What the director needs of a step."""
+    return PlannedStep(
+        version=step.version,
+        index=step.index,
+        place="replan" if step.zone == REPLAN else "global" if step.zone == GLOBAL else "zone",
+        skill=step.skill,
+        effect=step.effect,
+        transition=step.transition,
+        call=step.call,
+        identity=identity,
+        consequence=consequence,
+    )

@@ -1,0 +1,57 @@
+"""Are these two the same? Digests of what a step calls, what it would send, and what a person agreed to."""
+
+import json
+from hashlib import blake2b
+
+from midcourse.domain.approval import CommitSet, Consequence
+from midcourse.domain.argument import Argument, Arguments, Reference
+from midcourse.domain.plan import Target
+
+
+def call_digest(skill: str, target: Target, arguments: Arguments) -> str:
+    """The same skill on the same thing with the same arguments: what 'tried before' means."""
+    return _digest("call", skill, _target(target), _arguments(arguments))
+
+
+def identity_digest(skill: str, target: Target, commit: CommitSet) -> str:
+    """The same irreversible effect: one Submit button sends twenty invoices, and the same invoice twice is one."""
+    return _digest("identity", skill, _target(target), _commit(commit))
+
+
+def consequence_digest(run_id: str, consequence: Consequence) -> str:
+    """All that an approval binds. Anything different is another consequence."""
+    return _digest(
+        "consequence",
+        run_id,
+        consequence.skill,
+        _arguments(consequence.arguments),
+        consequence.effect,
+        _target(consequence.target),
+        consequence.origin,
+        _commit(consequence.commit),
+    )
+
+
+def _digest(*parts: object) -> str:
+    return blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=8).hexdigest()
+
+
+def _target(target: Target) -> list[str]:
+    return [target.surface, target.role, target.label]
+
+
+def _commit(commit: CommitSet) -> list[object]:
+    return [commit.address, *_in_order(commit.values)]
+
+
+def _arguments(arguments: Arguments) -> list[object]:
+    return _in_order(tuple((name, _argument(value)) for name, value in arguments))
+
+
+def _in_order(pairs: tuple[tuple[str, object], ...]) -> list[object]:
+    """By name: the order in which values were written down makes no difference."""
+    return [list(pair) for pair in sorted(pairs, key=lambda pair: pair[0])]
+
+
+def _argument(value: Argument) -> object:
+    return {"from": value.source, "name": value.name} if isinstance(value, Reference) else value

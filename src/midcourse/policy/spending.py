@@ -1,0 +1,58 @@
+"""Can the run afford this? Ceilings on calls, tokens and money, and on time."""
+
+from midcourse.domain.budget import Cost, Limits
+from midcourse.domain.run import Run
+
+MICRO = 1_000_000
+UNLIMITED = 2**62
+
+
+def ceiling(limits: Limits) -> Cost:
+    return Cost(
+        calls=limits.max_calls,
+        tokens=UNLIMITED if limits.max_tokens is None else limits.max_tokens,
+        microusd=UNLIMITED if limits.max_cost_usd is None else microusd(limits.max_cost_usd),
+    )
+
+
+def microusd(usd: float) -> int:
+    return round(usd * MICRO)
+
+
+def left(run: Run) -> Cost:
+    return ceiling(run.limits).minus(run.budget.committed)
+
+
+def affords(run: Run, worst: Cost) -> bool:
+    return worst.within(left(run))
+
+
+def worst_plan(limits: Limits) -> Cost:
+    return Cost(calls=1, tokens=limits.plan_tokens, microusd=microusd(limits.plan_cost_usd))
+
+
+def near_ceiling(run: Run) -> bool:
+    """Time to wrap up: so large a share of some ceiling is used."""
+    used, limit, share = run.budget.committed, ceiling(run.limits), run.limits.wrap_up_at
+    return (
+        used.calls >= share * limit.calls
+        or used.tokens >= share * limit.tokens
+        or used.microusd >= share * limit.microusd
+        or run.counts.versions >= share * run.limits.max_segments
+        or run.budget.active_seconds >= share * run.limits.max_wall_seconds
+    )
+
+
+def seconds_left(run: Run) -> float:
+    """Until the wall-time ceiling or the deadline, whichever is nearer."""
+    return min(run.limits.max_wall_seconds - run.budget.active_seconds, seconds_to_deadline(run))
+
+
+def seconds_to_deadline(run: Run) -> float:
+    if run.limits.deadline_seconds is None:
+        return float("inf")
+    return run.started_at + run.limits.deadline_seconds - run.now
+
+
+def past_deadline(run: Run) -> bool:
+    return seconds_to_deadline(run) <= 0

@@ -1,0 +1,159 @@
+"""What does what we see say? Tests expectations, and turns a report and a look into an outcome."""
+
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import assert_never
+
+from midcourse.domain.expectation import (
+    Check,
+    Expectation,
+    FingerprintChanged,
+    SurfaceMatches,
+    TextContains,
+    ZoneAppears,
+    ZoneGone,
+    ZoneHasState,
+)
+from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.skill import Effect
+
+
+def holds(expectation: Expectation, seen: Observation, before: str | None = None) -> bool | None:
+    """Whether all checks hold. None: it says nothing that can be checked without reading.
+
+    `before` is the fingerprint to compare with; without one, nothing counts as changed.
+    """
+    if not expectation.checks:
+        return None
+    return all(_check(check, seen, before) for check in expectation.checks)
+
+
+def _check(check: Check, seen: Observation, before: str | None) -> bool:
+    match check:
+        case ZoneAppears():
+            return any(_matches(zone, check.role, check.label) for zone in seen.zones)
+        case ZoneGone():
+            return not any(_matches(zone, check.role, check.label) for zone in seen.zones)
+        case ZoneHasState():
+            return any(
+                _matches(zone, check.role, check.label) and (check.state, check.value) in zone.state
+                for zone in seen.zones
+            )
+        case TextContains():
+            return any(check.text in text for text in _texts(seen))
+        case SurfaceMatches():
+            return any(fnmatchcase(text, check.pattern) for text in (seen.surface.title, seen.surface.address))
+        case FingerprintChanged():
+            return before is not None and seen.fingerprint != before
+        case _:
+            assert_never(check)
+
+
+def _matches(zone: Zone, role: str, label: str) -> bool:
+    return (not role or zone.role == role) and (not label or fnmatchcase(zone.label, label))
+
+
+def _texts(seen: Observation) -> list[str]:
+    states = [value for zone in seen.zones for _, value in zone.state if isinstance(value, str)]
+    return [seen.surface.title, *(zone.label for zone in seen.zones), *states]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sight:
+    """What was seen before and after an act. `after` is missing if the look failed or none was taken."""
+
+    before: Observation
+    after: Observation | None
+    expect: Expectation | None
+    absent_when: Expectation | None
+
+    @property
+    def expected(self) -> bool | None:
+        """Whether the expectation came true: it holds now. None if nothing can be said."""
+        return self._holds(self.expect)
+
+    @property
+    def newly_expected(self) -> bool:
+        """Whether it holds now and did not before: only that is evidence that this act did it."""
+        if self.expect is None or not self.expected:
+            return False
+        return not holds(self.expect, self.before)
+
+    @property
+    def happened(self) -> bool:
+        """Evidence enough for an irreversible act. That anything changed is not: an error page changes things too."""
+        specific = self.expect is not None and any(c.kind != "fingerprint_changed" for c in self.expect.checks)
+        return specific and self.newly_expected and not self._holds(self.absent_when)
+
+    @property
+    def absent(self) -> bool:
+        """Positive evidence that nothing happened. Two kinds of evidence that contradict each other are none."""
+        return bool(self._holds(self.absent_when)) and not self.newly_expected
+
+    @property
+    def unchanged(self) -> bool:
+        return self.after is not None and self.after.fingerprint == self.before.fingerprint
+
+    def _holds(self, expectation: Expectation | None) -> bool | None:
+        if expectation is None or self.after is None:
+            return None
+        return holds(expectation, self.after, self.before.fingerprint)
+
+
+def judge(effect: Effect, report: Outcome, sight: Sight) -> Outcome:
+    """The outcome of an act that was dispatched, from the world's own word and from what is seen."""
+    if effect == "irreversible":
+        return _judge_irreversible(report, sight)
+    if report.status == "unknown" and sight.newly_expected:
+        return replace(report, status="ok", evidence="expectation")
+    if report.status == "ok" and sight.expected is False:
+        if sight.unchanged:
+            return replace(report, status="no_effect", reason="no_effect", detail="nothing changed; " + unmet(sight))
+        return replace(report, status="failed", reason="expectation_unmet", detail=unmet(sight))
+    return report
+
+
+def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
+    """Unknown is the default. A refusal, an error page or a time-out is not evidence that nothing happened."""
+    if sight.happened:
+        return replace(report, status="ok", evidence="expectation")
+    if sight.absent:
+        detail = report.detail or "the sign that nothing was done is there"
+        return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")
+    return replace(
+        report, status="unknown", reason=report.reason or "no_evidence", detail=report.detail or unmet(sight)
+    )
+
+
+def unmet(sight: Sight) -> str:
+    """What was expected and what is there instead, in a sentence."""
+    wanted = describe(sight.expect) if sight.expect else "no expectation was given"
+    there = f"the screen is '{sight.after.surface.title}'" if sight.after else "nothing could be seen"
+    return f"expected {wanted}; {there}"
+
+
+def describe(expectation: Expectation) -> str:
+    return expectation.says or " and ".join(_describe(check) for check in expectation.checks) or "nothing in particular"
+
+
+def _describe(check: Check) -> str:
+    match check:
+        case ZoneAppears():
+            return f"{_zone(check.role, check.label)} to appear"
+        case ZoneGone():
+            return f"{_zone(check.role, check.label)} to be gone"
+        case ZoneHasState():
+            return f"{_zone(check.role, check.label)} to have {check.state} {check.value!r}"
+        case TextContains():
+            return f"the text '{check.text}'"
+        case SurfaceMatches():
+            return f"the screen '{check.pattern}'"
+        case FingerprintChanged():
+            return "something to change"
+        case _:
+            assert_never(check)
+
+
+def _zone(role: str, label: str) -> str:
+    return f"{role or 'a zone'} '{label}'" if label else f"{role or 'a zone'}"

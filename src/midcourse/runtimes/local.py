@@ -1,0 +1,134 @@
+"""One process, one run: asyncio tasks and a mailbox. Goes on after kill -9 on the same machine; no fleet, no failover."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from midcourse.director.lost import lost
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import Act, Command, Wait
+from midcourse.domain.event import Event, Resumed, Started, TimerFired
+from midcourse.domain.phase import New, Opening
+from midcourse.domain.run import Issued, Run
+from midcourse.drive import Progress, drive, is_over
+from midcourse.errors import RunEnded
+from midcourse.perform import Performer, Ports
+from midcourse.perform.acting import LEDGERED, step_of
+
+Listener = Callable[[Progress], None]
+
+
+class LocalRuntime:
+    """Performs commands as tasks of the running loop and keeps every turn in the store before it goes on."""
+
+    def __init__(self, ports: Ports, listener: Listener | None = None) -> None:
+        self._ports = ports
+        self._performer = Performer(ports)
+        self._listener = listener
+        self._mailbox: asyncio.Queue[Event | BaseException] = asyncio.Queue()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._answered: set[int] = set()
+
+    # --- what a caller uses
+
+    async def begin(self, run: Run) -> Run:
+        """Drive a new run to its end."""
+        await self._ports.store.begin(run, self._ports.task)
+        self.tell(Started())
+        return await self._drive(run)
+
+    async def resume(self) -> Run:
+        """Go on with a run that no process drives any more."""
+        run, _ = await self._ports.store.load(self._ports.run_id)
+        if is_over(run):
+            raise RunEnded(f"run {run.id} has ended")
+        if isinstance(run.phase, New):
+            self.tell(Started())
+        elif not isinstance(run.phase, Opening):
+            await self._pick_up(run)
+        return await self._drive(run)
+
+    def tell(self, event: Event) -> None:
+        """Put something into the mailbox: a pause, a cancel, guidance, a decision. Any time, also during an act."""
+        self._mailbox.put_nowait(event)
+
+    # --- what `drive` uses
+
+    def start(self, issued: Issued) -> None:
+        command = issued.command
+        if command.id not in self._answered:
+            self._tasks[command.id] = asyncio.create_task(self._perform(issued), name=f"{command.kind} {command.id}")
+
+    def stop(self, command: Command) -> None:
+        task = self._tasks.pop(command.id, None)
+        if task:
+            task.cancel()
+
+    async def receive(self) -> Event:
+        event = await self._mailbox.get()
+        if isinstance(event, BaseException):
+            raise event
+        return replace(event, at=self._ports.clock.now())
+
+    async def keep(self, progress: Progress) -> None:
+        await self._ports.store.keep(progress.run, progress.event, progress.commands)
+        if self._listener:
+            self._listener(progress)
+
+    def should_rest(self) -> bool:
+        return False
+
+    # --- inside
+
+    async def _drive(self, run: Run) -> Run:
+        try:
+            return await drive(run, self)
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _perform(self, issued: Issued) -> None:
+        command = issued.command
+        try:
+            if isinstance(command, Wait):
+                due = issued.at + command.seconds
+                await self._ports.clock.sleep(max(0.0, due - self._ports.clock.now()))
+                self._mailbox.put_nowait(TimerFired(answers=command.id))
+            else:
+                self._mailbox.put_nowait(await self._performer.perform(command))
+        except Exception as bug:
+            self._mailbox.put_nowait(bug)
+        finally:
+            self._tasks.pop(command.id, None)
+
+    async def _pick_up(self, run: Run) -> None:
+        """Reach the world, then answer for what was under way when the last process died."""
+        self.tell(Resumed(world=await self._performer.reach_world()))
+        for issued in run.pending:
+            answer = await self._answer_for(issued)
+            if answer is not None:
+                self._answered.add(issued.command.id)
+                self.tell(answer)
+
+    async def _answer_for(self, issued: Issued) -> Event | None:
+        """None: nothing was spent or sent, so the command is simply performed again."""
+        command = issued.command
+        answer = lost(command, issued.reserved)
+        if answer is None or not isinstance(command, Act):
+            return None if issued.reserved == FREE else answer
+        step = await step_of(self._ports, command.version, command.index)
+        entry = await self._ports.store.ledger_entry(self._ports.run_id, command.id)
+        if step.effect in LEDGERED and entry is None:
+            return replace(answer, status="no_effect", reason="not_dispatched", dispatched=False)
+        if entry is None or entry.outcome is None:
+            return replace(answer, identity=entry.identity if entry else "")
+        known = entry.outcome
+        return replace(
+            answer,
+            status=known.status,
+            reason=known.reason,
+            detail=known.detail,
+            evidence=known.evidence,
+            identity=entry.identity,
+        )
