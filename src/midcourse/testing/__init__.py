@@ -1,11 +1,13 @@
 """Stand-ins for everything outside a run, shipped for users' tests too.
 
-Planners without a model, people who always agree, a clock that an hour costs nothing; in `conformance`, the suite that
+Planners without a model, people who always agree, a clock that an hour costs nothing, a store without a disk; in
+`conformance`, the suite that
 each port's adapters have to pass.
 """
 
 from midcourse.testing.approvers import Answers, Approves, Posts, Rejects, Silent
 from midcourse.testing.clock import FakeClock
+from midcourse.testing.memory_store import MemoryStore
 from midcourse.testing.planners import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "Erring",
     "FakeClock",
     "Garbage",
+    "MemoryStore",
     "Once",
     "Playbook",
     "Posts",

@@ -1,0 +1,238 @@
+"""Every setting, once: its type, its bounds, its default, and what it changes.
+
+What is said last wins: `--set` over the environment over the task file over the default.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from midcourse.app.spelling import unknown
+from midcourse.domain.budget import Approvals, FinalLooks, Limits
+from midcourse.errors import TaskInvalid
+
+PREFIX = "MIDCOURSE_"
+
+
+class Settings(BaseSettings):
+    """Reads environment variables (`MIDCOURSE_MAX_CALLS`) and a `.env` file in the current directory.
+
+    `load` is the way in: it turns a bad value, wherever it came from, into `TaskInvalid` that says which and why.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, allow_inf_nan=False
+    )
+
+    max_calls: int = Field(
+        Limits.max_calls,
+        ge=1,
+        description="Ceiling on model calls of a run, planning and paid looks together. What the next command can cost at "
+        "worst is reserved first, so no run ends above it. (Seed 000: 30.)",
+    )
+    max_tokens: int | None = Field(
+        Limits.max_tokens,
+        ge=1,
+        description="Ceiling on tokens of a run. It holds as far as `plan_tokens` says what a planner call takes at most.",
+    )
+    max_cost_usd: float | None = Field(
+        Limits.max_cost_usd,
+        gt=0,
+        description="Ceiling on a run's model cost in US dollars. It holds as far as `plan_cost_usd` says what a planner "
+        "call costs at most.",
+    )
+    max_wall_seconds: float = Field(
+        Limits.max_wall_seconds,
+        gt=0,
+        description="Ceiling on the time a run works. Time paused, waiting for a person or without a process is not work.",
+    )
+    deadline_seconds: float | None = Field(
+        Limits.deadline_seconds,
+        gt=0,
+        description="The run ends as `deadline_exceeded` this long after its start, whatever it did in between, pauses "
+        "included.",
+    )
+    max_segments: int = Field(
+        Limits.max_segments,
+        ge=1,
+        description="Ceiling on plans of a run: the first, one at each transition, one after each failure.",
+    )
+    max_replans: int = Field(
+        Limits.max_replans,
+        ge=0,
+        description="Replans that are not the continuation after a verified transition. The next one ends the run as "
+        "`replan_exhausted`. (Seed 000: 5, seed 004: 3.)",
+    )
+    max_error_replans: int = Field(
+        Limits.max_error_replans,
+        ge=0,
+        description="How many of those replans may follow a failure. (Seed 001: 3.)",
+    )
+    max_step_retries: int = Field(
+        Limits.max_step_retries,
+        ge=0,
+        description="How often a step is repeated after a transient failure; 3 retries are 4 executions. A failed look and "
+        "an unreachable planner are tried again as often. (Seed 000: 3.)",
+    )
+    max_plan_steps: int = Field(
+        Limits.max_plan_steps,
+        ge=1,
+        description="A longer plan is cut here, and `__replan__` put in place of the rest.",
+    )
+    max_reopenings: int = Field(
+        Limits.max_reopenings,
+        ge=0,
+        description="How often a world whose session was lost is opened anew. The next loss ends the run as `world_lost`.",
+    )
+    count_extensions: bool = Field(
+        Limits.count_extensions,
+        description="Counts the continuation after a verified transition against `max_replans` as well, as seed 000 does: "
+        "then a perfect task of seven pages fails.",
+    )
+    replan_admission: bool = Field(
+        Limits.replan_admission,
+        description="Refuses a plan that repeats a failed step on an unchanged screen. Off, a stuck planner goes on until "
+        "the replans are used up.",
+    )
+    structural_stop: bool = Field(
+        Limits.structural_stop,
+        description="Ends the run at once as `structural_failure` if no plan can help: unreachable, not permitted, "
+        "impossible. Off, it replans until it may no more, as in seed 004.",
+    )
+    retry_delay_seconds: float = Field(
+        Limits.retry_delay_seconds,
+        ge=0,
+        description="Wait before the first retry of a step; it doubles with each further one.",
+    )
+    max_retry_delay_seconds: float = Field(
+        Limits.max_retry_delay_seconds,
+        ge=0,
+        description="The wait before a retry never grows beyond this.",
+    )
+    approvals: Approvals = Field(
+        Limits.approvals,
+        description="`always`: a person has to agree to every irreversible step. `never`: nobody is asked before acting.",
+    )
+    approval_seconds: float = Field(
+        Limits.approval_seconds,
+        gt=0,
+        description="A question that nobody answers expires after this, and so does an approval that was given.",
+    )
+    wrap_up_at: float = Field(
+        Limits.wrap_up_at,
+        gt=0,
+        le=1,
+        description="From this share of any ceiling on, the planner is told to bring the task to a good end.",
+    )
+    look_calls: int = Field(
+        Limits.look_calls,
+        ge=0,
+        description="Model calls that one look costs: 0 where the world says what is on the screen, 1 where a vision model "
+        "has to read it, as in seed 000.",
+    )
+    final_looks: FinalLooks = Field(
+        Limits.final_looks,
+        description="`each`: look after every step. `last`: in the final plan, look only after its last step and after "
+        "irreversible ones, which saves calls where a look costs one (as seed 000 counts).",
+    )
+    plan_tokens: int = Field(
+        Limits.plan_tokens,
+        ge=0,
+        description="Tokens that a planner call takes at most; reserved before each call.",
+    )
+    plan_cost_usd: float = Field(
+        Limits.plan_cost_usd,
+        ge=0,
+        description="US dollars that a planner call costs at most; reserved before each call.",
+    )
+    act_timeout_seconds: float = Field(
+        Limits.act_timeout_seconds,
+        gt=0,
+        description="A step that takes longer is given up. If it was irreversible, its outcome is then unknown and is "
+        "looked into.",
+    )
+    look_timeout_seconds: float = Field(
+        Limits.look_timeout_seconds,
+        gt=0,
+        description="A look that takes longer has failed: the last observation stays, marked stale. Opening a world has "
+        "as long.",
+    )
+    plan_timeout_seconds: float = Field(
+        Limits.plan_timeout_seconds,
+        gt=0,
+        description="A planner that takes longer counts as unreachable.",
+    )
+    step_delay_seconds: float = Field(
+        0.0,
+        ge=0,
+        description="Pause between acting and looking, for worlds that do not say when they have settled. (Seed 000: 2.)",
+    )
+    home: Path = Field(
+        Path(".midcourse"),
+        description="Directory in which runs are kept.",
+    )
+
+    @field_validator("max_tokens", "max_cost_usd", "deadline_seconds", mode="before")
+    @classmethod
+    def _none_in_words(cls, value: object) -> object:
+        """`none`, because neither the environment nor TOML can say it otherwise."""
+        return None if isinstance(value, str) and value.strip().lower() == "none" else value
+
+    @classmethod
+    def load(cls, task: Mapping[str, object] | None = None, overrides: Mapping[str, str] | None = None) -> "Settings":
+        """The settings of a run: `overrides` are from `--set`, `task` from the task file's `[settings]`."""
+        return _built({}, "").with_overrides(overrides or {}).with_task(task or {})
+
+    def with_overrides(self, pairs: Mapping[str, str]) -> "Settings":
+        """These settings with others in their place, given as text: `{"max_calls": "5", "approvals": "never"}`."""
+        check_names(pairs)
+        return _built(self._said() | {name: value.strip() for name, value in pairs.items()}, "--set ")
+
+    def with_task(self, values: Mapping[str, object]) -> "Settings":
+        """These settings, and a task file's wherever nothing more important has said anything."""
+        check_names(values)
+        return _built({**values, **self._said()}, "[settings] ")
+
+    def limits(self) -> Limits:
+        return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
+
+    def _said(self) -> dict[str, object]:
+        """What is not merely a default."""
+        return {name: getattr(self, name) for name in sorted(self.model_fields_set)}
+
+
+def check_names(values: Mapping[str, object]) -> None:
+    for name in values:
+        if name not in Settings.model_fields:
+            raise TaskInvalid(unknown("setting", name, Settings.model_fields))
+
+
+def _built(values: dict[str, object], source: str) -> Settings:
+    try:
+        return Settings(**values)  # pyright: ignore[reportArgumentType]
+    except ValidationError as error:
+        raise TaskInvalid("; ".join(_readable(detail, values, source) for detail in error.errors())) from None
+
+
+def _readable(detail: ErrorDetails, values: Mapping[str, object], source: str) -> str:
+    name = str(detail["loc"][0])
+    said = f"{source}{name}" if name in values else f"{PREFIX}{name.upper()}"
+    return f"{said} = {detail['input']!r}: {detail['msg'].replace('Input should be', 'has to be')}"
+
+
+def reference() -> str:
+    """All settings as a Markdown table."""
+    rows = ["| setting | default | environment variable | what it changes |", "|---|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        what = (field.description or "").replace("|", "\\|")
+        rows.append(f"| `{name}` | `{_written(field.default)}` | `{PREFIX}{name.upper()}` | {what} |")
+    return "\n".join(rows) + "\n"
+
+
+def _written(value: object) -> str:
+    """As it can be written in `--set`, the environment and, text in quotes, a task file."""
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)

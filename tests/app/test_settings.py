@@ -1,0 +1,143 @@
+"""Every setting once, and the last word wins."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from midcourse.app.settings import Settings, reference
+from midcourse.domain.budget import Limits
+from midcourse.errors import TaskInvalid
+
+OWN = {"step_delay_seconds", "home"}
+"""Settings of adapters; the director is not told of them."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No variable of whoever runs the tests, and no `.env` but the test's own."""
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"MIDCOURSE_{name.upper()}", raising=False)
+
+
+def test_settings_and_limits_have_the_same_names_and_defaults():
+    settings = Settings.load()
+    assert set(Settings.model_fields) - OWN == {field.name for field in fields(Limits)}
+    assert settings.limits() == Limits()
+    for field in fields(Limits):
+        assert getattr(settings, field.name) == field.default, field.name
+
+
+def test_every_setting_reaches_the_limits():
+    words = {"approvals": "never", "final_looks": "last", "wrap_up_at": "0.5"}
+    for field in fields(Limits):
+        value = words.get(field.name, "off" if field.default is True else "on" if field.default is False else "77")
+        limits = Settings.load(overrides={field.name: value}).limits()
+        assert getattr(limits, field.name) != field.default, field.name
+        changed = [other.name for other in fields(Limits) if getattr(limits, other.name) != other.default]
+        assert changed == [field.name]
+
+
+def test_the_seeds_constants_are_the_defaults():
+    limits = Settings.load().limits()
+    assert (limits.max_calls, limits.max_replans, limits.max_step_retries) == (30, 5, 3)
+
+
+def test_precedence(monkeypatch: pytest.MonkeyPatch):
+    task = {"max_calls": 11, "max_replans": 12, "max_segments": 13}
+    monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "21")
+    monkeypatch.setenv("MIDCOURSE_MAX_REPLANS", "22")
+    settings = Settings.load(task=task, overrides={"max_calls": "31"})
+    assert (settings.max_calls, settings.max_replans, settings.max_segments) == (31, 22, 13)
+    assert settings.max_plan_steps == Limits.max_plan_steps
+
+
+def test_the_environment_wins_even_if_it_says_the_default(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "30")
+    assert Settings.load(task={"max_calls": 5}).max_calls == 30
+    assert Settings.load(overrides={"max_replans": "5"}).with_task({"max_replans": 1}).max_replans == 5
+
+
+def test_dotenv_is_read_and_other_variables_in_it_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / ".env").write_text("MIDCOURSE_MAX_CALLS=7\nOPENAI_API_KEY=x\nMIDCOURSE_HYPOTHESIS=quick\n")
+    assert Settings.load(task={"max_calls": 9}).max_calls == 7
+    monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "8")
+    assert Settings.load().max_calls == 8
+
+
+def test_an_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "")
+    assert Settings.load().max_calls == 30
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("on", True), ("off", False), ("yes", True), ("no", False), ("true", True), ("False", False), (" on ", True)],
+)
+def test_words_for_yes_and_no(word: str, value: bool):
+    assert Settings.load(overrides={"structural_stop": word}).structural_stop is value
+
+
+def test_none_takes_a_ceiling_away(monkeypatch: pytest.MonkeyPatch):
+    task = {"max_tokens": 100, "max_cost_usd": 1.5, "deadline_seconds": 60}
+    assert Settings.load(task=task).limits().max_cost_usd == 1.5
+    off = dict.fromkeys(task, "none")
+    monkeypatch.setenv("MIDCOURSE_DEADLINE_SECONDS", "None")
+    limits = Settings.load(task=task, overrides={"max_tokens": "none", "max_cost_usd": "none"}).limits()
+    assert (limits.max_tokens, limits.max_cost_usd, limits.deadline_seconds) == (None, None, None)
+    assert Settings.load(task=off).max_tokens is None
+    with pytest.raises(TaskInvalid, match="max_calls"):
+        Settings.load(overrides={"max_calls": "none"})
+
+
+def test_an_unknown_name_is_refused_with_what_is_near():
+    with pytest.raises(TaskInvalid, match=r"no such setting: 'max_cals'; did you mean 'max_calls'"):
+        Settings.load(overrides={"max_cals": "5"})
+    with pytest.raises(TaskInvalid, match=r"did you mean 'approvals'"):
+        Settings.load(task={"aprovals": "never"})
+    with pytest.raises(TaskInvalid, match=r"no such setting: 'zzz'; there is act_timeout_seconds, "):
+        Settings.load(overrides={"zzz": "5"})
+
+
+def test_a_bad_value_says_where_it_was_said(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(TaskInvalid, match=r"^--set max_calls = 'many': has to be a valid integer"):
+        Settings.load(overrides={"max_calls": "many"})
+    with pytest.raises(TaskInvalid, match=r"^\[settings\] max_calls = 0: has to be greater than or equal to 1$"):
+        Settings.load(task={"max_calls": 0})
+    with pytest.raises(TaskInvalid, match=r"^--set approvals = 'sometimes': has to be 'always' or 'never'$"):
+        Settings.load(overrides={"approvals": "sometimes"})
+    monkeypatch.setenv("MIDCOURSE_WRAP_UP_AT", "2")
+    with pytest.raises(TaskInvalid, match=r"^MIDCOURSE_WRAP_UP_AT = '2': has to be less than or equal to 1$"):
+        Settings.load()
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1"])
+@pytest.mark.parametrize("name", ["max_wall_seconds", "plan_cost_usd", "step_delay_seconds", "max_cost_usd"])
+def test_times_and_costs_are_finite(name: str, value: str):
+    with pytest.raises(TaskInvalid, match=name):
+        Settings.load(overrides={name: value})
+
+
+def test_where_runs_are_kept():
+    assert Settings.load().home == Path(".midcourse")
+    assert Settings.load(overrides={"home": "/var/lib/midcourse"}).home == Path("/var/lib/midcourse")
+
+
+def test_the_reference_has_a_row_for_each_setting_and_says_what_it_changes():
+    lines = reference().splitlines()
+    assert len(lines) == 2 + len(Settings.model_fields)
+    for name, line in zip(Settings.model_fields, lines[2:], strict=True):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells[0] == f"`{name}`"
+        assert cells[2] == f"`MIDCOURSE_{name.upper()}`"
+        assert len(cells[3]) > 20
+        assert cells[3].endswith((".", ".)"))
+    assert "| `max_tokens` | `none` |" in reference()
+    assert "| `structural_stop` | `true` |" in reference()
+
+
+def test_a_default_can_be_written_back():
+    for line in reference().splitlines()[2:]:
+        name, default = (cell.strip(" `") for cell in line.strip("|").split("|")[:2])
+        assert getattr(Settings.load(overrides={name: default}), name) == Settings.model_fields[name].default
