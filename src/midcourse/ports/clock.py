@@ -1,5 +1,7 @@
 """Time, as an adapter sees it. The director has none."""
 
+import asyncio
+import time
 from typing import Protocol
 
 
@@ -9,3 +11,13 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None: ...
+
+
+class SystemClock:
+    """The machine's own. Tests put another in its place."""
+
+    def now(self) -> float:
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)

@@ -1,0 +1,182 @@
+"""The agent: a world, a planner and a person, and tasks for them."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from midcourse.app.nobody import Nobody
+from midcourse.app.settings import Settings
+from midcourse.app.vault import EnvironmentVault
+from midcourse.director.decide import objection
+from midcourse.domain.approval import Decision
+from midcourse.domain.event import ApprovalDecided, CancelAsked, Control, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.result import Result
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.drive import Progress
+from midcourse.perform import Ports
+from midcourse.ports.approver import Approver
+from midcourse.ports.clock import Clock, SystemClock
+from midcourse.ports.planner import Planner
+from midcourse.ports.store import Store
+from midcourse.ports.vault import Vault
+from midcourse.ports.world import World
+from midcourse.runtimes.local import LocalRuntime
+from midcourse.store.sqlite import SqliteStore
+
+DATABASE = "midcourse.db"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agent:
+    """Runs tasks in a world. Every run is kept in a store and can be resumed from there after a crash.
+
+    Without an approver nobody can agree to anything irreversible: such a run ends as `rejected`.
+    """
+
+    world: World
+    planner: Planner
+    approver: Approver | None = None
+    settings: Settings | None = None
+    store: Store | None = None
+    clock: Clock | None = None
+    vault: Vault | None = None
+
+    async def run(self, task: Task | str, *, run_id: str = "") -> Result:
+        """Carry out a task, or a goal in words, and say what came of it."""
+        return await self.start(task, run_id=run_id).result()
+
+    def run_sync(self, task: Task | str, *, run_id: str = "") -> Result:
+        """`run` for programs without an event loop."""
+        return asyncio.run(self.run(task, run_id=run_id))
+
+    def start(self, task: Task | str, *, run_id: str = "") -> "LiveRun":
+        """Begin a run and stay in touch with it. Needs a running event loop."""
+        if isinstance(task, str):
+            task = Task(goal=task, limits=self._settings.limits())
+        run = Run(id=run_id or new_run_id(), limits=task.limits, has_done_when=task.done_when is not None)
+        return LiveRun(self, self._store, run, task)
+
+    async def resume(self, run_id: str) -> Result:
+        """Go on with a run whose process died. The world is looked at first; nothing finished is done again."""
+        return await self.pick_up(run_id).result()
+
+    def pick_up(self, run_id: str) -> "LiveRun":
+        """`resume`, staying in touch with the run."""
+        return LiveRun(self, self._store, run_id)
+
+    @property
+    def _settings(self) -> Settings:
+        return self.settings or Settings.load()
+
+    @property
+    def _store(self) -> Store:
+        return self.store or SqliteStore(self._settings.home / DATABASE)
+
+    def ports(self, store: Store, run_id: str, task: Task) -> Ports:
+        return Ports(
+            run_id=run_id,
+            task=task,
+            world=self.world,
+            planner=self.planner,
+            approver=self.approver or Nobody(),
+            store=store,
+            clock=self.clock or SystemClock(),
+            vault=self.vault or EnvironmentVault(),
+            step_delay_seconds=self._settings.step_delay_seconds,
+        )
+
+
+class LiveRun:
+    """A run under way: iterate over its progress, pause, resume, guide or cancel it, await its result.
+
+    What happens is kept until somebody iterates, so nothing is missed by beginning late.
+    """
+
+    def __init__(self, agent: Agent, store: Store, run: Run | str, task: Task | None = None) -> None:
+        self.run_id = run if isinstance(run, str) else run.id
+        self._agent = agent
+        self._store = store
+        self._own_store = agent.store is None
+        self._latest: Run | None = None if isinstance(run, str) else run
+        self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
+        self._unsent: list[Control] = []
+        self._runtime: LocalRuntime | None = None
+        self._task = asyncio.create_task(self._go(run, task), name=f"run {self.run_id}")
+
+    async def result(self) -> Result:
+        """What the run came to. Cancelling this waits for nothing and leaves the run to be resumed."""
+        return await self._task
+
+    async def __aiter__(self) -> AsyncIterator[Progress]:
+        while (turn := await self._turns.get()) is not None:
+            yield turn
+        await self._task
+
+    def pause(self) -> str:
+        """After the step under way. Returns why it would come to nothing, or nothing."""
+        return self.tell(PauseAsked())
+
+    def resume(self) -> str:
+        return self.tell(ResumeAsked())
+
+    def cancel(self) -> str:
+        """After the step under way: an act is never broken off."""
+        return self.tell(CancelAsked())
+
+    def guide(self, text: str) -> str:
+        """Advice for the next plan."""
+        return self.tell(Guided(text=text))
+
+    def answer(self, question: int, decision: Decision) -> str:
+        """Decide a question that an approver put out without waiting."""
+        return self.tell(
+            ApprovalDecided(
+                question=question,
+                verdict=decision.verdict,
+                once=decision.once,
+                guidance=decision.guidance,
+                by=decision.by,
+            )
+        )
+
+    def tell(self, event: Control) -> str:
+        why_not = objection(self._latest, event) if self._latest else ""
+        if not why_not and self._runtime:
+            self._runtime.tell(event)
+        elif not why_not:
+            self._unsent.append(event)
+        return why_not
+
+    async def _go(self, run: Run | str, task: Task | None) -> Result:
+        try:
+            with self._claim():
+                if task is None or isinstance(run, str):
+                    self._latest, task = await self._store.load(self.run_id)
+                runtime = LocalRuntime(self._agent.ports(self._store, self.run_id, task), self._heard)
+                self._runtime = runtime
+                for event in self._unsent:
+                    runtime.tell(event)
+                await (runtime.resume() if isinstance(run, str) else runtime.begin(run))
+                result = await self._store.result(self.run_id)
+                assert result is not None, "a run that ended has a result"
+                return result
+        finally:
+            self._turns.put_nowait(None)
+            if self._own_store and isinstance(self._store, SqliteStore):
+                self._store.close()
+
+    def _claim(self) -> AbstractContextManager[object]:
+        return self._store.claim(self.run_id) if isinstance(self._store, SqliteStore) else nullcontext()
+
+    def _heard(self, progress: Progress) -> None:
+        self._latest = progress.run
+        self._turns.put_nowait(progress)
+
+
+def new_run_id() -> str:
+    """Sorts by time, and nobody else has it."""
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"

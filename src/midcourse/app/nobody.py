@@ -1,0 +1,10 @@
+"""The approver of a program that named none: unhandled means denied."""
+
+from midcourse.domain.approval import Decision, Question
+
+
+class Nobody:
+    """There is nobody to ask, so nothing is allowed and nothing is claimed to have happened."""
+
+    async def ask(self, question: Question) -> Decision:
+        return Decision(verdict="rejected" if question.about == "approve" else "stop", by="nobody was there to ask")

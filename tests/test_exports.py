@@ -1,0 +1,50 @@
+"""What `midcourse` exports is frozen here, and importing it brings in no adapter."""
+
+import subprocess
+import sys
+
+import midcourse
+
+EXPORTS = [
+    "Agent",
+    "BaseWorld",
+    "Decision",
+    "Draft",
+    "Expectation",
+    "Outcome",
+    "PlanDraft",
+    "Probe",
+    "Result",
+    "Scene",
+    "Settings",
+    "Task",
+    "Zone",
+    "probe",
+    "skill",
+]
+
+
+def test_exported_names_are_frozen():
+    assert dir(midcourse) == EXPORTS
+    assert len(EXPORTS) <= 15
+
+
+def test_every_exported_name_is_there():
+    for name in EXPORTS:
+        assert getattr(midcourse, name).__name__ == name
+
+
+def loaded_by(statement: str) -> set[str]:
+    script = f"{statement}\nimport sys\nprint(*(m for m in sys.modules if m.split('.')[0] == 'midcourse'))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_midcourse_imports_nothing_else_of_it():
+    assert loaded_by("import midcourse") == {"midcourse"}
+
+
+def test_the_core_imports_no_adapter():
+    loaded = loaded_by("import midcourse.drive, midcourse.perform, midcourse.runtimes.local")
+    layers = {module.split(".")[1] for module in loaded if "." in module}
+    assert layers == {"codec", "director", "domain", "drive", "errors", "perform", "policy", "ports", "runtimes"}
