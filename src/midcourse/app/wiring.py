@@ -1,0 +1,151 @@
+"""The composition root: the only module that picks adapters, and only those that a job names."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from midcourse.app.agent import Agent
+from midcourse.app.export import export as export
+from midcourse.app.export import result_json as result_json
+from midcourse.app.settings import Settings
+from midcourse.app.spelling import unknown
+from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file
+from midcourse.domain.task import Task
+from midcourse.errors import RunUnknown, TaskInvalid
+from midcourse.ports.approver import Approver
+from midcourse.ports.planner import Planner
+from midcourse.ports.world import World
+
+SIMULATED = {
+    "arm": "midcourse.worlds.simulated.arm:Arm",
+    "desktop": "midcourse.worlds.simulated.desktop:Desktop",
+    "shop": "midcourse.worlds.simulated.shop:Shop",
+}
+"""Worlds that keep a log of their effects; without a path of their own it goes into the run's folder."""
+
+JOB_FILE = "job.json"
+_PACKAGED = Path(__file__).parent / "tasks"
+_IN_CHECKOUT = Path(__file__).parents[3] / "examples" / "tasks"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What a task file and the settings of the moment come to."""
+
+    name: str
+    source: str
+    overrides: Mapping[str, str]
+    file: TaskFile
+    settings: Settings
+
+    @property
+    def task(self) -> Task:
+        return replace(self.file.task, limits=self.settings.limits())
+
+
+def load_job(reference: str, overrides: Mapping[str, str]) -> Job:
+    """From a task file, or one of the tasks that ship with Midcourse by its name."""
+    path = Path(reference)
+    if not path.is_file():
+        packaged = {task.stem: task for task in _task_files()}
+        if reference not in packaged:
+            raise TaskInvalid(f"there is no file '{reference}'; tasks that ship: {', '.join(packaged)}")
+        path = packaged[reference]
+    return _job(path.stem, path.read_text(encoding="utf-8"), overrides)
+
+
+def packaged_tasks() -> tuple[str, ...]:
+    return tuple(task.stem for task in _task_files())
+
+
+def _task_files() -> list[Path]:
+    """Beside this module in an installed package, in the examples of a checkout."""
+    folder = _PACKAGED if _PACKAGED.is_dir() else _IN_CHECKOUT
+    return sorted(folder.glob("*.toml"))
+
+
+def _job(name: str, source: str, overrides: Mapping[str, str]) -> Job:
+    file = parse_task_file(source, f"{name}.toml")
+    settings = Settings.load(task=file.settings, overrides=overrides)
+    return Job(name=name, source=source, overrides=overrides, file=file, settings=settings)
+
+
+# --- a run's own folder
+
+
+def run_folder(settings: Settings, run_id: str) -> Path:
+    return settings.home / "runs" / run_id
+
+
+def save_job(job: Job, folder: Path) -> None:
+    """So that another process can resume the run with nothing but its name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = {"name": job.name, "overrides": dict(job.overrides), "source": job.source}
+    (folder / JOB_FILE).write_text(json.dumps(saved), encoding="utf-8")
+
+
+def saved_job(folder: Path) -> Job:
+    try:
+        saved = json.loads((folder / JOB_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunUnknown(f"run {folder.name} was not started from a task file; resume it from Python") from None
+    return _job(saved["name"], saved["source"], saved["overrides"])
+
+
+# --- adapters
+
+
+def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
+    """`folder` is where a simulated world keeps its log and a world in its own process what it writes."""
+    return Agent(
+        world=world_for(job.file.world, folder),
+        planner=planner_for(job.file.planner),
+        approver=approver,
+        settings=job.settings,
+    )
+
+
+def world_for(spec: WorldSpec, folder: Path) -> World:
+    if ":" not in spec.name and spec.name not in SIMULATED:
+        raise TaskInvalid(f"{unknown('world', spec.name, SIMULATED)}; one of your own is 'package.module:Class'")
+    options = dict(spec.options)
+    if spec.faults:
+        options["faults"] = [dict(fault) for fault in spec.faults]
+    if spec.name in SIMULATED:
+        options.setdefault("effects", str((folder / "effects.jsonl").absolute()))
+    where = SIMULATED.get(spec.name, spec.name)
+    if spec.process:
+        from midcourse.worlds.remote import RemoteWorld
+
+        return RemoteWorld(where, options=options, folder=folder / "world")
+    return _built("world", spec.name, _named("world", where), options)
+
+
+def planner_for(spec: PlannerSpec) -> Planner:
+    if spec.name == "playbook":
+        from midcourse.testing.playbook import Playbook
+
+        return Playbook(spec.rules)
+    if spec.name == "same_plan":
+        from midcourse.testing.planners import SamePlan
+
+        return SamePlan(spec.steps, final=spec.final)
+    return _built("planner", spec.name, _named("planner", spec.name), spec.options)
+
+
+def _built(what: str, name: str, make: Any, options: Mapping[str, object]) -> Any:
+    try:
+        return make(**options)
+    except TypeError as error:
+        raise TaskInvalid(f"{what} '{name}' does not take these options: {error}") from error
+
+
+def _named(what: str, where: str) -> Any:
+    module, _, name = where.partition(":")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise TaskInvalid(f"{what} '{where}' cannot be loaded: {error}") from error
