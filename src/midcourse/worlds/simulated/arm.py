@@ -1,0 +1,134 @@
+"""A robot arm at a table. Its log is where things really are; the screen is what the controller believes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import hypot
+from typing import Unpack
+
+from midcourse.domain.observation import Zone
+from midcourse.domain.outcome import Outcome
+from midcourse.errors import TaskInvalid
+from midcourse.worlds.base import Scene, failed, probe, skill, unreachable
+from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
+from midcourse.worlds.simulated.kinematics import solve
+from midcourse.worlds.simulated.overlay import Overlay
+
+OBJECTS = "red_cube=0.45,0.10 blue_cube=0.35,-0.20 green_cube=0.55,-0.05"
+NEAR = 0.01
+"""Metres within which a thing is at a place."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thing:
+    """Something on the table, or in the gripper. Metres from the arm's base."""
+
+    name: str
+    x: float
+    y: float
+    held: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmState:
+    believed: Thing | None = None
+    """Where the controller takes the last thing moved to be, until it moves again."""
+
+
+class Arm(SimulatedWorld[ArmState]):
+    name = "arm"
+    stores = ("pick", "place")
+    popup = Overlay(kind="popup", title="Safety stop", text="Somebody is near the cell. Confirm to go on.", button="OK")
+    error = Overlay(
+        kind="error", title="Controller error", text="Connection to the arm lost, please try again.", button="OK"
+    )
+    loading = Overlay(kind="loading", title="Moving", text="The arm is moving")
+
+    def __init__(self, *, objects: str = OBJECTS, **simulation: Unpack[Simulation]) -> None:
+        """`objects` says what lies where at first: `red_cube=0.45,0.10 blue_cube=0.35,-0.20`, in metres."""
+        super().__init__(ArmState(), **simulation)
+        self._laid_out = _things_from(objects)
+
+    @skill(effect="reversible", undo="place")
+    def pick(self, object: str) -> Outcome | None:  # noqa: A002
+        """Pick up a thing by its name."""
+        self.state = ArmState()
+        thing = self._things().get(object)
+        if thing is None:
+            return failed("object_not_found", f"perception returned zero matches for '{object}'")
+        if held := self._held():
+            return failed("gripper_full", f"the gripper already holds '{held.name}'")
+        reach = solve(thing.x, thing.y)
+        if not reach.converged:
+            return unreachable(reach.detail)
+        self.store("picked", object=object)
+        self.state = ArmState(believed=replace(thing, held=True))
+        return None
+
+    @skill(effect="reversible", undo="pick")
+    def place(self, x: float, y: float) -> Outcome | None:
+        """Put down what the gripper holds, so many metres from the base."""
+        self.state = ArmState()
+        held = self._held()
+        if held is None:
+            return failed("nothing_held", "the gripper is empty")
+        reach = solve(x, y)
+        if not reach.converged:
+            return unreachable(reach.detail)
+        self.store("placed", object=held.name, x=x, y=y)
+        self.state = ArmState(believed=Thing(name=held.name, x=x, y=y))
+        return None
+
+    @probe
+    def holding(self, object: str) -> bool:  # noqa: A002
+        """Whether the gripper really holds this thing."""
+        held = self._held()
+        return held is not None and held.name == object
+
+    @probe
+    def lies_at(self, object: str, x: float, y: float) -> bool:  # noqa: A002
+        """Whether this thing really lies there, within a centimetre."""
+        thing = self._things().get(object)
+        return thing is not None and not thing.held and hypot(thing.x - x, thing.y - y) <= NEAR
+
+    def scene(self) -> Scene:
+        things = dict(self._things())
+        if self.state.believed is not None:
+            things[self.state.believed.name] = self.state.believed
+        held = next((thing.name for thing in things.values() if thing.held), "")
+        gripper = Zone(id="gripper", role="gripper", label="Gripper", state=(("holding", held),))
+        return Scene("Robot cell", gripper, *(_zone(thing) for thing in things.values()))
+
+    def _things(self) -> Mapping[str, Thing]:
+        """Everything where it really is."""
+        things = dict(self._laid_out)
+        for one in self.happened():
+            name = one.get("object")
+            if one.effect == "placed":
+                things[name] = Thing(name=name, x=one.get("x"), y=one.get("y"))
+            elif name in things:
+                things[name] = replace(things[name], held=True)
+        return things
+
+    def _held(self) -> Thing | None:
+        return next((thing for thing in self._things().values() if thing.held), None)
+
+
+def _zone(thing: Thing) -> Zone:
+    return Zone(
+        id=f"object_{thing.name}",
+        role="object",
+        label=thing.name,
+        state=(("x", thing.x), ("y", thing.y), ("held", thing.held)),
+    )
+
+
+def _things_from(objects: str) -> Mapping[str, Thing]:
+    things: dict[str, Thing] = {}
+    for part in objects.split():
+        name, _, place = part.partition("=")
+        try:
+            x, y = map(float, place.split(","))
+        except ValueError:
+            raise TaskInvalid(f"'{part}' says no place of an object; write it like red_cube=0.45,0.10") from None
+        things[name] = Thing(name=name, x=x, y=y)
+    return things

@@ -1,0 +1,190 @@
+"""A desktop with a start menu and Notepad, as in the story of three segments: open, write, save."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, Unpack
+
+from midcourse.domain.observation import Zone
+from midcourse.domain.outcome import Outcome
+from midcourse.ports.world import Call
+from midcourse.worlds.base import Scene, no_effect, probe, skill
+from midcourse.worlds.simulated import desktop_zones
+from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
+from midcourse.worlds.simulated.overlay import Overlay
+
+Front: TypeAlias = Literal["desktop", "start", "notepad", "save_as"]
+Focus: TypeAlias = Literal["", "query", "text", "file_name"]
+"""The field of the state that typing goes to."""
+_FORBIDDEN = frozenset('*?<>|:"/\\')
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesktopState:
+    front: Front = "desktop"
+    behind: Front = "desktop"
+    """What shows again when the start menu closes."""
+    focus: Focus = ""
+    selected: bool = False
+    """All of the focused field is selected: typing replaces it."""
+    query: str = ""
+    notepad_open: bool = False
+    text: str = ""
+    saved_as: str = ""
+    folder: str = "Desktop"
+    file_name: str = "*.txt"
+
+
+class Desktop(SimulatedWorld[DesktopState]):
+    name = "desktop"
+    stores = ("press", "click")
+    popup = Overlay(kind="popup", title="Update available", text="A new version is ready to install.", button="OK")
+    error = Overlay(kind="error", title="Notepad", text="The file could not be saved, please try again.", button="OK")
+
+    def __init__(self, **simulation: Unpack[Simulation]) -> None:
+        super().__init__(DesktopState(), **simulation)
+
+    @skill
+    def press(self, key: str) -> None:
+        """Press a key or a shortcut: Win, Enter, Escape, Ctrl+S, Ctrl+A, Alt+Tab. Others do nothing."""
+        match key.lower():
+            case "win":
+                self._toggle_start()
+            case "enter":
+                self._enter()
+            case "escape":
+                self._escape()
+            case "ctrl+s" if self.state.front == "notepad":
+                self._ask_to_save()
+            case "ctrl+a" if self.state.focus:
+                self.state = replace(self.state, selected=True)
+            case "alt+tab" if self.state.notepad_open and self.state.front in ("desktop", "notepad"):
+                self._show("desktop" if self.state.front == "notepad" else "notepad")
+            case _:
+                pass
+
+    @skill
+    def type_text(self, text: str) -> Outcome | None:
+        """Type text into whatever has the focus."""
+        if not self.state.focus:
+            return no_effect("nothing has the focus")
+        self._type(text)
+        return None
+
+    @probe
+    def file_saved(self, name: str, text: str | None) -> bool:
+        """Whether there is a file of this name, with this text if one is given."""
+        files = {file.get("name"): file.get("text") for file in self.happened("file_saved")}
+        return name in files and text in (None, files[name])
+
+    def clicked(self, zone: Zone) -> Outcome | None:
+        match self.state.front, zone.id:
+            case _, "taskbar_start":
+                self._toggle_start()
+            case _, "taskbar_notepad" | "app_notepad" | "result_notepad":
+                self._open_notepad()
+            case "notepad", "editor":
+                self.state = replace(self.state, focus="text", selected=False)
+            case "notepad", "tool_save":
+                self._ask_to_save()
+            case "notepad", "btn_minimise":
+                self._show("desktop")
+            case "notepad", "btn_close":
+                self.state = DesktopState()
+            case "save_as", "field_file_name":
+                self.state = replace(self.state, focus="file_name", selected=False)
+            case "save_as", "btn_save":
+                self._save(self.state.file_name)
+            case "save_as", "btn_cancel" | "btn_close":
+                self._show("notepad")
+            case "save_as", _ if zone.role == "folder":
+                self.state = replace(self.state, folder=zone.label, focus="", selected=False)
+            case _:
+                pass
+        return None
+
+    def blocked(self, over: Overlay, call: Call) -> Outcome | None:
+        """The dialog has the keyboard. Enter and Escape close it; every other key is lost without a word."""
+        key = str(dict(call.arguments).get("key", "")).lower()
+        if over.button and key in ("enter", "escape"):
+            self._overlays.pop()
+        return no_effect(f"'{over.title}' has the focus") if call.skill == "type_text" else Outcome()
+
+    def scene(self) -> Scene:
+        state = self.state
+        match state.front:
+            case "desktop":
+                return Scene("Desktop", *desktop_zones.desktop())
+            case "start":
+                return Scene("Start", *desktop_zones.start_menu(state.query))
+            case "notepad":
+                title = f"{state.saved_as} - Notepad" if state.saved_as else "Notepad"
+                focused = state.focus == "text"
+                zones = desktop_zones.notepad(title, state.text, focused=focused, selected=focused and state.selected)
+                return Scene(title, *zones)
+            case "save_as":
+                return Scene("Save As", *self._dialog())
+
+    def _dialog(self) -> tuple[Zone, ...]:
+        state = self.state
+        saved = (file for file in self.happened("file_saved") if file.get("folder") == state.folder)
+        files = tuple(dict.fromkeys(str(file.get("name")) for file in saved))
+        focused = state.focus == "file_name"
+        return desktop_zones.save_as(
+            state.folder, state.file_name, files, focused=focused, selected=focused and state.selected
+        )
+
+    def _show(self, front: Front) -> None:
+        self.state = replace(self.state, front=front, focus="", selected=False, query="")
+
+    def _toggle_start(self) -> None:
+        state = self.state
+        if state.front == "start":
+            self._show(state.behind)
+        elif state.front != "save_as":
+            self._show("start")
+            self.state = replace(self.state, behind=state.front, focus="query")
+
+    def _open_notepad(self) -> None:
+        self._show("notepad")
+        self.state = replace(self.state, notepad_open=True)
+
+    def _enter(self) -> None:
+        state = self.state
+        if state.front == "start" and desktop_zones.found_apps(state.query)[:1] == ("Notepad",):
+            self._open_notepad()
+        elif state.front == "save_as":
+            self._save(state.file_name)
+        elif state.focus == "text":
+            self._type("\n")
+
+    def _escape(self) -> None:
+        if self.state.front == "start":
+            self._show(self.state.behind)
+        elif self.state.front == "save_as":
+            self._show("notepad")
+
+    def _type(self, text: str) -> None:
+        state = self.state
+        match state.focus:
+            case "query":
+                self.state = replace(state, query=("" if state.selected else state.query) + text, selected=False)
+            case "text":
+                self.state = replace(state, text=("" if state.selected else state.text) + text, selected=False)
+            case "file_name":
+                name = ("" if state.selected else state.file_name) + text
+                self.state = replace(state, file_name=name, selected=False)
+            case "":
+                pass
+
+    def _ask_to_save(self) -> None:
+        if self.state.saved_as:
+            self._save(self.state.saved_as)
+        else:
+            self._show("save_as")
+
+    def _save(self, name: str) -> None:
+        """A name that no file can have leaves the dialog as it is."""
+        if not name.strip() or _FORBIDDEN & set(name):
+            return
+        self.store("file_saved", folder=self.state.folder, name=name, text=self.state.text)
+        self._show("notepad")
+        self.state = replace(self.state, saved_as=name)

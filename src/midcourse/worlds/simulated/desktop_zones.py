@@ -1,0 +1,131 @@
+"""What is on the screens of the simulated desktop: 22 zones at rest, 50 in Notepad, 35 in its Save As dialog."""
+
+from midcourse.domain.argument import Pairs
+from midcourse.domain.observation import Zone
+
+FOLDERS = (
+    "Quick access",
+    "Desktop",
+    "Documents",
+    "Downloads",
+    "Pictures",
+    "Music",
+    "Videos",
+    "This PC",
+    "Local Disk (C:)",
+    "Network",
+)
+FILE_ROWS = 5
+_TASKBAR = ("Start", "Search", "Task View", "File Explorer", "Browser", "Code", "Notepad", "Mail")
+_TRAY = (
+    "Show hidden icons",
+    "Network",
+    "Volume",
+    "Battery",
+    "Language",
+    "Clock",
+    "Notifications",
+    "Show desktop",
+)
+_APPS = ("Notepad", "Calculator", "Paint", "Settings", "Terminal", "Code", "Mail", "Calendar")
+_TOOLS = (
+    "New",
+    "Open",
+    "Save",
+    "Print",
+    "Cut",
+    "Copy",
+    "Paste",
+    "Undo",
+    "Redo",
+    "Find",
+    "Replace",
+    "Go to",
+    "Select all",
+    "Time and date",
+    "Font",
+    "Zoom in",
+    "Zoom out",
+    "Word wrap",
+)
+
+
+def shell() -> tuple[Zone, ...]:
+    """Taskbar and tray, under every window but a dialog."""
+    return (*_each("taskbar", "taskbar_button", _TASKBAR), *_each("tray", "tray_icon", _TRAY))
+
+
+def desktop() -> tuple[Zone, ...]:
+    return (
+        *_each("icon", "icon", ("Recycle Bin", "This PC", "Documents", "Browser")),
+        Zone(id="window_code", role="window", label="Code"),
+        Zone(id="code_editor", role="document", label="main.py"),
+        *shell(),
+    )
+
+
+def start_menu(query: str) -> tuple[Zone, ...]:
+    """The search box takes what is typed; what begins with it is offered."""
+    found = found_apps(query)
+    return (
+        Zone(id="search_box", role="textbox", label="Type here to search", state=_field(query, focused=True)),
+        *_each("result", "menu_item", found),
+        *(() if query else _each("app", "menu_item", _APPS)),
+        *_each("start", "button", ("Account", "Power")),
+        *shell(),
+    )
+
+
+def found_apps(query: str) -> tuple[str, ...]:
+    return tuple(app for app in _APPS if query and app.lower().startswith(query.strip().lower()))
+
+
+def notepad(title: str, text: str, *, focused: bool, selected: bool) -> tuple[Zone, ...]:
+    return (
+        Zone(id="title_bar", role="title_bar", label=title),
+        *_each("btn", "button", ("Minimise", "Maximise", "Close")),
+        *_each("menu", "menu", ("File", "Edit", "Format", "View", "Help")),
+        *_each("tool", "toolbar_button", _TOOLS),
+        Zone(id="editor", role="document", label="Text editor", state=_field(text, focused=focused, selected=selected)),
+        *_each("scroll", "scrollbar", ("Vertical", "Horizontal")),
+        *_each("status", "status", ("Line and column", "Zoom level", "Line ending", "Encoding")),
+        *shell(),
+    )
+
+
+def save_as(folder: str, file_name: str, files: tuple[str, ...], *, focused: bool, selected: bool) -> tuple[Zone, ...]:
+    rows = (*files, "readme.txt", "todo.txt", "ideas.txt", "minutes.txt", "draft.txt")[:FILE_ROWS]
+    return (
+        Zone(id="dialog_title", role="title_bar", label="Save As"),
+        *_each("btn", "button", ("Close",)),
+        *_each("nav", "button", ("Back", "Forward", "Up", "Refresh")),
+        Zone(id="address_bar", role="textbox", label="Address", state=(("text", folder),)),
+        Zone(id="search_files", role="textbox", label="Search"),
+        *_each("tool", "toolbar_button", ("Organise", "New folder", "View")),
+        *(
+            Zone(id=f"folder_{_slug(name)}", role="folder", label=name, state=(("open", name == folder),))
+            for name in FOLDERS
+        ),
+        *_each("column", "column_header", ("Name", "Date modified", "Type")),
+        *(Zone(id=f"file_{row}", role="file", label=name) for row, name in enumerate(rows, start=1)),
+        Zone(
+            id="field_file_name",
+            role="textbox",
+            label="File name",
+            state=_field(file_name, focused=focused, selected=selected),
+        ),
+        *_each("field", "combobox", ("Save as type", "Encoding")),
+        *_each("btn", "button", ("Hide folders", "Save", "Cancel")),
+    )
+
+
+def _each(prefix: str, role: str, labels: tuple[str, ...]) -> tuple[Zone, ...]:
+    return tuple(Zone(id=f"{prefix}_{_slug(label)}", role=role, label=label) for label in labels)
+
+
+def _slug(label: str) -> str:
+    return "".join(letter if letter.isalnum() else " " for letter in label.lower()).strip().replace(" ", "_")
+
+
+def _field(text: str, *, focused: bool, selected: bool = False) -> Pairs:
+    return (("text", text), ("focused", focused), ("selected", selected))

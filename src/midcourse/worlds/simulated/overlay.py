@@ -1,0 +1,29 @@
+"""What covers a screen for a while: a dialog, an error page, a loading screen."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from midcourse.domain.observation import Surface, Zone
+from midcourse.worlds.base import Scene
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlay:
+    """Only its own zones can be seen. It goes when its button is clicked, or when its time is over."""
+
+    kind: Literal["popup", "error", "loading"]
+    title: str
+    text: str
+    button: str = ""
+    until: float | None = None
+
+    @property
+    def button_id(self) -> str:
+        return f"{self.kind}_button"
+
+    def scene(self, under: Surface) -> Scene:
+        role = "progressbar" if self.kind == "loading" else "text"
+        zones = [Zone(id=f"{self.kind}_text", role=role, label=self.text)]
+        if self.button:
+            zones.append(Zone(id=self.button_id, role="button", label=self.button))
+        return Scene(self.title, *zones, address=under.address, origin=under.origin)

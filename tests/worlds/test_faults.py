@@ -1,0 +1,371 @@
+"""Every fault in every simulated world that can have it. What happened is counted in the world's log."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from midcourse.domain.argument import Pairs
+from midcourse.domain.observation import Unseen
+from midcourse.domain.outcome import Outcome
+from midcourse.errors import SkillInvalid
+from midcourse.ports.world import Finding, World
+from midcourse.worlds.simulated import Arm, Desktop, Fault, Shop, read_effects
+from midcourse.worlds.simulated.faults import FaultKind
+from tests.worlds.support import FakeClock, Hand, ok
+from tests.worlds.test_desktop import name_and_save, open_notepad, write
+from tests.worlds.test_shop import fill_in
+
+Simulated: TypeAlias = type[Desktop] | type[Shop] | type[Arm]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One world brought to where a single act has an effect."""
+
+    kind: Simulated
+    skill: str
+    target: tuple[str, str] | None
+    arguments: Pairs = ()
+    probe: tuple[str, Pairs]
+    before: str
+    after: str
+    error: str
+    button: str
+    at: int = 1
+    """Which use of the skill has the effect."""
+
+
+STAGES = {
+    "desktop": Stage(
+        kind=Desktop,
+        skill="click",
+        target=("Save", "button"),
+        probe=("file_saved", (("name", "notes.txt"),)),
+        before="Save As",
+        after="notes.txt - Notepad",
+        error="Notepad",
+        button="OK",
+        at=4,
+    ),
+    "shop": Stage(
+        kind=Shop,
+        skill="place_order",
+        target=("Place order", "button"),
+        probe=("order_placed", (("reference", "R-1"),)),
+        before="Checkout",
+        after="Thank you for your order",
+        error="504 Gateway Timeout",
+        button="Back",
+    ),
+    "arm": Stage(
+        kind=Arm,
+        skill="pick",
+        target=None,
+        arguments=(("object", "red_cube"),),
+        probe=("holding", (("object", "red_cube"),)),
+        before="Robot cell",
+        after="Robot cell",
+        error="Controller error",
+        button="OK",
+    ),
+}
+
+
+class Player:
+    """A stage with one fault ordered, played up to the act that has the effect."""
+
+    def __init__(self, stage: Stage, tmp_path: Path, kind: FaultKind, *, stored: bool = False, **more: float) -> None:
+        nth = 1 if stored else stage.at
+        fault = {"kind": kind, "skill": stage.skill, "nth": nth, **more}
+        self.stage = stage
+        self.clock = FakeClock()
+        self.log = tmp_path / "effects.jsonl"
+        self.world: World = stage.kind(effects=str(self.log), clock=self.clock, faults=[fault])
+        self.hand = Hand(self.world)
+
+    async def prepare(self) -> None:
+        if self.stage.kind is Shop:
+            await fill_in(self.hand)
+        elif self.stage.kind is Desktop:
+            await open_notepad(self.hand)
+            await write(self.hand, "text")
+            ok(await self.hand.do("press", key="Ctrl+S"))
+            ok(await self.hand.do("click", await self.hand.zone("Documents", "folder")))
+            ok(await self.hand.on("File name", "click"))
+            ok(await self.hand.do("press", key="Ctrl+A"))
+            ok(await self.hand.do("type_text", text="notes.txt"))
+
+    async def act(self) -> Outcome:
+        zone = await self.hand.zone(*self.stage.target) if self.stage.target else None
+        return await self.hand.do(self.stage.skill, zone, **dict(self.stage.arguments))
+
+    async def probe(self) -> Finding:
+        return await self.world.probe(*self.stage.probe)
+
+    def effects(self) -> int:
+        return len([one for one in read_effects(self.log) if one.at <= self.clock.time])
+
+
+@pytest.fixture(params=list(STAGES))
+def stage(request: pytest.FixtureRequest) -> Stage:
+    return STAGES[request.param]
+
+
+async def test_without_a_fault_there_is_one_effect(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "transient", times=1)
+    player.world = player.hand.world = stage.kind(effects=str(player.log), clock=player.clock)
+    await player.prepare()
+    assert (await player.hand.title(), player.effects(), await player.probe()) == (stage.before, 0, "absent")
+    ok(await player.act())
+    assert (await player.hand.title(), player.effects(), await player.probe()) == (stage.after, 1, "present")
+
+
+async def test_popup(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "popup")
+    await player.prepare()
+    outcome = await player.act()
+    if stage.target:
+        assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    else:
+        assert outcome.status == "no_effect"
+    assert player.effects() == 0
+    assert await player.hand.title() == stage.kind.popup.title
+    assert len((await player.hand.see()).zones) == 2
+    ok(await player.hand.on(stage.kind.popup.text, "click"))
+    assert await player.hand.title() == stage.kind.popup.title
+    ok(await player.hand.on(stage.kind.popup.button, "click"))
+    assert await player.hand.title() == stage.before
+    ok(await player.act())
+    assert player.effects() == 1
+
+
+async def test_a_popup_on_the_desktop_swallows_keys_until_enter_or_escape() -> None:
+    hand = Hand(Desktop(faults=[Fault(kind="popup", skill="press")]))
+    ok(await hand.do("press", key="Win"))
+    assert await hand.title() == "Update available"
+    assert (await hand.do("type_text", text="notepad")).status == "no_effect"
+    ok(await hand.do("press", key="Escape"))
+    assert await hand.title() == "Desktop"
+
+
+async def test_a_popup_in_the_shop_stops_navigation_and_an_error_page_does_not() -> None:
+    hand = Hand(Shop(faults=[{"kind": "popup", "skill": "go"}, {"kind": "error_not_stored"}]))
+    assert (await hand.do("go", page="orders")).status == "no_effect"
+    ok(await hand.on("Dismiss", "click"))
+    await fill_in(hand)
+    ok(await hand.on("Place order", "place_order"))
+    assert await hand.title() == "504 Gateway Timeout"
+    ok(await hand.do("go", page="orders"))
+    assert await hand.title() == "Your orders"
+
+
+@pytest.mark.parametrize("name", ["desktop", "shop"])
+async def test_zone_moves(name: str, tmp_path: Path) -> None:
+    player = Player(STAGES[name], tmp_path, "zone_moves")
+    await player.prepare()
+    label, role = player.stage.target or ("", "")
+    before, fingerprint = await player.hand.zone(label, role), (await player.hand.see()).fingerprint
+    outcome = await player.act()
+    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    after = await player.hand.zone(label, role)
+    assert (before.role, before.label, before.state) == (after.role, after.label, after.state)
+    assert before.id != after.id
+    assert before.bounds != after.bounds
+    assert (await player.hand.see()).fingerprint == fingerprint
+    assert player.effects() == 0
+    ok(await player.act())
+    assert player.effects() == 1
+
+
+async def test_zone_moves_in_the_arm_and_twice() -> None:
+    hand = Hand(Arm(faults=[Fault(kind="zone_moves", times=2)]))
+    ids = [(await hand.zone("red_cube")).id]
+    ok(await hand.do("pick", object="blue_cube"))
+    for _ in range(2):
+        assert (await hand.on("red_cube", "click")).reason == "target_not_visible"
+        ids.append((await hand.zone("red_cube")).id)
+    assert len(set(ids)) == 3
+    ok(await hand.on("red_cube", "click"))
+
+
+async def test_slow_load(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "slow_load", seconds=5.0)
+    await player.prepare()
+    ok(await player.act())
+    seen = await player.hand.see()
+    assert [zone.role for zone in seen.zones] == ["progressbar"]
+    assert player.effects() == 1
+    player.clock.time += 4.9
+    assert await player.hand.title() == seen.surface.title
+    player.clock.time += 0.1
+    assert await player.hand.title() == stage.after
+
+
+async def test_no_effect(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "no_effect")
+    await player.prepare()
+    before = await player.hand.see()
+    ok(await player.act())
+    assert (await player.hand.see()).fingerprint == before.fingerprint
+    assert player.effects() == 0
+    ok(await player.act())
+    assert player.effects() == 1
+
+
+async def test_done_but_timeout(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "done_but_timeout", seconds=30.0)
+    await player.prepare()
+    before = player.clock.time
+    outcome = await player.act()
+    assert (outcome.status, outcome.reason) == ("unknown", "timeout")
+    assert player.clock.time == before + 30.0
+    assert player.effects() == 1
+    assert await player.hand.title() == stage.after
+
+
+async def test_transient(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "transient", times=2)
+    await player.prepare()
+    for _ in range(2):
+        outcome = await player.act()
+        assert (outcome.status, outcome.reason) == ("failed", "busy")
+    assert player.effects() == 0
+    ok(await player.act())
+    assert player.effects() == 1
+
+
+async def test_structural(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "structural")
+    await player.prepare()
+    outcome = await player.act()
+    assert (outcome.status, outcome.reason) == ("unreachable", "unreachable")
+    assert player.effects() == 0
+
+
+async def test_stored_but_error(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "stored_but_error", stored=True)
+    await player.prepare()
+    ok(await player.act())
+    assert await player.hand.title() == stage.error
+    assert any("please try again" in zone.label for zone in (await player.hand.see()).zones)
+    assert (player.effects(), await player.probe()) == (1, "present")
+    ok(await player.hand.on(stage.button, "click"))
+    assert await player.hand.title() == stage.before
+
+
+async def test_who_believes_the_error_page_orders_twice(tmp_path: Path) -> None:
+    player = Player(STAGES["shop"], tmp_path, "stored_but_error", stored=True)
+    await player.prepare()
+    ok(await player.act())
+    ok(await player.hand.on("Back", "click"))
+    ok(await player.act())
+    assert await player.hand.title() == "Thank you for your order"
+    assert player.effects() == 2
+
+
+async def test_error_not_stored(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "error_not_stored", stored=True)
+    await player.prepare()
+    ok(await player.act())
+    assert await player.hand.title() == stage.error
+    assert (player.effects(), await player.probe()) == (0, "absent")
+    ok(await player.hand.on(stage.button, "click"))
+    ok(await player.act())
+    assert (player.effects(), await player.probe()) == (1, "present")
+
+
+async def test_success_not_stored(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "success_not_stored", stored=True)
+    await player.prepare()
+    before = await player.hand.see()
+    ok(await player.act())
+    assert await player.hand.title() == stage.after
+    assert (await player.hand.see()).fingerprint != before.fingerprint
+    assert (player.effects(), await player.probe()) == (0, "absent")
+
+
+async def test_stored_late(stage: Stage, tmp_path: Path) -> None:
+    player = Player(stage, tmp_path, "stored_late", stored=True, seconds=8.0)
+    await player.prepare()
+    ok(await player.act())
+    assert await player.hand.title() == stage.error
+    assert (player.effects(), await player.probe()) == (0, "absent")
+    player.clock.time += 7.9
+    assert (player.effects(), await player.probe()) == (0, "absent")
+    player.clock.time += 0.1
+    assert (player.effects(), await player.probe()) == (1, "present")
+
+
+async def test_a_late_effect_comes_although_the_session_has_ended(tmp_path: Path) -> None:
+    player = Player(STAGES["shop"], tmp_path, "stored_late", stored=True, seconds=8.0)
+    await player.prepare()
+    ok(await player.act())
+    again = Shop(effects=str(player.log), clock=player.clock)
+    assert await again.probe("order_placed", (("reference", "R-1"),)) == "absent"
+    player.clock.time += 8.0
+    assert await again.probe("order_placed", (("reference", "R-1"),)) == "present"
+
+
+@pytest.mark.parametrize("kind", [Desktop, Shop, Arm])
+async def test_look_fails_and_look_empty(kind: Simulated) -> None:
+    faults = [Fault(kind="look_fails", nth=2, detail="no frame"), Fault(kind="look_empty", nth=3, times=2)]
+    hand = Hand(kind(faults=faults))
+    whole = await hand.see()
+    assert await hand.world.observe() == Unseen(reason="failed", detail="no frame")
+    for _ in range(2):
+        assert (await hand.see()).zones == ()
+    assert await hand.see() == whole
+
+
+async def test_looking_before_an_act_uses_up_no_fault_of_looking() -> None:
+    hand = Hand(Shop(faults=[Fault(kind="look_fails", nth=2)]))
+    ok(await hand.on("Stapler", "set_quantity", quantity=1))
+    assert isinstance(await hand.world.observe(), Unseen)
+
+
+async def test_faults_of_storing_count_only_acts_that_would_store(tmp_path: Path) -> None:
+    log = tmp_path / "effects.jsonl"
+    hand = Hand(Desktop(effects=str(log), faults=[{"kind": "success_not_stored"}]))
+    await open_notepad(hand)
+    ok(await hand.do("press", key="Ctrl+S"))
+    await name_and_save(hand, "a.txt")
+    assert await hand.title() == "a.txt - Notepad"
+    assert read_effects(log) == ()
+    ok(await hand.do("press", key="Ctrl+S"))
+    assert len(read_effects(log)) == 1
+
+
+async def test_a_detail_is_what_the_screen_or_the_outcome_says() -> None:
+    hand = Hand(Arm(faults=[{"kind": "transient", "detail": "cooling down"}, {"kind": "popup", "detail": "Hello"}]))
+    assert (await hand.do("pick", object="red_cube")).detail == "cooling down"
+    assert (await hand.zone("Hello")).role == "text"
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault", "says"),
+    [
+        (Shop, {"kind": "stored_but_error", "skill": "go"}, "go leaves no effect in shop"),
+        (Desktop, {"kind": "stored_late", "skill": "type_text", "seconds": 1}, "type_text leaves no effect"),
+        (Arm, {"kind": "zone_moves", "skill": "pick"}, "pick acts on no zone"),
+        (Arm, {"kind": "transient", "skill": "dance"}, "arm has no skill called 'dance'"),
+        (Shop, {"kind": "look_fails", "skill": "go"}, "a look is no use of 'go'"),
+        (Shop, {"kind": "slow_load"}, "it needs seconds"),
+        (Shop, {"kind": "popup", "nth": 0}, "count from 1"),
+        (Shop, {"kind": "earthquake"}, "kind"),
+        (Shop, {"kind": "popup", "nht": 2}, "a fault has no 'nht'"),
+        (Shop, {"kind": "popup", "nth": "two"}, "nth"),
+    ],
+)
+def test_a_fault_that_makes_no_sense_is_refused(kind: Simulated, fault: Mapping[str, object], says: str) -> None:
+    with pytest.raises(SkillInvalid, match=says):
+        kind(faults=[fault])
+
+
+async def test_an_act_may_take_its_time() -> None:
+    clock = FakeClock()
+    hand = Hand(Shop(act_seconds=2.0, clock=clock))
+    ok(await hand.do("go", page="basket"))
+    assert clock.time == 1002.0
