@@ -145,7 +145,9 @@ class TestPlaybook:
     ],
 )
 def test_zone_patterns(text: str, role: str, label: str):
-    assert ZonePattern.parse(text) == ZonePattern(role=role, label=label)
+    pattern = ZonePattern.parse(text)
+    assert pattern == ZonePattern(role=role, label=label)
+    assert ZonePattern.parse(str(pattern)) == pattern
 
 
 def test_the_same_plan_whatever_happens():

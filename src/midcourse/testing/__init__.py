@@ -1,8 +1,7 @@
 """Stand-ins for everything outside a run, shipped for users' tests too.
 
 Planners without a model, people who always agree, a clock that an hour costs nothing, a store without a disk; in
-`conformance`, the suite that
-each port's adapters have to pass.
+`conformance`, the suite that each port's adapters have to pass.
 """
 
 from midcourse.testing.approvers import Answers, Approves, Posts, Rejects, Silent

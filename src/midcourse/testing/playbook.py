@@ -30,6 +30,11 @@ class ZonePattern:
             return cls(role="" if role == "*" else role, label=label)
         return cls(label=text)
 
+    def __str__(self) -> str:
+        """As it is parsed."""
+        text = f"{self.role}:{self.label}" if self.role else self.label
+        return text if ZonePattern.parse(text) == self else f":{self.label}"
+
     def fits(self, zone: Zone) -> bool:
         return self.role in ("", zone.role) and fnmatchcase(zone.label, self.label)
 

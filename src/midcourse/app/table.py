@@ -1,0 +1,136 @@
+"""One table of a task file. It hands out values by name and type, and refuses with file, key and what to do."""
+
+from collections.abc import Iterator, Mapping
+from datetime import date, time
+from math import isfinite
+from typing import TypeGuard, cast
+
+from midcourse.app.spelling import unknown
+from midcourse.domain.argument import Scalar
+from midcourse.errors import TaskInvalid
+
+
+class Table:
+    """Reads values; what they mean is for others. `path` is where in the file it stands, such as `planner.rules#2`."""
+
+    def __init__(self, values: Mapping[str, object], *, file: str, path: str = "") -> None:
+        self.values = values
+        self._file = file
+        self._path = path
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def wrong(self, key: str, problem: str) -> TaskInvalid:
+        """The complaint, to be raised. Without a key it is about the table itself."""
+        return TaskInvalid(f"{self._file}: {self._at(key)}: {problem}" if self._at(key) else f"{self._file}: {problem}")
+
+    def allow(self, *known: str) -> None:
+        """Refuse every other key: whoever wrote it expects it to do something."""
+        for key in self.values:
+            if key not in known:
+                raise self.wrong("", unknown("key", key, known))
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Text that says something. Only a key that may be left out may also be empty."""
+        value = self._get(key, default)
+        if not isinstance(value, str):
+            raise self.wrong(key, f"has to be text in quotes, not {_called(value)}")
+        if not value and default is None:
+            raise self.wrong(key, "is empty")
+        return value
+
+    def texts(self, key: str, *, one_will_do: bool = False) -> tuple[str, ...]:
+        """A list of text, none of it empty. `one_will_do` takes text alone for a list of one."""
+        value = self.values.get(key, [])
+        if one_will_do and isinstance(value, str):
+            value = [value]
+        if not _is_list(value) or not all(isinstance(each, str) for each in value):
+            wanted = "text in quotes or a list of it" if one_will_do else 'a list of text, such as ["a", "b"]'
+            raise self.wrong(key, f"has to be {wanted}, not {_called(value)}")
+        if not all(value):
+            raise self.wrong(key, "is empty, or has something empty in it")
+        return cast(tuple[str, ...], tuple(value))
+
+    def flag(self, key: str) -> bool | None:
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, bool):
+            raise self.wrong(key, f"has to be true or false, not {_called(value)}")
+        return value
+
+    def seconds(self, key: str) -> float:
+        value = self.values.get(key, 0.0)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
+            raise self.wrong(key, f"has to be a number of seconds, not {_called(value)}")
+        return float(value)
+
+    def scalar(self, key: str) -> Scalar:
+        return self._scalar(key, self._get(key))
+
+    def scalars(self, key: str) -> tuple[Scalar, ...]:
+        value = self.values.get(key, [])
+        if not _is_list(value):
+            raise self.wrong(key, f"has to be a list, not {_called(value)}")
+        return tuple(self._scalar(key, each) for each in value)
+
+    def _scalar(self, key: str, value: object) -> Scalar:
+        if isinstance(value, date | time):
+            raise self.wrong(key, "is a date or time; put it in quotes")
+        if not isinstance(value, str | bool | int | float):
+            raise self.wrong(key, f"has to be text, a number, true or false, not {_called(value)}")
+        if isinstance(value, float) and not isfinite(value):
+            raise self.wrong(key, "has to be a number that can be written down")
+        return value
+
+    def table(self, key: str) -> "Table":
+        """The table under this key, or an empty one."""
+        value = self.values.get(key, {})
+        if not _is_table(value):
+            raise self.wrong(key, f"has to be a table, not {_called(value)}")
+        return Table(value, file=self._file, path=self._at(key))
+
+    def tables(self, key: str, *, one_will_do: bool = False) -> tuple["Table", ...]:
+        """The tables of a list, counted from 1. `one_will_do` takes a table alone for a list of one."""
+        value = self.values.get(key, [])
+        if one_will_do and _is_table(value):
+            return (self.table(key),)
+        if not _is_list(value):
+            raise self.wrong(key, f"has to be a list of tables ([[{self._at(key)}]]), not {_called(value)}")
+        found: list[Table] = []
+        for number, each in enumerate(value, start=1):
+            if not _is_table(each):
+                raise self.wrong(f"{key}#{number}", f"has to be a table, not {_called(each)}")
+            found.append(Table(each, file=self._file, path=self._at(f"{key}#{number}")))
+        return tuple(found)
+
+    def _get(self, key: str, default: object = None) -> object:
+        value = self.values.get(key, default)
+        if value is None:
+            raise self.wrong(key, "is missing")
+        return value
+
+    def _at(self, key: str) -> str:
+        return ".".join(part for part in (self._path, key) if part)
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
+
+
+def _is_table(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _called(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            return "a table"
+        case list():
+            return "a list"
+        case _:
+            return repr(value)

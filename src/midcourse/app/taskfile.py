@@ -1,0 +1,167 @@
+"""Reads a task file: what to do, in which world, planned by whom, under which settings.
+
+A key that nothing reads is refused, and so is a reference to an input, secret or file that the task does not declare:
+found out here, it costs nothing.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast, get_args
+
+from midcourse.app.notation import Notation
+from midcourse.app.settings import check_names
+from midcourse.app.spelling import unknown
+from midcourse.app.table import Table
+from midcourse.domain.plan import Draft
+from midcourse.domain.skill import Parameter, ValueType
+from midcourse.domain.task import Task
+from midcourse.errors import TaskInvalid
+from midcourse.policy.horizon import fits
+from midcourse.testing.playbook import Rule
+
+PLANNERS = ("playbook", "same_plan")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldSpec:
+    """Which world to act in. What its options and faults mean is the world's affair."""
+
+    name: str
+    """A world that ships with Midcourse, or `package.module:Class`."""
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
+    faults: tuple[Mapping[str, object], ...] = ()
+    process: bool = False
+    """Whether it runs in a process of its own, and so survives the run's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannerSpec:
+    """Who plans: `playbook` by its rules, `same_plan` with its steps, or a factory of the user's with its options."""
+
+    name: str
+    rules: tuple[Rule, ...] = ()
+    steps: tuple[Draft, ...] = ()
+    final: bool | None = None
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskFile:
+    task: Task
+    """Its limits are the defaults: whoever runs it gives it those of the settings."""
+    world: WorldSpec
+    planner: PlannerSpec
+    settings: Mapping[str, object] = field(default_factory=dict[str, object])
+    """As written; `Settings.load` says whether the values will do."""
+
+
+def read_task_file(path: Path) -> TaskFile:
+    try:
+        return parse_task_file(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise TaskInvalid(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise TaskInvalid(f"{path}: is not a text file in UTF-8") from None
+
+
+def parse_task_file(text: str, file: str = "task file") -> TaskFile:
+    """`file` is what complaints call it."""
+    try:
+        root = Table(tomllib.loads(text), file=file)
+    except tomllib.TOMLDecodeError as error:
+        raise TaskInvalid(f"{file}: is not TOML: {error}") from None
+    root.allow("goal", "key", "secrets", "files", "inputs", "output", "done_when", "world", "planner", "settings")
+    inputs = root.table("inputs")
+    notation = Notation(
+        inputs=tuple((name, inputs.scalar(name)) for name in inputs),
+        secrets=root.texts("secrets"),
+        files=root.texts("files"),
+    )
+    world = _world(_required(root, "world"))
+    return TaskFile(
+        task=Task(
+            goal=notation.text(root, "goal"),
+            world=world.name,
+            inputs=notation.inputs,
+            output=_output(root.table("output")),
+            done_when=notation.condition(root.table("done_when")) if "done_when" in root else None,
+            secrets=notation.secrets,
+            files=notation.files,
+            key=notation.text(root, "key", ""),
+        ),
+        world=world,
+        planner=_planner(_required(root, "planner"), notation),
+        settings=_settings(root.table("settings")),
+    )
+
+
+def _required(root: Table, key: str) -> Table:
+    if key not in root:
+        raise root.wrong("", f"there is no [{key}]; add one with at least a name")
+    return root.table(key)
+
+
+def _output(table: Table) -> tuple[Parameter, ...]:
+    return tuple(_field(table, name) for name in table)
+
+
+def _field(table: Table, name: str) -> Parameter:
+    """A type's name alone, or a table with more."""
+    if isinstance(table.values[name], str):
+        return Parameter(name=name, type=_type(table, name))
+    inner = table.table(name)
+    inner.allow("type", "description", "required", "choices")
+    wanted = _type(inner, "type") if "type" in inner else "string"
+    required = inner.flag("required")
+    choices = inner.scalars("choices")
+    if not all(fits(choice, wanted) for choice in choices):
+        raise inner.wrong("choices", f"each has to be {wanted}")
+    description = inner.text("description", "")
+    return Parameter(name=name, type=wanted, required=required is not False, choices=choices, description=description)
+
+
+def _type(table: Table, key: str) -> ValueType:
+    name = table.text(key)
+    if name not in get_args(ValueType):
+        raise table.wrong(key, unknown("type", name, get_args(ValueType)))
+    return cast(ValueType, name)
+
+
+def _world(table: Table) -> WorldSpec:
+    table.allow("name", "process", "options", "faults")
+    return WorldSpec(
+        name=table.text("name"),
+        options=table.table("options").values,
+        faults=tuple(fault.values for fault in table.tables("faults")),
+        process=bool(table.flag("process")),
+    )
+
+
+def _planner(table: Table, notation: Notation) -> PlannerSpec:
+    name = table.text("name")
+    if name == "playbook":
+        table.allow("name", "rules")
+        rules = tuple(notation.rule(rule) for rule in table.tables("rules"))
+        if not rules:
+            raise table.wrong("rules", "a playbook needs at least one rule")
+        return PlannerSpec(name=name, rules=rules)
+    if name == "same_plan":
+        table.allow("name", "steps", "final")
+        steps = tuple(notation.draft(step, zone_is_pattern=False) for step in table.tables("steps"))
+        if not steps:
+            raise table.wrong("steps", "a plan needs at least one step")
+        return PlannerSpec(name=name, steps=steps, final=table.flag("final"))
+    if ":" not in name:
+        raise table.wrong("name", f"{unknown('planner', name, PLANNERS)}; one of your own is 'package.module:factory'")
+    table.allow("name", "options")
+    return PlannerSpec(name=name, options=table.table("options").values)
+
+
+def _settings(table: Table) -> Mapping[str, object]:
+    try:
+        check_names(table.values)
+    except TaskInvalid as error:
+        raise table.wrong("", str(error)) from None
+    return {name: table.scalar(name) for name in table}
