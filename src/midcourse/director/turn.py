@@ -54,14 +54,15 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
     issued = next((item for item in run.pending if item.command.id == answer.answers), None)
     if issued is None:
         return run, None
-    over = _excess(answer.cost, issued.reserved)
+    cost = _excess(answer.cost, FREE)  # nobody pays money back: a negative cost is a mistake of whoever reports it
+    over = _excess(cost, issued.reserved)
     return (
         replace(
             run,
             pending=tuple(item for item in run.pending if item is not issued),
             budget=replace(
                 run.budget,
-                spent=run.budget.spent.plus(answer.cost),
+                spent=run.budget.spent.plus(cost),
                 reserved=run.budget.reserved.minus(issued.reserved),
             ),
             overrun=run.overrun.plus(over),

@@ -1,0 +1,85 @@
+"""The documentation is true: its code runs, its commands exist, its generated pages are current."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from midcourse.app.taskfile import parse_task_file
+from midcourse.domain.move import FinalReason
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list:
+    return [
+        pytest.param(match[2], id=f"{page.name}-{number}")
+        for page in PAGES
+        for number, match in enumerate(BLOCK.finditer(page.read_text()), start=1)
+        if match[1] == language
+    ]
+
+
+def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(
+        command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_python_runs(code: str, tmp_path: Path):
+    (tmp_path / "block.py").write_text(code)
+    done = run(sys.executable, "block.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_examples_run(example: Path, tmp_path: Path):
+    done = run(sys.executable, str(example), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("text", blocks("toml"))
+def test_task_files_parse(text: str):
+    assert parse_task_file(text).task.goal
+
+
+MIDCOURSE = [
+    pytest.param(block.values[0], id=block.id) for block in blocks("bash") if "midcourse " in str(block.values[0])
+]
+
+
+@pytest.mark.parametrize("block", MIDCOURSE)
+def test_commands_work(block: str, tmp_path: Path):
+    """Every line that calls us, in order, in one folder. A run that ends without success is an answer, not an error."""
+    for line in block.splitlines():
+        words = line.partition("#")[0].split()
+        if words[:1] != ["midcourse"]:
+            continue
+        done = run(*words, cwd=tmp_path)
+        assert done.returncode in (0, 1) and "Traceback" not in done.stderr, f"{line}\n{done.stdout}{done.stderr}"
+
+
+def test_generated_pages_are_current():
+    done = run(sys.executable, str(ROOT / "docs" / "generate.py"), "--check", cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_final_reason_is_explained():
+    page = (ROOT / "docs" / "why-it-ended.md").read_text()
+    assert all(f"`{reason}`" in page for reason in get_args(FinalReason))
