@@ -29,150 +29,150 @@ class Settings(BaseSettings):
     )
 
     max_calls: int = Field(
-        Limits.max_calls,
+        default=Limits.max_calls,
         ge=1,
         description="Ceiling on model calls of a run, planning and paid looks together. What the next command can cost at "
-        "worst is reserved first, so no run ends above it. (Seed 000: 30.)",
+        "worst is reserved first, so no run ends above it.",
     )
     max_tokens: int | None = Field(
-        Limits.max_tokens,
+        default=Limits.max_tokens,
         ge=1,
         description="Ceiling on tokens of a run. It holds as far as `plan_tokens` says what a planner call takes at most.",
     )
     max_cost_usd: float | None = Field(
-        Limits.max_cost_usd,
+        default=Limits.max_cost_usd,
         gt=0,
         description="Ceiling on a run's model cost in US dollars. It holds as far as `plan_cost_usd` says what a planner "
         "call costs at most.",
     )
     max_wall_seconds: float = Field(
-        Limits.max_wall_seconds,
+        default=Limits.max_wall_seconds,
         gt=0,
         description="Ceiling on the time a run works. Time paused, waiting for a person or without a process is not work.",
     )
     deadline_seconds: float | None = Field(
-        Limits.deadline_seconds,
+        default=Limits.deadline_seconds,
         gt=0,
         description="The run ends as `deadline_exceeded` this long after its start, whatever it did in between, pauses "
         "included.",
     )
     max_segments: int = Field(
-        Limits.max_segments,
+        default=Limits.max_segments,
         ge=1,
         description="Ceiling on plans of a run: the first, one at each transition, one after each failure.",
     )
     max_replans: int = Field(
-        Limits.max_replans,
+        default=Limits.max_replans,
         ge=0,
         description="Replans that are not the continuation after a verified transition. The next one ends the run as "
-        "`replan_exhausted`. (Seed 000: 5, seed 004: 3.)",
+        "`replan_exhausted`.",
     )
     max_error_replans: int = Field(
-        Limits.max_error_replans,
+        default=Limits.max_error_replans,
         ge=0,
-        description="How many of those replans may follow a failure. (Seed 001: 3.)",
+        description="How many of those replans may follow a failure.",
     )
     max_step_retries: int = Field(
-        Limits.max_step_retries,
+        default=Limits.max_step_retries,
         ge=0,
         description="How often a step is repeated after a transient failure; 3 retries are 4 executions. A failed look and "
-        "an unreachable planner are tried again as often. (Seed 000: 3.)",
+        "an unreachable planner are tried again as often.",
     )
     max_plan_steps: int = Field(
-        Limits.max_plan_steps,
+        default=Limits.max_plan_steps,
         ge=1,
         description="A longer plan is cut here, and `__replan__` put in place of the rest.",
     )
     max_reopenings: int = Field(
-        Limits.max_reopenings,
+        default=Limits.max_reopenings,
         ge=0,
         description="How often a world whose session was lost is opened anew. The next loss ends the run as `world_lost`.",
     )
     count_extensions: bool = Field(
-        Limits.count_extensions,
-        description="Counts the continuation after a verified transition against `max_replans` as well, as seed 000 does: "
+        default=Limits.count_extensions,
+        description="Counts the continuation after a verified transition against `max_replans`: "
         "then a perfect task of seven pages fails.",
     )
     replan_admission: bool = Field(
-        Limits.replan_admission,
+        default=Limits.replan_admission,
         description="Refuses a plan that repeats a failed step on an unchanged screen. Off, a stuck planner goes on until "
         "the replans are used up.",
     )
     structural_stop: bool = Field(
-        Limits.structural_stop,
+        default=Limits.structural_stop,
         description="Ends the run at once as `structural_failure` if no plan can help: unreachable, not permitted, "
-        "impossible. Off, it replans until it may no more, as in seed 004.",
+        "impossible. Off, it replans until it may no more.",
     )
     retry_delay_seconds: float = Field(
-        Limits.retry_delay_seconds,
+        default=Limits.retry_delay_seconds,
         ge=0,
         description="Wait before the first retry of a step; it doubles with each further one.",
     )
     max_retry_delay_seconds: float = Field(
-        Limits.max_retry_delay_seconds,
+        default=Limits.max_retry_delay_seconds,
         ge=0,
         description="The wait before a retry never grows beyond this.",
     )
     approvals: Approvals = Field(
-        Limits.approvals,
+        default=Limits.approvals,
         description="`always`: a person has to agree to every irreversible step. `never`: nobody is asked before acting.",
     )
     approval_seconds: float = Field(
-        Limits.approval_seconds,
+        default=Limits.approval_seconds,
         gt=0,
         description="A question that nobody answers expires after this, and so does an approval that was given.",
     )
     wrap_up_at: float = Field(
-        Limits.wrap_up_at,
+        default=Limits.wrap_up_at,
         gt=0,
         le=1,
         description="From this share of any ceiling on, the planner is told to bring the task to a good end.",
     )
     look_calls: int = Field(
-        Limits.look_calls,
+        default=Limits.look_calls,
         ge=0,
         description="Model calls that one look costs: 0 where the world says what is on the screen, 1 where a vision model "
-        "has to read it, as in seed 000.",
+        "has to read it.",
     )
     final_looks: FinalLooks = Field(
-        Limits.final_looks,
+        default=Limits.final_looks,
         description="`each`: look after every step. `last`: in the final plan, look only after its last step and after "
-        "irreversible ones, which saves calls where a look costs one (as seed 000 counts).",
+        "irreversible ones, which saves calls where a look costs one.",
     )
     plan_tokens: int = Field(
-        Limits.plan_tokens,
+        default=Limits.plan_tokens,
         ge=0,
         description="Tokens that a planner call takes at most; reserved before each call.",
     )
     plan_cost_usd: float = Field(
-        Limits.plan_cost_usd,
+        default=Limits.plan_cost_usd,
         ge=0,
         description="US dollars that a planner call costs at most; reserved before each call.",
     )
     act_timeout_seconds: float = Field(
-        Limits.act_timeout_seconds,
+        default=Limits.act_timeout_seconds,
         gt=0,
         description="A step that takes longer is given up. If it was irreversible, its outcome is then unknown and is "
         "looked into.",
     )
     look_timeout_seconds: float = Field(
-        Limits.look_timeout_seconds,
+        default=Limits.look_timeout_seconds,
         gt=0,
         description="A look that takes longer has failed: the last observation stays, marked stale. Opening a world has "
         "as long.",
     )
     plan_timeout_seconds: float = Field(
-        Limits.plan_timeout_seconds,
+        default=Limits.plan_timeout_seconds,
         gt=0,
         description="A planner that takes longer counts as unreachable.",
     )
     step_delay_seconds: float = Field(
-        0.0,
+        default=0.0,
         ge=0,
-        description="Pause between acting and looking, for worlds that do not say when they have settled. (Seed 000: 2.)",
+        description="Pause between acting and looking, for worlds that do not say when they have settled.",
     )
     home: Path = Field(
-        Path(".midcourse"),
+        default=Path(".midcourse"),
         description="Directory in which runs are kept.",
     )
 

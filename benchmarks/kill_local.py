@@ -1,0 +1,198 @@
+"""Orders a lamp again and again, kills the process with -9 at random moments, resumes, and counts in the shop's own log.
+
+    python benchmarks/kill_local.py --runs 200 --json
+
+Each run draws its fault and its moments of death from its seed. A run is killed up to three times, in `run` or in `resume`.
+
+lost                 the run did not end well, or the shop has no order
+repeated             steps that were finished and then carried out again
+irreversible_twice   more than one order in the shop's log
+asked                runs in which a person had to say what happened
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+ORDER = Path(__file__).parents[1] / "examples" / "tasks" / "order.toml"
+COMMENTED = '# [[world.faults]]\n# kind = "stored_but_error"\n# skill = "place_order"\n'
+FAULTS = ("", "", "stored_but_error", "error_not_stored", "stored_late", "done_but_timeout")
+MOST_KILLS = 3
+
+
+@dataclass
+class Ended:
+    seed: int
+    fault: str
+    kills: int
+    orders: int
+    result: dict[str, object] | None
+    repeated: int
+    seconds: float
+
+    @property
+    def lost(self) -> bool:
+        return self.result is None or not self.result["verified"] or self.orders == 0
+
+    @property
+    def asked(self) -> bool:
+        return self.result is not None and self.result["final_reason"] == "needs_human"
+
+
+def write_task(folder: Path, fault: str) -> Path:
+    """The packaged task in a shop that takes its time, so that there is something to interrupt."""
+    seconds = "seconds = 0.3\n" if fault in ("stored_late", "done_but_timeout") else ""
+    trouble = f'[[world.faults]]\nkind = "{fault}"\nskill = "place_order"\n{seconds}' if fault else ""
+    text = ORDER.read_text()
+    assert COMMENTED in text
+    folder.mkdir()
+    task = folder / "order.toml"
+    slow = "process = true\noptions = { act_seconds = 0.05 }\n"
+    task.write_text(text.replace(COMMENTED, trouble).replace("process = true\n", slow))
+    return task
+
+
+async def once(seed: int, folder: Path, typical: float) -> Ended:
+    chance = random.Random(seed)
+    fault = chance.choice(FAULTS)
+    task = write_task(folder, fault)
+    home = folder / "home"
+    began = time.monotonic()
+    words = ["run", str(task), "--run-id", "victim", "--json"]
+    kills = 0
+    result = None
+    for attempt in range(MOST_KILLS + 5):
+        limit = chance.uniform(0.0, typical) if attempt < MOST_KILLS else None
+        output = await midcourse(words, home, limit)
+        if output is None:
+            kills += 1
+        elif output.strip():
+            answer = json.loads(output.splitlines()[-1])
+            result = None if "error" in answer else answer
+            if result:
+                break
+        known = (home / "runs" / "victim" / "job.json").exists() and begun(home)
+        words = ["resume", "victim", "--json"] if known else ["run", str(task), "--run-id", "victim", "--json"]
+    return Ended(seed, fault, kills, count_orders(home), result, count_repeated(home), time.monotonic() - began)
+
+
+async def midcourse(words: list[str], home: Path, limit: float | None) -> str | None:
+    """What it printed, or None if it was killed."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "midcourse",
+        *words,
+        env={**os.environ, "MIDCOURSE_HOME": str(home)},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        output, _ = await asyncio.wait_for(process.communicate(), limit)
+    except TimeoutError:
+        process.send_signal(signal.SIGKILL)
+        await process.wait()
+        return None
+    return output.decode()
+
+
+def begun(home: Path) -> bool:
+    return bool(query(home, "SELECT 1 FROM runs"))
+
+
+def count_orders(home: Path) -> int:
+    log = home / "runs" / "victim" / "effects.jsonl"
+    return sum('"effect": "order"' in line for line in log.read_text().splitlines()) if log.exists() else 0
+
+
+def count_repeated(home: Path) -> int:
+    """Steps of one plan version with more than one good outcome in the ledger."""
+    rows = query(home, "SELECT body FROM ledger")
+    entries = [json.loads(row[0]) for row in rows]
+    good = Counter(
+        (entry["version"], entry["index"])
+        for entry in entries
+        if entry["outcome"] and entry["outcome"]["status"] == "ok"
+    )
+    return sum(times - 1 for times in good.values())
+
+
+def query(home: Path, sql: str) -> list[tuple[str]]:
+    database = home / "midcourse.db"
+    if not database.exists():
+        return []
+    with sqlite3.connect(database) as connection:
+        try:
+            rows = connection.execute(sql).fetchall()
+        except sqlite3.OperationalError:
+            rows = []
+    connection.close()
+    return rows
+
+
+async def typical_seconds(folder: Path) -> float:
+    """How long an undisturbed run takes here: kills are spread over that."""
+    task = write_task(folder, "")
+    began = time.monotonic()
+    await midcourse(["run", str(task), "--json"], folder / "home", None)
+    return time.monotonic() - began
+
+
+async def main(runs: int, first_seed: int, concurrency: int, as_json: bool) -> int:
+    began = time.monotonic()
+    ended: list[Ended] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        typical = await typical_seconds(folder / "typical")
+        places = asyncio.Semaphore(concurrency)
+
+        async def place(seed: int) -> None:
+            async with places:
+                ended.append(await once(seed, folder / str(seed), typical * 1.2))
+            if not as_json or len(ended) % 20 == 0:
+                print(f"{len(ended)}/{runs} runs, {sum(one.kills for one in ended)} kills", file=sys.stderr)
+
+        await asyncio.gather(*(place(first_seed + n) for n in range(runs)))
+    summary = {
+        "runs": runs,
+        "lost": sum(one.lost for one in ended),
+        "repeated": sum(one.repeated for one in ended),
+        "irreversible_twice": sum(one.orders > 1 for one in ended),
+        "asked": sum(one.asked for one in ended),
+        "kills": sum(one.kills for one in ended),
+        "killed_runs": sum(one.kills > 0 for one in ended),
+        "faults": dict(sorted(Counter(one.fault or "none" for one in ended).items())),
+        "first_seed": first_seed,
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+    }
+    bad = sorted(one.seed for one in ended if one.lost or one.repeated or one.orders > 1)
+    if bad:
+        summary["look_at_seeds"] = bad
+    if not as_json:
+        for name, value in summary.items():
+            print(f"{name:20} {value}")
+    print(json.dumps(summary))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--concurrency", type=int, default=3)
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
+    given = parser.parse_args()
+    sys.exit(asyncio.run(main(given.runs, given.first_seed, given.concurrency, given.json)))

@@ -1,0 +1,70 @@
+"""A process that orders a lamp and dies on the way: `python dying_order.py TASK RUN BOUNDARY`."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+from midcourse.app.agent import DATABASE, Agent
+from midcourse.app.wiring import agent_for, load_job, run_folder, save_job
+from midcourse.store.sqlite import SqliteStore
+from midcourse.testing.crash import mortal
+
+
+def _ordering(call) -> bool:
+    return call.skill == "place_order"
+
+
+def _dispatching(_run, entry) -> bool:
+    return bool(entry.identity) and entry.outcome is None
+
+
+def _settling(_run, entry) -> bool:
+    return bool(entry.identity) and entry.outcome is not None
+
+
+def _ordered(run, event, _commands) -> bool:
+    return event.kind == "acted" and bool(event.identity) and event.reason != "held"
+
+
+def _held(_run, event, _commands) -> bool:
+    return event.kind == "acted" and event.reason == "held"
+
+
+STORE = {
+    "turn_of_the_held_order": ("keep", _held),
+    "ledger_says_dispatched": ("write_ledger", _dispatching),
+    "ledger_says_outcome": ("write_ledger", _settling),
+    "turn_of_the_order": ("keep", _ordered),
+}
+WORLD = {
+    "commit_set_is_read": ("commit_set", _ordering),
+    "order_is_sent": ("act", _ordering),
+    "doubt_is_barred": ("bar", lambda _command: True),
+    "probe_is_asked": ("probe", lambda *_: True),
+}
+BOUNDARIES = [f"{when}:{name}" for name in (*STORE, *WORLD) for when in ("before", "after")]
+
+
+def doomed(agent: Agent, store: SqliteStore, boundary: str) -> Agent:
+    when, _, name = boundary.partition(":")
+    assert when in ("before", "after")
+    side: Callable = mortal
+    if name in STORE:
+        method, matches = STORE[name]
+        return replace(agent, store=side(store, method, when, if_called_with=matches))
+    method, matches = WORLD[name]
+    return replace(agent, store=store, world=side(agent.world, method, when, if_called_with=matches))
+
+
+async def main(task: str, run_id: str, boundary: str) -> None:
+    job = load_job(task, {})
+    folder = run_folder(job.settings, run_id)
+    save_job(job, folder)
+    store = SqliteStore(job.settings.home / DATABASE)
+    agent = agent_for(job, folder, approver=None)
+    await doomed(agent, store, boundary).run(job.task, run_id=run_id)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
