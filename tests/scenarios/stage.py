@@ -1,0 +1,217 @@
+"""Where the scenarios are played: worlds with faults to order, planners that are listened to, time that costs nothing."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from midcourse.app.agent import Agent, LiveRun
+from midcourse.app.settings import Settings
+from midcourse.app.wiring import load_job, planner_for
+from midcourse.domain.budget import Cost
+from midcourse.domain.command import Act, MakePlan
+from midcourse.domain.event import Answer
+from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlanVersion
+from midcourse.domain.result import Result
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.drive import Progress
+from midcourse.ports.approver import Approver
+from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.ports.store import Store
+from midcourse.ports.world import World
+from midcourse.testing import Approves, FakeClock, MemoryStore, Playbook, Rule
+from midcourse.worlds.simulated import Arm, Desktop, Fault, Happened, Shop
+
+WORLDS = {"arm": Arm, "desktop": Desktop, "shop": Shop}
+RUN = "run-1"
+AGAIN = Draft(zone=REPLAN)
+
+
+def press(key: str, **more: Any) -> Draft:
+    """A step of the desktop that needs no zone."""
+    return Draft(zone=GLOBAL, skill="press", arguments=(("key", key),), says=f"Press {key}", **more)
+
+
+def type_text(text: str) -> Draft:
+    return Draft(zone=GLOBAL, skill="type_text", arguments=(("text", text),), says=f"Type {text}")
+
+
+def click(zone: str, **more: Any) -> Draft:
+    return Draft(zone=zone, skill="click", says=f"Click {zone}", **more)
+
+
+def pick(thing: str) -> Draft:
+    """A step of the arm."""
+    return Draft(zone=GLOBAL, skill="pick", arguments=(("object", thing),), says=f"Pick up {thing}")
+
+
+def plan(*steps: Draft, final: bool | None = None) -> PlanDraft:
+    return PlanDraft(steps=steps, final=final)
+
+
+class Thinking:
+    """A planner as a function of what it is told."""
+
+    def __init__(self, think: Callable[[PlanningContext], PlanDraft]) -> None:
+        self._think = think
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        return self._think(context)
+
+
+class Listened:
+    """Another planner's answers, and what it was told each time."""
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+        self.contexts: list[PlanningContext] = []
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self.contexts.append(context)
+        return await self._planner.plan(context)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """A run that is over: its result, every turn of it, its plans, and what the planner was told."""
+
+    result: Result
+    turns: tuple[Progress, ...]
+    plans: tuple[PlanVersion, ...]
+    contexts: tuple[PlanningContext, ...]
+
+    @property
+    def ended(self) -> tuple[bool, bool, str]:
+        """Success, verified, and why it ended."""
+        return self.result.success, self.result.verified, self.result.final_reason
+
+    @property
+    def phases(self) -> list[str]:
+        """What was awaited, turn by turn."""
+        return [turn.run.phase.kind for turn in self.turns]
+
+    @property
+    def completed(self) -> list[str]:
+        return [step.says for step in self.result.completed]
+
+    @property
+    def sent(self) -> list[Act]:
+        return [command for turn in self.turns for command in turn.commands if isinstance(command, Act)]
+
+    @property
+    def asked_planner(self) -> list[MakePlan]:
+        return [command for turn in self.turns for command in turn.commands if isinstance(command, MakePlan)]
+
+    @property
+    def calls(self) -> list[tuple[str, int]]:
+        """Every answer that cost model calls, and how many."""
+        answers = [turn.event for turn in self.turns if isinstance(turn.event, Answer)]
+        return [(answer.kind, answer.cost.calls) for answer in answers if answer.cost.calls]
+
+    @property
+    def most_committed(self) -> Cost:
+        """The highest that spent and reserved together ever were, each for itself."""
+        committed = [turn.run.budget.committed for turn in self.turns]
+        return Cost(
+            calls=max(cost.calls for cost in committed),
+            tokens=max(cost.tokens for cost in committed),
+            microusd=max(cost.microusd for cost in committed),
+        )
+
+    @property
+    def final_run(self) -> Run:
+        return self.turns[-1].run
+
+
+@dataclass(kw_only=True)
+class Stage:
+    """All that one run needs, in this process. Settings are given by name."""
+
+    world: World
+    planner: Planner
+    task: Task = field(default_factory=lambda: Task(goal="Do what the scenario says"))
+    approver: Approver | None = None
+    clock: FakeClock = field(default_factory=FakeClock)
+    store: Store = field(default_factory=MemoryStore)
+    settings: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def __post_init__(self) -> None:
+        self.listened = Listened(self.planner)
+        self.agent = Agent(
+            world=self.world,
+            planner=self.listened,
+            approver=self.approver,
+            settings=Settings.load(task=self.settings),
+            store=self.store,
+            clock=self.clock,
+        )
+
+    def start(self) -> LiveRun:
+        limits = Settings.load(task=self.settings).limits()
+        return self.agent.start(replace(self.task, limits=limits), run_id=RUN)
+
+    async def play(self) -> Played:
+        return await self.played(self.start())
+
+    async def resumed(self) -> Played:
+        """The same run in what might as well be another process."""
+        return await self.played(self.agent.pick_up(RUN))
+
+    async def played(self, live: LiveRun) -> Played:
+        """Watch a run to its end."""
+        turns = tuple([turn async for turn in live])
+        return Played(
+            result=await live.result(),
+            turns=turns,
+            plans=await self.store.plans(RUN),
+            contexts=tuple(self.listened.contexts),
+        )
+
+    @property
+    def effects(self) -> tuple[Happened, ...]:
+        """What the world itself says has happened, or is on its way."""
+        assert isinstance(self.world, Arm | Desktop | Shop)
+        return self.world.effects.present(float("inf"))
+
+
+def example(
+    name: str,
+    *,
+    faults: Sequence[Fault] = (),
+    world: Mapping[str, Any] | None = None,
+    planner: Planner | None = None,
+    rules: Callable[[Rule], Rule] | None = None,
+    approver: Approver | None = None,
+    clock: FakeClock | None = None,
+    **settings: object,
+) -> Stage:
+    """One of the tasks that ship with Midcourse, its world in this process. `rules` rewrites the playbook's rules."""
+    job = load_job(name, {})
+    clock = clock or FakeClock()
+    options = {**job.file.world.options, **(world or {})}
+    written = planner_for(job.file.planner)
+    if rules is not None:
+        assert isinstance(written, Playbook)
+        written = Playbook([rules(rule) for rule in written.rules])
+    return Stage(
+        world=WORLDS[job.file.world.name](clock=clock, faults=faults, **options),
+        planner=planner or written,
+        task=job.file.task,
+        approver=approver or Approves(),
+        clock=clock,
+        settings={**job.file.settings, **settings},
+    )
+
+
+def notepad_of_the_seed(**more: Any) -> Stage:
+    """Notepad counted as seed 000 counts: a look costs a model call, and extensions are replans."""
+    return example("notepad", **{"look_calls": 1, "final_looks": "last", "count_extensions": True} | more)
+
+
+async def crash(live: LiveRun) -> None:
+    """End the run's process, as far as a process can end inside another."""
+    waiting = asyncio.ensure_future(live.result())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
