@@ -7,7 +7,7 @@ from dataclasses import replace
 from midcourse.director.lost import lost
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, Command, Wait
-from midcourse.domain.event import Event, Resumed, Started, TimerFired
+from midcourse.domain.event import Event, ResumeAsked, Resumed, Started, TimerFired
 from midcourse.domain.phase import New, Opening
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress, drive, is_over
@@ -38,7 +38,7 @@ class LocalRuntime:
         return await self._drive(run)
 
     async def resume(self) -> Run:
-        """Go on with a run that no process drives any more."""
+        """Go on with a run that no process drives any more, paused or not."""
         run, _ = await self._ports.store.load(self._ports.run_id)
         if is_over(run):
             raise RunEnded(f"run {run.id} has ended")
@@ -46,6 +46,8 @@ class LocalRuntime:
             self.tell(Started())
         elif not isinstance(run.phase, Opening):
             await self._pick_up(run)
+        if run.wish == "pause":
+            self.tell(ResumeAsked())
         return await self._drive(run)
 
     def tell(self, event: Event) -> None:
