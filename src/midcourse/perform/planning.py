@@ -1,6 +1,7 @@
 """MakePlan: tell the planner all that is known, take its draft apart, keep what can be carried out."""
 
 import asyncio
+from dataclasses import replace
 
 from midcourse.codec import decode, encode
 from midcourse.domain.command import MakePlan
@@ -40,7 +41,8 @@ async def _view(ports: Ports, command: MakePlan) -> View | None:
     observation = await ports.store.observation(ports.run_id, command.seen)
     if observation is None:
         return None
-    return View(task=ports.task, observation=observation, catalogue=ports.world.catalogue())
+    seen = replace(observation, stale=command.stale)
+    return View(task=ports.task, observation=seen, catalogue=ports.world.catalogue())
 
 
 async def _ask(ports: Ports, command: MakePlan, view: View) -> PlanDraft:
