@@ -179,23 +179,27 @@ def example(
     name: str,
     *,
     faults: Sequence[Fault] = (),
-    world: Mapping[str, Any] | None = None,
+    world: Callable[..., World] | None = None,
+    options: Mapping[str, Any] | None = None,
     planner: Planner | None = None,
     rules: Callable[[Rule], Rule] | None = None,
     approver: Approver | None = None,
     clock: FakeClock | None = None,
     **settings: object,
 ) -> Stage:
-    """One of the tasks that ship with Midcourse, its world in this process. `rules` rewrites the playbook's rules."""
+    """One of the tasks that ship with Midcourse, its world in this process.
+
+    `world` takes the place of the task's own, `options` are for either, and `rules` rewrites the playbook's rules.
+    """
     job = load_job(name, {})
     clock = clock or FakeClock()
-    options = {**job.file.world.options, **(world or {})}
+    make = world or WORLDS[job.file.world.name]
     written = planner_for(job.file.planner)
     if rules is not None:
         assert isinstance(written, Playbook)
         written = Playbook([rules(rule) for rule in written.rules])
     return Stage(
-        world=WORLDS[job.file.world.name](clock=clock, faults=faults, **options),
+        world=make(clock=clock, faults=faults, **{**job.file.world.options, **(options or {})}),
         planner=planner or written,
         task=job.file.task,
         approver=approver or Approves(),

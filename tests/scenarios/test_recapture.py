@@ -44,16 +44,11 @@ class Camera(Desktop):
 
 
 def seen_through(answer: Tier2, *, until: int = RECAPTURE) -> tuple[Stage, Camera]:
-    stage = example("notepad", look_timeout_seconds=0.02)
-    camera = Camera(clock=stage.clock)
+    stage = example("notepad", world=Camera, look_timeout_seconds=0.02)
+    camera = stage.world
+    assert isinstance(camera, Camera)
     camera.answer, camera.until = answer, until
-    return Stage(
-        world=camera,
-        planner=stage.planner,
-        task=stage.task,
-        clock=stage.clock,
-        settings=stage.settings,
-    ), camera
+    return stage, camera
 
 
 async def test_zones_replace_what_was_known() -> None:

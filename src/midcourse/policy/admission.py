@@ -3,7 +3,7 @@
 from midcourse.domain.failure import Attempt
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
-from midcourse.policy.classify import kind_of
+from midcourse.policy.classify import OUT_OF_SIGHT, kind_of
 from midcourse.policy.recovery import retry_delay
 
 
@@ -30,17 +30,20 @@ def already_finished(run: Run, step: PlannedStep) -> bool:
 
 
 def repeats_failure(run: Run, step: PlannedStep) -> bool:
-    """Whether the same call failed under the present screen, and waiting does not excuse it."""
+    """Whether the same call failed under the present screen, and neither waiting nor seeing better excuses it."""
     if not run.limits.replan_admission or run.seen is None:
         return False
-    present = run.seen.fingerprint
+    seen = run.seen
     return any(
-        attempt.call == step.call and present in (attempt.before, attempt.after) and not _excused(run, attempt)
+        attempt.call == step.call
+        and seen.fingerprint in (attempt.before, attempt.after)
+        and not (_excused(run, attempt) or (attempt.reason in OUT_OF_SIGHT and not seen.stale))
         for attempt in run.attempts
     )
 
 
 def _excused(run: Run, attempt: Attempt) -> bool:
+    """It was transient, its cool-down has passed, and the step was not retried too often."""
     if kind_of(attempt.reason) != "transient" or attempt.count > run.limits.max_step_retries:
         return False
     return run.now >= attempt.at + retry_delay(run.limits, attempt.reason, attempt.count - 1)

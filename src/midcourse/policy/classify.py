@@ -20,6 +20,9 @@ KINDS: dict[str, Kind] = {
 AT_ONCE = ("not_dispatched",)
 """Nothing was tried yet, so there is nothing to wait for."""
 
+OUT_OF_SIGHT = ("target_not_visible", "stale_target")
+"""Nothing was tried, because the target could not be seen. Whoever sees it again may try."""
+
 
 def kind_of(reason: str) -> Kind:
     return KINDS.get(reason, "other")

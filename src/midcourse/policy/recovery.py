@@ -3,7 +3,7 @@
 from typing import Literal, TypeAlias
 
 from midcourse.domain.budget import Limits
-from midcourse.policy.classify import AT_ONCE, kind_of
+from midcourse.policy.classify import AT_ONCE, OUT_OF_SIGHT, kind_of
 
 Answer: TypeAlias = Literal["retry", "look_and_retry", "replan", "stop"]
 
@@ -15,7 +15,7 @@ def what_now(limits: Limits, reason: str, tries: int) -> Answer:
         return "stop"
     if kind == "transient" and tries < limits.max_step_retries:
         return "retry"
-    if reason in ("target_not_visible", "stale_target") and tries == 0 and limits.max_step_retries > 0:
+    if reason in OUT_OF_SIGHT and tries == 0 and limits.max_step_retries > 0:
         return "look_and_retry"
     return "replan"
 
