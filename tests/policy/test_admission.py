@@ -1,0 +1,84 @@
+"""May this plan run?"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from midcourse.domain.budget import Limits
+from midcourse.domain.failure import Attempt
+from midcourse.domain.run import Run
+from midcourse.policy.admission import already_finished, repeats_failure, why_refused
+from tests.harness import REPLAN_STEP, a_step, ref
+
+READ = a_step("read", "read")
+CLICK = a_step("click")
+ORDER = a_step("order", "irreversible")
+
+
+def tried(**more: Any) -> Attempt:
+    usual: dict[str, Any] = {"call": CLICK.call, "before": "f1", "after": "f2", "reason": "rejected", "at": 100.0}
+    return Attempt(**(usual | more))
+
+
+def a_run(*attempts: Attempt, seen: str = "f1", now: float = 1000.0, **limits: Any) -> Run:
+    return Run(id="run", limits=Limits(**limits), seen=ref(seen), attempts=attempts, now=now)
+
+
+def test_a_plan_of_new_steps_may_run() -> None:
+    assert why_refused(a_run(), (READ, CLICK, ORDER, REPLAN_STEP)) == ""
+
+
+def test_what_is_finished_is_refused_wherever_it_stands() -> None:
+    run = replace(a_run(), finished_irreversible=(ORDER.identity,))
+    assert already_finished(run, ORDER)
+    assert "step 1 (order) is finished already" in why_refused(run, (ORDER,))
+    assert "finished already" in why_refused(run, (CLICK, READ, ORDER))
+
+
+def test_a_step_whose_commit_set_is_not_known_yet_is_not_taken_for_finished() -> None:
+    run = replace(a_run(), finished_irreversible=(ORDER.identity,))
+    assert not already_finished(run, replace(ORDER, identity=""))
+
+
+@pytest.mark.parametrize("present", ["f1", "f2"])
+def test_what_failed_is_refused_on_the_screen_before_and_the_screen_after(present: str) -> None:
+    assert repeats_failure(a_run(tried(), seen=present), CLICK)
+    assert "failed before" in why_refused(a_run(tried(), seen=present), (CLICK,))
+
+
+def test_what_failed_may_be_tried_on_another_screen_or_by_another_call() -> None:
+    assert not repeats_failure(a_run(tried(), seen="f3"), CLICK)
+    assert not repeats_failure(a_run(tried()), a_step("other"))
+    assert not repeats_failure(replace(a_run(tried()), seen=None), CLICK)
+
+
+def test_a_failed_step_is_refused_behind_steps_that_only_read() -> None:
+    run = a_run(tried())
+    assert why_refused(run, (READ, READ, CLICK))
+    assert not why_refused(run, (a_step("other"), CLICK)), "the screen will be another one by then"
+
+
+def test_a_transient_failure_is_excused_after_its_cool_down() -> None:
+    once = tried(reason="busy", at=1000.0)
+    assert repeats_failure(a_run(once, now=1001.9), CLICK)
+    assert not repeats_failure(a_run(once, now=1002.0), CLICK)
+    twice = replace(once, count=2)
+    assert repeats_failure(a_run(twice, now=1003.9), CLICK)
+    assert not repeats_failure(a_run(twice, now=1004.0), CLICK)
+
+
+def test_a_transient_failure_is_excused_as_often_as_a_step_may_be_retried() -> None:
+    assert not repeats_failure(a_run(tried(reason="busy", count=3), max_step_retries=3), CLICK)
+    assert repeats_failure(a_run(tried(reason="busy", count=4), max_step_retries=3), CLICK)
+    assert repeats_failure(a_run(tried(reason="busy"), max_step_retries=0), CLICK)
+
+
+def test_one_excuse_does_not_cover_another_failure() -> None:
+    assert repeats_failure(a_run(tried(reason="busy"), tried(reason="rejected")), CLICK)
+
+
+def test_admission_can_be_switched_off_but_not_for_what_is_finished() -> None:
+    run = replace(a_run(tried(), replan_admission=False), finished_irreversible=(ORDER.identity,))
+    assert not repeats_failure(run, CLICK)
+    assert why_refused(run, (ORDER,))

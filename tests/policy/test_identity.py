@@ -1,0 +1,77 @@
+"""Are these two the same?"""
+
+from dataclasses import replace
+
+import pytest
+
+from midcourse.domain.approval import CommitSet, Consequence
+from midcourse.domain.argument import Arguments, Reference
+from midcourse.domain.plan import Target
+from midcourse.policy.identity import call_digest, consequence_digest, identity_digest
+
+BUTTON = Target(surface="Invoices", role="button", label="Submit")
+COMMIT = CommitSet(values=(("invoice", "A-1"), ("amount", 10)), address="https://shop.test/pay")
+CONSEQUENCE = Consequence(
+    skill="submit",
+    arguments=(("times", 1),),
+    effect="irreversible",
+    target=BUTTON,
+    origin="https://shop.test",
+    commit=COMMIT,
+)
+
+
+def test_a_digest_is_sixteen_hexadecimal_digits_and_stays_what_it_is() -> None:
+    """It is written into runs and approvals: a change of its value needs a new format."""
+    assert call_digest("submit", BUTTON, (("a", 1),)) == "a7a4e1306c8a2c98"
+    assert identity_digest("submit", BUTTON, COMMIT) == "c2dfe0db45332420"
+    assert consequence_digest("run", CONSEQUENCE) == "238f183d74857bb4"
+
+
+def test_twenty_invoices_through_one_button_are_twenty_and_the_same_twice_is_one() -> None:
+    invoices = [CommitSet(values=(("invoice", f"A-{n}"),)) for n in range(20)]
+    assert len({identity_digest("submit", BUTTON, commit) for commit in invoices}) == 20
+    assert identity_digest("submit", BUTTON, invoices[0]) == identity_digest("submit", BUTTON, replace(invoices[0]))
+
+
+def test_the_order_in_which_values_are_written_makes_no_difference() -> None:
+    turned = replace(COMMIT, values=tuple(reversed(COMMIT.values)))
+    assert identity_digest("submit", BUTTON, COMMIT) == identity_digest("submit", BUTTON, turned)
+    one: Arguments = (("a", 1), ("b", 2))
+    assert call_digest("s", BUTTON, one) == call_digest("s", BUTTON, tuple(reversed(one)))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(CONSEQUENCE, skill="send"),
+        replace(CONSEQUENCE, arguments=()),
+        replace(CONSEQUENCE, arguments=(("times", "1"),)),
+        replace(CONSEQUENCE, arguments=(("times", True),)),
+        replace(CONSEQUENCE, effect="reversible"),
+        replace(CONSEQUENCE, target=replace(BUTTON, surface="Orders")),
+        replace(CONSEQUENCE, target=replace(BUTTON, role="link")),
+        replace(CONSEQUENCE, target=replace(BUTTON, label="Submit all")),
+        replace(CONSEQUENCE, origin="https://shop.test.evil"),
+        replace(CONSEQUENCE, commit=replace(COMMIT, address="")),
+        replace(CONSEQUENCE, commit=replace(COMMIT, values=(("invoice", "A-1"), ("amount", 11)))),
+        replace(CONSEQUENCE, commit=replace(COMMIT, values=(*COMMIT.values, ("hidden", None)))),
+    ],
+)
+def test_whatever_differs_is_another_consequence(other: Consequence) -> None:
+    assert consequence_digest("run", other) != consequence_digest("run", CONSEQUENCE)
+
+
+def test_an_approval_is_for_one_run() -> None:
+    assert consequence_digest("run", CONSEQUENCE) != consequence_digest("another", CONSEQUENCE)
+
+
+def test_a_reference_is_not_the_text_of_its_name() -> None:
+    by_name = call_digest("type", BUTTON, (("text", Reference(source="secret", name="pin")),))
+    assert by_name != call_digest("type", BUTTON, (("text", "pin"),))
+    assert by_name != call_digest("type", BUTTON, (("text", Reference(source="input", name="pin")),))
+
+
+def test_kinds_of_digest_do_not_meet() -> None:
+    empty = Target(surface="", role="", label="")
+    assert call_digest("s", empty, ()) != identity_digest("s", empty, CommitSet())
