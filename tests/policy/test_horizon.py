@@ -148,6 +148,24 @@ def test_a_step_that_cannot_be_done_from_here_is_dropped_with_the_reason(bad: Dr
     assert why in plan.repairs[0]
 
 
+@pytest.mark.parametrize("final", [None, True, False])
+def test_a_plan_that_lost_a_step_is_not_the_last(final: bool | None) -> None:
+    """Else the run would say 'done' although what the planner wanted was never tried."""
+    plan = resolved(click(), GHOST, final=final)
+    assert (outline(plan), plan.final) == ("click R", False)
+    assert plan.repairs[0].startswith("step 2 (click) dropped")
+    plan = resolved(GHOST, click(), final=final)
+    assert (outline(plan), plan.final) == ("click R", False)
+
+
+def test_nothing_irreversible_is_kept_behind_a_step_that_was_dropped() -> None:
+    """Planned was: fill in the amount, then send. Without the first, the second is another deed."""
+    plan = resolved(click(), Draft(zone="z1", skill="type"), click("z2"), SEND, click(), final=True)
+    assert (outline(plan), plan.final) == ("click click R", False)
+    assert "cut before step 4 (send)" in plan.repairs[1]
+    assert resolved(GHOST, SEND).steps == ()
+
+
 def test_a_step_carries_what_its_skill_knows_unless_it_says_otherwise() -> None:
     own = Expectation(checks=(TextContains(text="mine"),))
     plain, told = resolved(SEND, replace(SEND, absent_when=own, probe=Probe(name="sent", settles_after=9.0))).steps

@@ -1,7 +1,8 @@
 """How far does this plan really see? Turns a planner's draft into steps for what is visible, and says what it mended.
 
 Repairs are made only where they are certain: a step on something that is not there is dropped, nothing after a
-transition is kept, and a transition is always followed by `__replan__`.
+transition is kept, and a transition is always followed by `__replan__`. A plan that lost a step is not the last one, and
+nothing irreversible is kept behind the gap.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: V
     steps: list[Step] = []
     repairs: list[str] = []
     room = view.task.limits.max_plan_steps
-    ended = False
+    ended = gap = False
     for number, draft in enumerate(drafts, start=1):
         if draft.zone == REPLAN:
             dropped = len(drafts) - number
@@ -47,7 +48,12 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: V
         problem = "no such skill" if skill is None else step_problem(draft, skill, view)
         if skill is None or problem:
             repairs.append(f"step {number} ({draft.skill or 'no skill'}) dropped: {problem}")
+            gap = True
             continue
+        if gap and skill.effect == "irreversible":
+            repairs.append(f"cut before step {number} ({skill.name}): a step that it may rely on was dropped")
+            ended = True
+            break
         if len(steps) == room:
             repairs.append(f"cut after {room} steps, {REPLAN} inserted")
             ended = True
@@ -61,8 +67,9 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: V
                 repairs.append(f"{len(drafts) - number} steps after it dropped: nobody has seen that screen yet")
             ended = True
             break
-    if final is False and not ended and steps:
-        repairs.append(f"{REPLAN} appended: the plan says that it is not the last")
+    if (gap or final is False) and not ended and steps:
+        why = "a step was dropped" if gap else "the plan says that it is not the last"
+        repairs.append(f"{REPLAN} appended: {why}")
         ended = True
     if ended and steps:
         steps.append(_sentinel(version, len(steps), view))
