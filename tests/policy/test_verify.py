@@ -159,6 +159,30 @@ def test_that_anything_changed_is_no_evidence() -> None:
     assert judge("reversible", Outcome(), sight(ERROR, expect=changed)).status == "ok"
 
 
+def test_a_change_and_a_sign_that_was_there_before_are_no_evidence_together() -> None:
+    """The logo is on every page, and an error page is a change."""
+    logo = Zone(id="logo", role="link", label="Logo")
+    before, after = (replace(seen, zones=(*seen.zones, logo)) for seen in (FORM, ERROR))
+    expect = all_of(FingerprintChanged(), ZoneAppears(label="Logo"))
+    seen = Sight(before=before, after=after, expect=expect, absent_when=None)
+    assert judge("irreversible", Outcome(), seen).status == "unknown"
+    assert judge("irreversible", Outcome(), sight(THANKS, all_of(FingerprintChanged(), *EXPECT.checks))).status == "ok"
+
+
+@pytest.mark.parametrize(
+    "absent", [all_of(FingerprintChanged()), all_of(ZoneGone(label="Thank*")), Expectation(says="no")]
+)
+def test_absence_needs_a_sign_that_is_there(absent: Expectation) -> None:
+    """On an error page something has changed and any confirmation is missing: neither says that nothing was sent."""
+    assert judge("irreversible", Outcome(status="failed"), sight(ERROR, absent=absent)).status == "unknown"
+
+
+def test_absence_does_not_count_while_the_act_may_still_be_under_way() -> None:
+    """No answer came, so what is on the screen may be the moment before. Verifying bars the command first."""
+    outcome = judge("irreversible", Outcome(status="unknown", reason="timeout"), sight(REFUSED))
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("unknown", "timeout", "")
+
+
 def test_evidence_for_and_against_is_none() -> None:
     both = replace(THANKS, zones=(Zone(id="z", role="text", label="Not ordered"),))
     assert judge("irreversible", Outcome(), sight(both)).status == "unknown"

@@ -59,6 +59,10 @@ def _texts(seen: Observation) -> list[str]:
     return [seen.surface.title, *(zone.label for zone in seen.zones), *states]
 
 
+SHOWN = ("zone_appears", "zone_has_state", "text_contains", "surface_matches")
+"""Checks that hold because something is there; the others hold because something is missing or different."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sight:
     """What was seen before and after an act. `after` is missing if the look failed or none was taken."""
@@ -83,13 +87,16 @@ class Sight:
     @property
     def happened(self) -> bool:
         """Evidence enough for an irreversible act. That anything changed is not: an error page changes things too."""
-        specific = self.expect is not None and any(c.kind != "fingerprint_changed" for c in self.expect.checks)
-        return specific and self.newly_expected and not self._holds(self.absent_when)
+        if self.expect is None or not self.expected or self._holds(self.absent_when):
+            return False
+        specific = tuple(check for check in self.expect.checks if check.kind != "fingerprint_changed")
+        return holds(Expectation(checks=specific), self.before) is False
 
     @property
     def absent(self) -> bool:
         """Positive evidence that nothing happened. Two kinds of evidence that contradict each other are none."""
-        return bool(self._holds(self.absent_when)) and not self.newly_expected
+        shown = self.absent_when is not None and any(check.kind in SHOWN for check in self.absent_when.checks)
+        return shown and bool(self._holds(self.absent_when)) and not self.newly_expected
 
     @property
     def unchanged(self) -> bool:
@@ -115,10 +122,13 @@ def judge(effect: Effect, report: Outcome, sight: Sight) -> Outcome:
 
 
 def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
-    """Unknown is the default. A refusal, an error page or a time-out is not evidence that nothing happened."""
+    """Unknown is the default. A refusal, an error page or a time-out is not evidence that nothing happened.
+
+    Nor is a sign of absence while the act may still be under way: whoever verifies bars it first.
+    """
     if sight.happened:
         return replace(report, status="ok", evidence="expectation")
-    if sight.absent:
+    if sight.absent and report.status != "unknown":
         detail = report.detail or "the sign that nothing was done is there"
         return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")
     return replace(
