@@ -170,7 +170,16 @@ def test_a_change_and_a_sign_that_was_there_before_are_no_evidence_together() ->
 
 
 @pytest.mark.parametrize(
-    "absent", [all_of(FingerprintChanged()), all_of(ZoneGone(label="Thank*")), Expectation(says="no")]
+    "absent",
+    [
+        all_of(FingerprintChanged()),
+        all_of(ZoneGone(label="Thank*")),
+        all_of(ZoneAppears()),
+        all_of(ZoneAppears(label="*")),
+        all_of(TextContains(text="")),
+        all_of(SurfaceMatches(pattern="**")),
+        Expectation(says="no"),
+    ],
 )
 def test_absence_needs_a_sign_that_is_there(absent: Expectation) -> None:
     """On an error page something has changed and any confirmation is missing: neither says that nothing was sent."""

@@ -50,6 +50,23 @@ def _check(check: Check, seen: Observation, before: str | None) -> bool:
             assert_never(check)
 
 
+def _is_sign(check: Check) -> bool:
+    """Whether it holds because something in particular is there, not because something is missing, or always."""
+    match check:
+        case ZoneAppears():
+            return bool(check.role or check.label.strip("*"))
+        case ZoneHasState():
+            return True
+        case TextContains():
+            return bool(check.text.strip())
+        case SurfaceMatches():
+            return bool(check.pattern.strip("*"))
+        case ZoneGone() | FingerprintChanged():
+            return False
+        case _:
+            assert_never(check)
+
+
 def _matches(zone: Zone, role: str, label: str) -> bool:
     return (not role or zone.role == role) and (not label or fnmatchcase(zone.label, label))
 
@@ -57,10 +74,6 @@ def _matches(zone: Zone, role: str, label: str) -> bool:
 def _texts(seen: Observation) -> list[str]:
     states = [value for zone in seen.zones for _, value in zone.state if isinstance(value, str)]
     return [seen.surface.title, *(zone.label for zone in seen.zones), *states]
-
-
-SHOWN = ("zone_appears", "zone_has_state", "text_contains", "surface_matches")
-"""Checks that hold because something is there; the others hold because something is missing or different."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +108,7 @@ class Sight:
     @property
     def absent(self) -> bool:
         """Positive evidence that nothing happened. Two kinds of evidence that contradict each other are none."""
-        shown = self.absent_when is not None and any(check.kind in SHOWN for check in self.absent_when.checks)
+        shown = self.absent_when is not None and any(_is_sign(check) for check in self.absent_when.checks)
         return shown and bool(self._holds(self.absent_when)) and not self.newly_expected
 
     @property
