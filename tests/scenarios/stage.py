@@ -1,7 +1,7 @@
 """Where the scenarios are played: worlds with faults to order, planners that are listened to, time that costs nothing."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -182,7 +182,7 @@ def example(
     world: Callable[..., World] | None = None,
     options: Mapping[str, Any] | None = None,
     planner: Planner | None = None,
-    rules: Callable[[Rule], Rule] | None = None,
+    rules: Callable[[tuple[Rule, ...]], Iterable[Rule]] | None = None,
     approver: Approver | None = None,
     clock: FakeClock | None = None,
     **settings: object,
@@ -197,7 +197,7 @@ def example(
     written = planner_for(job.file.planner)
     if rules is not None:
         assert isinstance(written, Playbook)
-        written = Playbook([rules(rule) for rule in written.rules])
+        written = Playbook(rules(written.rules))
     return Stage(
         world=make(clock=clock, faults=faults, **{**job.file.world.options, **(options or {})}),
         planner=planner or written,

@@ -1,0 +1,150 @@
+"""Seed 000, section 12: failure modes and recovery, row by row."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from midcourse.domain.expectation import Expectation, ZoneHasState
+from midcourse.domain.plan import Draft
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.testing import Garbage, Rule, SamePlan, Scripted
+from midcourse.worlds.simulated import Desktop, Fault
+from midcourse.worlds.simulated.faults import LOOK_KINDS, LookKind
+from tests.scenarios.stage import AGAIN, Stage, Thinking, click, example, plan, press
+
+# --- Replan returns empty plan: abort
+
+
+async def test_an_empty_replan_ends_the_run() -> None:
+    played = await example("notepad", planner=Scripted(plan(press("Win"), AGAIN), plan())).play()
+    assert played.ended == (False, False, "empty_plan")
+    assert played.result.final_detail == "the plan had no steps"
+    assert played.completed == ["Press Win"]
+
+
+async def test_a_first_plan_that_is_empty_gets_a_second_chance() -> None:
+    """It may have been bad luck, and nothing has been done yet."""
+    lucky = await example("notepad", planner=Scripted(plan(), plan(press("Win"), AGAIN), plan())).play()
+    assert lucky.completed == ["Press Win"]
+    unlucky = await example("notepad", planner=Scripted(plan())).play()
+    assert unlucky.ended == (False, False, "empty_plan")
+    assert unlucky.result.planner_calls == 2
+
+
+# --- Recapture times out: keep existing zones, replan with stale data. (Each kind of failure: test_recapture.py.)
+
+
+@pytest.mark.parametrize("kind", LOOK_KINDS)
+async def test_a_recapture_that_shows_nothing_keeps_the_existing_zones(kind: LookKind) -> None:
+    stage = example("notepad", faults=[Fault(kind=kind, nth=5)])
+    played = await stage.play()
+    assert len(played.contexts[1].observation.zones) == 50
+    assert played.contexts[1].observation.stale
+    assert played.ended == (True, True, "goal_reached")
+
+
+# --- Planner generates duplicates: completed steps prevent this, and for an irreversible step the gate does
+
+
+def forgetting(rules: tuple[Rule, ...]) -> list[Rule]:
+    """This planner does not care what has been completed."""
+    return [replace(rule, steps=tuple(_plain(step) for step in rule.steps)) for rule in rules]
+
+
+def insisting(rules: tuple[Rule, ...]) -> list[Rule]:
+    """This one neither, and once the form is filled in it goes straight for the button."""
+    filled = Expectation(checks=(ZoneHasState(label="Reference", state="text", value="PO-1001"),))
+    checkout = [rule for rule in forgetting(rules) if rule.on == "Checkout"]
+    return [*(replace(rule, when=filled, steps=rule.steps[2:]) for rule in checkout), *rules]
+
+
+def _plain(step: Draft) -> Draft:
+    return Draft(**{field.name: getattr(step, field.name) for field in fields(Draft)})
+
+
+async def test_a_duplicate_of_a_finished_order_is_refused_before_any_of_the_plan_runs() -> None:
+    """The order is stored and 504 shown; back at the checkout the planner wants to place it again, and again."""
+    stage = example("order", rules=insisting, faults=[Fault(kind="stored_but_error")])
+    played = await stage.play()
+    assert len(stage.effects) == 1
+    assert played.ended == (False, False, "replan_no_change")
+    refusal = "step 1 (place_order) is finished already and must not be done again"
+    assert played.result.final_detail == refusal
+    assert [context.refused for context in played.contexts[-2:]] == ["", refusal]
+
+
+async def test_a_duplicate_that_shows_only_once_the_form_is_filled_in_is_refused_at_the_button() -> None:
+    stage = example("order", rules=forgetting, faults=[Fault(kind="stored_but_error")])
+    played = await stage.play()
+    assert len(stage.effects) == 1
+    assert played.ended == (False, False, "replan_exhausted")
+    assert played.result.final_detail == "place_order is finished already"
+    assert played.completed.count("Place the order") == 1
+
+
+async def test_steps_that_may_be_repeated_are_the_planners_business() -> None:
+    """Pressing a key twice is no duplicate of an effect; the planner is told that it was done, and decides."""
+    again = Scripted(plan(press("Win"), AGAIN), plan(press("Win"), final=True))
+    played = await Stage(world=Desktop(), planner=again).play()
+    assert played.completed == ["Press Win", "Press Win"]
+    assert [step.says for step in played.contexts[1].completed] == ["Press Win"]
+
+
+# --- Infinite replan loop: broken
+
+
+async def test_five_replans_break_a_loop_of_equal_plans() -> None:
+    planner = SamePlan([press("F5", transition=True), AGAIN])
+    played = await example("notepad", planner=planner).play()
+    assert played.ended == (False, False, "replan_exhausted")
+    assert played.result.replans == 5
+
+
+async def test_a_loop_of_equal_failures_is_broken_at_once() -> None:
+    """The same failed step under the same screen is refused; a second time, it is over. No execution is wasted."""
+    planner = SamePlan([Draft(zone="product_chair", skill="set_quantity", arguments=(("quantity", -1),)), AGAIN])
+    played = await example("order", planner=planner).play()
+    assert played.ended == (False, False, "replan_no_change")
+    assert (played.result.executions, played.result.planner_calls) == (1, 3)
+
+
+# --- Budget exhaustion mid-task: partial result with error
+
+
+async def test_an_exhausted_budget_returns_what_was_done_and_why_it_ended() -> None:
+    stage = example("order", max_calls=2)
+    played = await stage.play()
+    assert played.ended == (False, False, "budget_exhausted")
+    assert played.completed[-1] == "Place the order"
+    assert len(stage.effects) == 1
+    assert played.result.missing == ("order_number",)
+
+
+# --- Parse failure: the planner's answer, or the recapture's (test_recapture.py), cannot be read
+
+
+def garbled_at_first(context: PlanningContext) -> PlanDraft:
+    if context.cause == "initial":
+        raise ValueError("Expecting ',' delimiter: line 3 column 7")
+    return plan(press("Win"), final=True)
+
+
+async def test_an_answer_that_cannot_be_read_is_an_error_replan_with_the_reason() -> None:
+    played = await Stage(world=Desktop(), planner=Thinking(garbled_at_first)).play()
+    assert played.ended == (True, False, "plan_complete")
+    assert "Expecting ',' delimiter" in played.contexts[1].why
+    assert played.result.budget.error_replans == 1
+
+
+async def test_a_planner_that_never_makes_sense_is_given_up() -> None:
+    played = await Stage(world=Desktop(), planner=SamePlan([click("no_such_zone")])).play()
+    assert played.ended == (False, False, "replan_exhausted")
+    assert "zone 'no_such_zone' is not visible" in played.result.final_detail
+    assert (played.result.executions, played.result.planner_calls) == (0, 4)
+
+
+@pytest.mark.parametrize("seed", range(10))
+async def test_garbage_of_every_kind_is_the_end_of_the_plan_and_never_of_the_process(seed: int) -> None:
+    played = await Stage(world=Desktop(), planner=Garbage(seed)).play()
+    assert played.result.final_reason != "internal_error"
+    assert not played.result.verified
