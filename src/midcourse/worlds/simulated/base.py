@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Generic, TypedDict, TypeVar
 
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import Outcome
-from midcourse.ports.clock import Clock
+from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.world import Call
 from midcourse.worlds.base import BaseWorld, Scene, failed, no_effect, skill, unreachable
-from midcourse.worlds.simulated.clock import SystemClock
 from midcourse.worlds.simulated.effects import EffectLog, Happened
 from midcourse.worlds.simulated.faults import (
     ACT_KINDS,

@@ -1,0 +1,94 @@
+"""The session that a host owns, and its fence: who may act, which commands may not, and each command once at most."""
+
+import asyncio
+import time
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs
+from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.outcome import Outcome
+from midcourse.ports.world import Call, Finding, World
+from midcourse.worlds.base import failed
+from midcourse.worlds.host.wire import Attached
+
+PATIENCE = 2.0
+"""Seconds that a bar waits for an act under way before it says so and is asked again."""
+
+
+class Fenced(Exception):
+    """The caller has been taken over from, or the session is closing."""
+
+
+class Session:
+    """Everything runs on one event loop. An act goes on to its end even if whoever asked for it is gone."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._epoch = 0
+        self._closed = False
+        self._acting = asyncio.Lock()
+        self._begun: set[int] = set()
+        self._barred: set[int] = set()
+
+    def attach(self, not_after: float) -> Attached:
+        """At once, whatever is under way: who is in doubt about an act bars it, and that waits."""
+        if self._closed:
+            raise Fenced("the session is closed")
+        if time.time() > not_after:
+            raise Fenced("it came after everybody had stopped waiting for it")
+        self._epoch += 1
+        return Attached(epoch=self._epoch, name=self._world.name, catalogue=self._world.catalogue())
+
+    async def observe(self, epoch: int) -> Observation | Unseen:
+        self._admit(epoch)
+        return await self._world.observe()
+
+    async def commit_set(self, epoch: int, call: Call) -> CommitSet | None:
+        self._admit(epoch)
+        return await self._world.commit_set(call)
+
+    async def probe(self, epoch: int, name: str, arguments: Pairs) -> Finding:
+        self._admit(epoch)
+        return await self._world.probe(name, arguments)
+
+    async def act(self, epoch: int, call: Call, not_after: float) -> Outcome:
+        async with self._acting:
+            try:
+                self._admit(epoch)
+            except Fenced as fenced:
+                return failed("fenced", str(fenced))
+            if call.command in self._barred:
+                return failed("barred", f"command {call.command} was barred and may no longer act")
+            if time.time() > not_after:
+                return failed("late", f"command {call.command} came after everybody had stopped waiting for it")
+            if call.command in self._begun:
+                return Outcome(status="unknown", reason="repeated", detail=f"command {call.command} was sent before")
+            self._begun.add(call.command)
+            return await self._world.act(call)
+
+    async def bar(self, epoch: int, command: int) -> bool:
+        """True: no act of this command is or will be under way. False: one still is; ask again."""
+        self._admit(epoch)
+        self._barred.add(command)
+        try:
+            async with asyncio.timeout(PATIENCE), self._acting:
+                return True
+        except TimeoutError:
+            return False
+
+    async def close(self, epoch: int) -> None:
+        self._admit(epoch)
+        await self.end()
+
+    async def end(self) -> None:
+        """Close the world once the act under way is over. From here on nobody may do anything."""
+        closed, self._closed = self._closed, True
+        if not closed:
+            async with self._acting:
+                await self._world.close()
+
+    def _admit(self, epoch: int) -> None:
+        if self._closed:
+            raise Fenced("the session is closed")
+        if epoch != self._epoch:
+            raise Fenced(f"epoch {epoch} is over: another process has taken over this session")

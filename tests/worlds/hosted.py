@@ -1,0 +1,54 @@
+"""Worlds that `test_host` has served in a process of their own."""
+
+import asyncio
+from pathlib import Path
+
+from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
+
+
+class Diary(BaseWorld):
+    """Writes down that it was closed; one of its skills breaks."""
+
+    def __init__(self, folder: str, opens: bool = True) -> None:
+        super().__init__()
+        self._closed = Path(folder) / "closed"
+        self._opens = opens
+
+    async def open(self) -> str:
+        if not self._opens:
+            raise OSError("the lock is jammed")
+        return await super().open()
+
+    async def close(self) -> None:
+        self._closed.touch()
+
+    def look(self) -> Scene:
+        return Scene("Diary", Zone(id="page", role="page", label="Page"))
+
+    @skill
+    def tear(self) -> None:
+        """Break."""
+        raise RuntimeError("torn")
+
+    @probe
+    def torn(self) -> None:
+        """Nobody can tell."""
+
+
+class Gate(BaseWorld):
+    """Its work begins, and ends once there is a file called `go`. Both can be seen from outside."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self._folder = Path(folder)
+
+    def look(self) -> Scene:
+        return Scene("Gate", Zone(id="gate", role="gate", label="Gate"))
+
+    @skill
+    async def work(self, name: str) -> None:
+        """Begin, wait, and be done."""
+        (self._folder / f"{name}.begun").touch()
+        while not (self._folder / "go").exists():
+            await asyncio.sleep(0.005)
+        (self._folder / f"{name}.done").touch()
