@@ -2,9 +2,11 @@
 
 from midcourse.domain.approval import Decision, Question
 
+NOBODY = "nobody was there to ask"
+
 
 class Nobody:
     """There is nobody to ask, so nothing is allowed and nothing is claimed to have happened."""
 
     async def ask(self, question: Question) -> Decision:
-        return Decision(verdict="rejected" if question.about == "approve" else "stop", by="nobody was there to ask")
+        return Decision(verdict="rejected" if question.about == "approve" else "stop", by=NOBODY)

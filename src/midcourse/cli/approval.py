@@ -1,0 +1,90 @@
+"""The person at the terminal: is shown the whole consequence, and answers there."""
+
+import asyncio
+import getpass
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from midcourse.cli.desk import Choice, Desk
+from midcourse.cli.keyboard import InputEnded, Interrupted
+from midcourse.cli.question import question_panel
+from midcourse.cli.screen import Screen
+from midcourse.domain.approval import About, Decision, Question
+
+CHOICES: dict[About, tuple[Choice, ...]] = {
+    "approve": (
+        Choice(key="y", label="[y]es, once", leads_to="done once, exactly as shown"),
+        Choice(key="r", label="yes, for this [r]un", leads_to="exactly this, as often as this run needs it"),
+        Choice(key="n", label="[n]o", leads_to="nothing is sent, and the run ends"),
+        Choice(key="g", label="no, with [g]uidance", leads_to="nothing is sent; it plans again with your words"),
+    ),
+    "happened": (
+        Choice(key="h", label="[h]appened", leads_to="it counts as done and is never done again"),
+        Choice(key="d", label="[d]id not happen", leads_to="it may be done again, at once"),
+        Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
+    ),
+}
+
+DECISIONS = {
+    "y": Decision(verdict="approved"),
+    "r": Decision(verdict="approved", once=False),
+    "n": Decision(verdict="rejected"),
+    "g": Decision(verdict="rejected"),
+    "h": Decision(verdict="happened"),
+    "d": Decision(verdict="did_not_happen"),
+    "s": Decision(verdict="stop"),
+}
+
+
+class TerminalApprover:
+    """Asks in the terminal, and is abandoned without a trace if the question expires.
+
+    `interrupted` is told of Ctrl-C, and `ended` of Ctrl-D: nobody can answer any more, which is no answer.
+    """
+
+    def __init__(
+        self,
+        *,
+        desk: Desk,
+        screen: Screen,
+        interrupted: Callable[[], Awaitable[None]],
+        ended: Callable[[], None],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._desk = desk
+        self._screen = screen
+        self._interrupted = interrupted
+        self._ended = ended
+        self._now = now
+
+    async def ask(self, question: Question) -> Decision:
+        with self._screen.aside():
+            self._desk.keyboard.forget()
+            while True:
+                self._show(question)
+                try:
+                    return replace(await self._answer(question.about), by=user())
+                except Interrupted:
+                    await self._interrupted()
+                except InputEnded:
+                    self._ended()
+                    await asyncio.Event().wait()  # until whoever was told ends the question
+
+    def _show(self, question: Question) -> None:
+        left = max(0.0, question.expires_at - self._now())
+        self._desk.say(question_panel(question, left, self._desk.width, self._desk.marks))
+
+    async def _answer(self, about: About) -> Decision:
+        key = await self._desk.choose(CHOICES[about])
+        guidance = ""
+        while key == "g" and not guidance:
+            guidance = await self._desk.line("What should it do instead? ")
+        return replace(DECISIONS[key], guidance=guidance)
+
+
+def user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "somebody at the terminal"

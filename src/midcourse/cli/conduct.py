@@ -1,0 +1,137 @@
+"""Stays with a run to its end: shows it, and turns Ctrl-C into a pause and a choice."""
+
+import asyncio
+import signal
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from rich.text import Text
+
+from midcourse.app.agent import LiveRun
+from midcourse.cli.desk import Choice, Desk
+from midcourse.cli.keyboard import InputEnded, Interrupted
+from midcourse.cli.screen import Screen
+from midcourse.cli.view import View
+from midcourse.domain.phase import Paused
+from midcourse.domain.result import Result
+from midcourse.drive import Progress
+from midcourse.ports.store import Store
+
+CANCEL = Choice(key="c", label="[c]ancel", leads_to="end the run here; what is done stays done")
+QUIT = Choice(key="q", label="[q]uit", leads_to="leave it as it is; `midcourse resume` goes on")
+PAUSED = (
+    Choice(key="r", label="[r]esume", leads_to="look at the world again, then go on"),
+    Choice(key="g", label="[g]uide", leads_to="give the planner advice for its next plan, and go on"),
+    CANCEL,
+    QUIT,
+)
+ASKED = (Choice(key="b", label="[b]ack", leads_to="to the question"), CANCEL, QUIT)
+
+
+class Conductor:
+    """One run in front of one person. Without a live view the first Ctrl-C cancels; the second always leaves."""
+
+    def __init__(self, *, store: Store, view: View, screen: Screen, desk: Desk | None, live: bool) -> None:
+        self._store = store
+        self._view = view
+        self._screen = screen
+        self._desk = desk
+        self._can_pause = live and desk is not None
+        self._run: LiveRun | None = None
+        self._outcome: asyncio.Task[Result] | None = None
+        self._interrupts = 0
+        self._left = False
+
+    async def follow(self, run: LiveRun) -> Result | None:
+        """The run's result. None: it was left, and can be resumed."""
+        self._run = run
+        self._outcome = asyncio.create_task(run.result(), name="result")
+        try:
+            with self._screen.open(), self._signals():
+                async for progress in run:
+                    await self._heard(progress)
+            return await self._outcome
+        except asyncio.CancelledError:
+            if not self._left:
+                raise
+            return None
+        finally:
+            await asyncio.gather(self._outcome, return_exceptions=True)
+
+    def leave(self) -> None:
+        """Stop driving the run and nothing more: what was under way is looked into when it is resumed."""
+        self._left = True
+        if self._outcome is not None:
+            self._outcome.cancel()
+
+    async def question_interrupted(self) -> None:
+        """Ctrl-C while an approver asks."""
+        await self._menu("The question stays open.", ASKED)
+
+    async def _heard(self, progress: Progress) -> None:
+        version = self._view.teller.made(progress.event)
+        plan = await self._store.plan(progress.run.id, version) if version else None
+        self._screen.show(self._view.heard(progress, plan))
+        if self._can_pause and self._interrupts and isinstance(progress.run.phase, Paused) and not self._left:
+            await self._pause_menu()
+
+    async def _pause_menu(self) -> None:
+        """For as long as the run is paused: a deadline may end it meanwhile."""
+        assert self._outcome is not None
+        menu = asyncio.create_task(self._menu("Paused.", PAUSED), name="menu")
+        await asyncio.wait({menu, self._outcome}, return_when=asyncio.FIRST_COMPLETED)
+        menu.cancel()
+        await asyncio.gather(menu, return_exceptions=True)
+        self._interrupts = 0
+
+    async def _menu(self, title: str, choices: Sequence[Choice]) -> None:
+        run, desk = self._run, self._desk
+        assert run is not None
+        assert desk is not None
+        guidance = ""
+        with self._screen.aside():
+            desk.keyboard.forget()
+            desk.say(Text(title, "bold magenta"))
+            try:
+                choice = await desk.choose(choices)
+                if choice == "g":
+                    guidance = await desk.line("Advice for the planner: ")
+            except (Interrupted, InputEnded):
+                choice = QUIT.key
+        if guidance:
+            run.guide(guidance)
+        if choice in ("r", "g"):
+            run.resume()
+        elif choice == CANCEL.key:
+            run.cancel()
+        elif choice == QUIT.key:
+            self.leave()
+
+    # --- Ctrl-C
+
+    @contextmanager
+    def _signals(self) -> Generator[None]:
+        loop = asyncio.get_running_loop()
+        try:
+            loop.add_signal_handler(signal.SIGINT, self._interrupt)
+            loop.add_signal_handler(signal.SIGTERM, self.leave)
+        except (NotImplementedError, ValueError, RuntimeError):  # Windows, or not the main thread
+            yield
+            return
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+            loop.remove_signal_handler(signal.SIGTERM)
+
+    def _interrupt(self) -> None:
+        assert self._run is not None
+        if self._desk is not None and self._desk.keyboard.interrupt():
+            return
+        self._interrupts += 1
+        if self._interrupts > 1:
+            self.leave()
+        elif self._can_pause:
+            self._run.pause()
+        else:
+            self._run.cancel()

@@ -1,0 +1,109 @@
+"""Lines from whoever sits at the terminal, without holding up the run and without outliving the question."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+if sys.platform != "win32":
+    import termios
+
+
+class Interrupted(Exception):
+    """Ctrl-C instead of an answer."""
+
+
+class InputEnded(Exception):
+    """Nobody can answer any more: Ctrl-D, or the terminal is gone."""
+
+
+class Keyboard:
+    """Reads lines from a file descriptor. One question at a time."""
+
+    def __init__(self, fd: int = 0) -> None:
+        self._fd = fd
+        self._buffer = b""
+        self._ended = False
+        self._awaited: asyncio.Future[None] | None = None
+        self._pump: threading.Thread | None = None
+
+    def interrupt(self) -> bool:
+        """Have whoever waits for a line get `Interrupted`. False: nobody does."""
+        waiting = self._awaited is not None and not self._awaited.done()
+        if waiting and self._awaited is not None:
+            self._awaited.set_exception(Interrupted())
+        return waiting
+
+    def forget(self) -> None:
+        """Drop what was typed before the question was on the screen: it cannot be an answer."""
+        if os.isatty(self._fd):
+            self._buffer = b""
+            if sys.platform != "win32":
+                termios.tcflush(self._fd, termios.TCIFLUSH)
+
+    async def line(self) -> str:
+        """The next line. Cancelling this leaves what is typed to whoever asks next."""
+        while b"\n" not in self._buffer and not self._ended:
+            await self._more()
+        line, newline, self._buffer = self._buffer.partition(b"\n")
+        if not newline and not line:
+            raise InputEnded
+        return line.decode(errors="replace").strip()
+
+    async def _more(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._awaited = loop.create_future()
+        try:
+            loop.add_reader(self._fd, self._take)
+        except (NotImplementedError, PermissionError):  # Windows; a plain file
+            self._start_pump(loop)
+            await self._awaited
+            return
+        try:
+            await self._awaited
+        finally:
+            loop.remove_reader(self._fd)
+
+    def _take(self) -> None:
+        try:
+            self._took(os.read(self._fd, 4096))
+        except OSError:
+            self._took(b"")
+
+    def _took(self, read: bytes) -> None:
+        self._buffer += read
+        self._ended = not read
+        if self._awaited is not None and not self._awaited.done():
+            self._awaited.set_result(None)
+
+    def _start_pump(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Where a loop cannot watch the input, one thread does; nothing waits for it at the end."""
+        if self._pump is None:
+            self._pump = threading.Thread(target=self._pump_lines, args=(loop,), daemon=True)
+            self._pump.start()
+
+    def _pump_lines(self, loop: asyncio.AbstractEventLoop) -> None:
+        read = b"?"
+        while read:
+            read = os.read(self._fd, 4096)
+            try:
+                loop.call_soon_threadsafe(self._took, read)
+            except RuntimeError:  # the loop is closed, and with it the run
+                return
+
+    @contextmanager
+    def silenced(self) -> Generator[None]:
+        """What is typed meanwhile does not show, so that it cannot disturb the live view."""
+        if sys.platform == "win32" or not os.isatty(self._fd):
+            yield
+            return
+        before = termios.tcgetattr(self._fd)
+        silent = termios.tcgetattr(self._fd)
+        silent[3] &= ~(termios.ECHO | termios.ECHONL)
+        termios.tcsetattr(self._fd, termios.TCSADRAIN, silent)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, before)

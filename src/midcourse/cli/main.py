@@ -1,0 +1,185 @@
+"""`midcourse`: its commands as they are called, and what becomes of their errors.
+
+What a command does is in the file of its name, which is imported when it is called: help has to be quick.
+"""
+
+import json as json_format
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Protocol, runtime_checkable
+
+import typer
+
+from midcourse.cli.options import EXIT_CODES, All, ExampleName, Home, Json, Quiet, Run, RunId, Set, Task, teach
+from midcourse.errors import MidcourseError
+
+MISUSE = 2
+
+app = typer.Typer(
+    name="midcourse",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    epilog="Start here: [cyan]midcourse run notepad[/cyan]\n\n" + EXIT_CODES,
+)
+
+
+@app.command(
+    name="run",
+    epilog=teach(
+        ("midcourse run notepad", "a task that ships with Midcourse"),
+        ("midcourse run invoice.toml --set max_calls=10", "your own, on a tighter budget"),
+        ("midcourse run order --json | jq .final_reason", "for programs"),
+    ),
+)
+def run_command(task: Task, set_: Set = None, json: Json = False, quiet: Quiet = False, run_id: RunId = "") -> None:
+    """Carry out a task, and watch it.
+
+    In a terminal you see the plan, what is observed and the budget, and are
+    asked before anything irreversible is done. Ctrl-C pauses and lets you
+    choose; Ctrl-C twice leaves the run to be resumed.
+
+    Without a terminal nobody can be asked, so what needs an approval is
+    denied; Ctrl-C cancels.
+
+    Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
+    before its end.
+    """
+    from midcourse.cli.run import run
+
+    raise typer.Exit(run(task, set_ or [], run_id=run_id, json=json, quiet=quiet))
+
+
+@app.command(
+    name="resume",
+    epilog=teach(
+        ("midcourse resume last", "the latest run"),
+        ("midcourse resume 20260802-11", "the beginning of an id is enough"),
+    ),
+)
+def resume_command(run: Run, set_: Home = None, json: Json = False, quiet: Quiet = False) -> None:
+    """Go on with a run that was left, or whose process died.
+
+    The world is looked at first. Nothing finished is done again, and of what
+    was under way it is found out whether it happened. A run that has ended
+    shows its verdict again.
+
+    Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
+    before its end.
+    """
+    from midcourse.cli.resume import resume
+
+    raise typer.Exit(resume(run, set_ or [], json=json, quiet=quiet))
+
+
+@app.command(
+    name="runs",
+    epilog=teach(
+        ("midcourse runs", "the latest runs, and how they ended"),
+        ("midcourse runs --all --json", "all of them, for programs"),
+    ),
+)
+def runs_command(set_: Home = None, all_: All = False, json: Json = False) -> None:
+    """List the runs that are kept here, the latest first."""
+    from midcourse.cli.runs import list_runs
+
+    list_runs(set_ or [], everything=all_, json=json)
+
+
+@app.command(
+    name="show",
+    epilog=teach(
+        ("midcourse show last", "its plans with why each was made, the journal in brief, the verdict"),
+        ("midcourse show last --json | jq .plans", "for programs"),
+    ),
+)
+def show_command(run: Run, set_: Home = None, json: Json = False) -> None:
+    """Show what a run did and why, whether it has ended or not."""
+    from midcourse.cli.show import show
+
+    show(run, set_ or [], json=json)
+
+
+@app.command(
+    name="examples",
+    epilog=teach(
+        ("midcourse examples", "what there is"),
+        ("midcourse examples order > order.toml", "make one your own"),
+    ),
+)
+def examples_command(name: ExampleName = "", json: Json = False) -> None:
+    """List the tasks that ship with Midcourse, or print the file of one."""
+    from midcourse.cli.examples import examples
+
+    examples(name, json=json)
+
+
+@app.command(
+    name="settings",
+    epilog=teach(
+        ("midcourse settings", "all of them"),
+        ("MIDCOURSE_MAX_CALLS=5 midcourse settings --json", "as a run started like this would have them"),
+    ),
+)
+def settings_command(json: Json = False) -> None:
+    """List every setting: its value now, its default, and what it changes.
+
+    What is said last wins: --set over the environment (MIDCOURSE_MAX_CALLS, or
+    a .env file) over the task file over the default.
+    """
+    from midcourse.cli.settings import settings
+
+    settings(json=json)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"midcourse {version('midcourse')}")
+        raise typer.Exit
+
+
+@app.callback()
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Agents that plan as far as they can see, look again, and do nothing twice by accident."""
+
+
+@runtime_checkable
+class UsageError(Protocol):
+    """What Typer raises for a command line that it does not understand; it has no public name."""
+
+    exit_code: int
+
+    def format_message(self) -> str: ...
+    def show(self) -> None: ...
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """The exit code. Misuse is told in words, or with `--json` as an object; only our own bugs leave a traceback."""
+    args = sys.argv[1:] if args is None else args
+    try:
+        code = app(list(args), prog_name="midcourse", standalone_mode=False)
+    except MidcourseError as misuse:
+        return _misuse(str(misuse), args)
+    except Exception as error:
+        if not isinstance(error, UsageError):
+            raise
+        if "--json" in args:
+            return _misuse(error.format_message(), args)
+        error.show()
+        return MISUSE
+    return code if isinstance(code, int) else 0
+
+
+def _misuse(problem: str, args: Sequence[str]) -> int:
+    if "--json" in args:
+        print(json_format.dumps({"error": problem}), flush=True)
+    else:
+        print(f"midcourse: {problem}", file=sys.stderr)
+    return MISUSE

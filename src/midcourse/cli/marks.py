@@ -1,0 +1,97 @@
+"""The signs that the terminal can show, and text made safe for it."""
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks:
+    done: str = "✓"
+    current: str = "▸"
+    failed: str = "✗"
+    waiting: str = "·"
+    unknown: str = "?"
+    again: str = "↻"
+    dot: str = "·"
+    dash: str = "—"
+    arrow: str = "→"
+    ellipsis: str = "…"
+    full: str = "━"
+    empty: str = "─"
+    spinner: str = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+    ascii_only: bool = False
+
+    def fit(self, text: str, width: int) -> str:
+        """One line, cut to this many cells."""
+        text = self.clean(text)
+        if cell_len(text) <= width:
+            return text
+        room = max(0, width - cell_len(self.ellipsis))
+        return set_cell_size(text, room).rstrip() + self.ellipsis[:width]
+
+    def wrap(self, text: str, width: int, most: int) -> list[str]:
+        """At most so many lines; what does not fit is cut with an ellipsis."""
+        words = list(_pieces(self.clean(text).split(), max(1, width)))
+        lines: list[str] = []
+        while words and len(lines) < most - 1:
+            line = words.pop(0)
+            while words and cell_len(line) + 1 + cell_len(words[0]) <= width:
+                line += " " + words.pop(0)
+            lines.append(line)
+        return [*lines, self.fit(" ".join(words), width)] if words else lines
+
+    def clean(self, text: str) -> str:
+        """No control character of a page or a planner reaches the terminal; a sign that it cannot show is replaced."""
+        visible = "".join(_visible(char) for char in text)
+        return visible if not self.ascii_only else _ascii(visible)
+
+
+UNICODE = Marks()
+ASCII = Marks(
+    done="+",
+    current=">",
+    failed="x",
+    waiting=".",
+    again="@",
+    dot="-",
+    dash="-",
+    arrow="->",
+    ellipsis="...",
+    full="#",
+    empty=".",
+    spinner="|/-\\",
+    ascii_only=True,
+)
+
+_PLAIN = str.maketrans(
+    {"·": "-", "—": "-", "–": "-", "→": "->", "…": "...", "‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " "}
+)
+
+
+def marks_for(stream: TextIO) -> Marks:
+    encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "").replace("_", "")
+    return UNICODE if encoding.startswith("utf") else ASCII
+
+
+def _pieces(words: list[str], width: int) -> Iterator[str]:
+    for word in words:
+        yield from chop_cells(word, width)
+
+
+def _visible(char: str) -> str:
+    """Line ends are spaces; controls and invisible marks, which could forge what a person reads, are spelt out."""
+    if char in "\n\r\t\v\f\u2028\u2029":
+        return " "
+    if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn"):
+        return f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
+    return char
+
+
+def _ascii(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.translate(_PLAIN))
+    bare = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return bare.encode("ascii", "replace").decode()

@@ -1,0 +1,39 @@
+"""Arguments and options that several commands share, and the epilogs that teach by example."""
+
+from typing import Annotated
+
+import typer
+
+EXIT_CODES = "Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left before its end (resume it)."
+
+Task = Annotated[
+    str,
+    typer.Argument(
+        metavar="TASK", help="A task file, or the name of one from `midcourse examples`.", show_default=False
+    ),
+]
+Run = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or 'last'.", show_default=False)
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Change a setting, as often as needed. `midcourse settings` lists them."
+    ),
+]
+Home = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="home=FOLDER", help="Where the runs are kept, if not in .midcourse."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on the last line, and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict only, in one line.")]
+RunId = Annotated[str, typer.Option("--run-id", metavar="ID", help="Call the run this, to resume it by that name.")]
+All = Annotated[bool, typer.Option("--all", help="All runs, not only the latest 20.")]
+ExampleName = Annotated[
+    str, typer.Argument(metavar="NAME", help="Print the task file of this one.", show_default=False)
+]
+
+
+def teach(*lines: tuple[str, str]) -> str:
+    """An epilog: command lines, and what they do."""
+    return "\n\n".join(["[bold]Examples[/bold]", *(f"[cyan]{line}[/cyan]  [dim]{what}[/dim]" for line, what in lines)])

@@ -1,0 +1,125 @@
+"""Where a run is shown: a live view in a terminal, lines in a log, or nowhere. A question pushes it aside."""
+
+import asyncio
+import time
+from collections.abc import Generator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Protocol
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.text import Text
+
+from midcourse.cli.keyboard import Keyboard
+from midcourse.cli.telling import Happening
+from midcourse.cli.view import View
+from midcourse.cli.words import elapsed
+
+TICKS_A_SECOND = 5
+
+
+class Screen(Protocol):
+    def show(self, happening: Happening | None) -> None:
+        """A turn was taken in by the view; this is what happened, if it is worth words."""
+        ...
+
+    def open(self) -> AbstractContextManager[None]: ...
+
+    def aside(self) -> AbstractContextManager[None]:
+        """Make room for a question."""
+        ...
+
+
+class Nowhere:
+    """For `--json` and `--quiet`."""
+
+    def show(self, happening: Happening | None) -> None:
+        pass
+
+    @contextmanager
+    def open(self) -> Generator[None]:
+        yield
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        yield
+
+
+class Lines:
+    """Without a terminal: a line for each happening, and not one control code."""
+
+    def __init__(self, console: Console, view: View) -> None:
+        self._console = console
+        self._view = view
+
+    def show(self, happening: Happening | None) -> None:
+        if happening is not None:
+            text = self._view.marks.clean(happening.text)
+            at = elapsed(happening.at - self._view.started_at())
+            self._console.print(Text(f"{at:>5}  {text}"), soft_wrap=True)
+
+    @contextmanager
+    def open(self) -> Generator[None]:
+        yield
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        yield
+
+
+class LiveView:
+    """Redraws the view in place, in this loop and in no other thread."""
+
+    def __init__(self, console: Console, view: View, keyboard: Keyboard) -> None:
+        self._console = console
+        self._view = view
+        self._keyboard = keyboard
+        self._live: Live | None = None
+        self._drawn = ExitStack()
+        self._opened = False
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        height = max(4, console.size.height - 1)
+        yield self._view.render(width=options.max_width, height=height, now=time.time(), hint="Ctrl-C pauses")
+
+    def show(self, happening: Happening | None) -> None:
+        if self._live is not None:
+            self._live.refresh()
+
+    @contextmanager
+    def open(self) -> Generator[None]:
+        ticking = asyncio.get_running_loop().create_task(self._tick(), name="live view")
+        self._opened = True
+        self._draw()
+        try:
+            yield
+        finally:
+            self._opened = False
+            ticking.cancel()
+            self._drawn.close()
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        """Nothing is drawn until the question is answered; a question about a question changes nothing more."""
+        if self._live is None:
+            yield
+            return
+        self._live = None
+        self._drawn.close()
+        try:
+            yield
+        finally:
+            if self._opened:
+                self._draw()
+
+    def _draw(self) -> None:
+        live = Live(self, console=self._console, auto_refresh=False, transient=True)
+        self._drawn = ExitStack()
+        self._drawn.enter_context(self._keyboard.silenced())
+        self._live = self._drawn.enter_context(live)
+        live.refresh()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(1 / TICKS_A_SECOND)
+            self.show(None)

@@ -1,0 +1,154 @@
+"""A run from the command line, begun or resumed: wired up, followed, written out, and judged."""
+
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.text import Text
+
+from midcourse.app.agent import DATABASE, Agent, LiveRun
+from midcourse.app.nobody import NOBODY
+from midcourse.app.wiring import Job, agent_for, export, result_json, run_folder, save_job
+from midcourse.cli.approval import TerminalApprover
+from midcourse.cli.conduct import Conductor
+from midcourse.cli.desk import Desk
+from midcourse.cli.keyboard import Keyboard
+from midcourse.cli.screen import Lines, LiveView, Nowhere, Screen
+from midcourse.cli.terminal import Terminal, print_json, print_object, terminal
+from midcourse.cli.verdict import Verdict
+from midcourse.cli.view import View
+from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.phase import Paused
+from midcourse.domain.result import Result
+from midcourse.errors import TaskInvalid
+from midcourse.ports.store import Store
+from midcourse.store.sqlite import SqliteStore
+
+SUCCEEDED, FAILED, LEFT = 0, 1, 130
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manner:
+    """How much is said."""
+
+    json: bool = False
+    quiet: bool = False
+
+    @property
+    def silent(self) -> bool:
+        return self.json or self.quiet
+
+
+async def begin(job: Job, run_id: str, manner: Manner) -> int:
+    with SqliteStore(job.settings.home / DATABASE) as store:
+        if any(run.id == run_id for run in await store.runs()):
+            raise TaskInvalid(
+                f"there is a run '{run_id}' already; choose another --run-id, or midcourse resume {run_id}"
+            )
+        session = Session(job, run_id, store, manner)
+        save_job(job, session.folder)
+        return await session.conduct(session.agent.start(job.task, run_id=run_id))
+
+
+async def pick_up(job: Job, run_id: str, store: SqliteStore, manner: Manner) -> int:
+    session = Session(job, run_id, store, manner)
+    run, _ = await store.load(run_id)
+    session.view.recall(run, await store.plans(run_id), await store.journal(run_id))
+    live = session.agent.pick_up(run_id)
+    if run.wish == "pause" or isinstance(run.phase, Paused):
+        live.resume()
+    return await session.conduct(live)
+
+
+class Session:
+    """One run, its folder, and whoever watches it."""
+
+    def __init__(self, job: Job, run_id: str, store: SqliteStore, manner: Manner) -> None:
+        self.folder = run_folder(job.settings, run_id)
+        self._run_id = run_id
+        self._store = store
+        self._manner = manner
+        self._terminal = terminal(silent=manner.silent)
+        self.view = View(name=job.name, goal=job.task.goal, run_id=run_id, marks=self._terminal.marks)
+        keyboard = Keyboard()
+        desk = _desk(self._terminal, keyboard)
+        screen = _screen(self._terminal, self.view, keyboard, manner)
+        self._conductor = Conductor(store=store, view=self.view, screen=screen, desk=desk, live=self._terminal.live)
+        approver = desk and TerminalApprover(
+            desk=desk,
+            screen=screen,
+            interrupted=self._conductor.question_interrupted,
+            ended=self._conductor.leave,
+        )
+        self.agent: Agent = replace(agent_for(job, self.folder, approver), store=store)
+
+    async def conduct(self, live: LiveRun) -> int:
+        self._announce()
+        with logged_to(self.folder / "run.log"):
+            result = await self._conductor.follow(live)
+        await export(self._store, self._run_id, self.folder)
+        if result is None:
+            return self._left()
+        return await present(result, self._store, self.folder, self._manner)
+
+    def _announce(self) -> None:
+        if not self._terminal.live and not self._manner.silent:
+            goal = self._terminal.marks.clean(self.view.goal)
+            self._terminal.console.print(Text(f"run {self._run_id}: {goal}"), soft_wrap=True)
+
+    def _left(self) -> int:
+        how = f"midcourse resume {self._run_id}"
+        if self._manner.json:
+            print_object({"error": f"left before its end; {how} goes on", "run": self._run_id})
+        else:
+            text = Text.assemble(("left before its end", "bold yellow"), f"; to go on: {how}")
+            self._terminal.console.print(text, soft_wrap=True)
+        return LEFT
+
+
+def _desk(where: Terminal, keyboard: Keyboard) -> Desk | None:
+    return where.asks_on and Desk(console=where.asks_on, keyboard=keyboard, marks=where.marks)
+
+
+def _screen(where: Terminal, view: View, keyboard: Keyboard, manner: Manner) -> Screen:
+    if manner.silent:
+        return Nowhere()
+    return LiveView(where.console, view, keyboard) if where.live else Lines(where.console, view)
+
+
+async def present(result: Result, store: Store, folder: Path, manner: Manner) -> int:
+    """Say what a run came to, and return the exit code for it."""
+    if manner.json:
+        print_json(result_json(result))
+    else:
+        where = terminal()
+        verdict = await verdict_of(result, store, folder)
+        if manner.quiet:
+            where.console.print(Text(verdict.line(where.marks)), soft_wrap=True)
+        else:
+            verdict.print(where.console, where.marks)
+    return SUCCEEDED if result.success else FAILED
+
+
+async def verdict_of(result: Result, store: Store, folder: Path) -> Verdict:
+    nobody = False
+    if result.final_reason in ("rejected", "needs_human"):
+        decided = [row.event for row in await store.journal(result.run) if isinstance(row.event, ApprovalDecided)]
+        nobody = bool(decided) and decided[-1].by == NOBODY
+    return Verdict(result=result, folder=folder, nobody_asked=nobody)
+
+
+@contextmanager
+def logged_to(path: Path) -> Generator[None]:
+    """What libraries log goes to a file, which is there only if they do: the terminal belongs to the view."""
+    handler = logging.FileHandler(path, delay=True, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()

@@ -1,0 +1,67 @@
+"""`midcourse settings`: every setting, its value now, and what it changes."""
+
+from dataclasses import asdict, dataclass
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from midcourse.app.settings import PREFIX, Settings
+from midcourse.cli.terminal import Terminal, print_object, terminal
+from midcourse.cli.words import argument
+from midcourse.domain.argument import Scalar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    name: str
+    value: Scalar
+    default: Scalar
+    environment: str
+    said: bool
+    """Whether the environment sets it."""
+    changes: str
+
+
+def settings(*, json: bool) -> None:
+    rows = _rows(Settings.load())
+    if json:
+        print_object([asdict(row) for row in rows])
+        return
+    where = terminal()
+    if where.console.is_terminal:
+        where.console.print(_table(rows, where))
+        return
+    for row in rows:
+        line = f"{row.name} = {argument(row.value)} (default {argument(row.default)}): {row.changes}"
+        where.console.print(Text(where.marks.clean(line)), soft_wrap=True)
+
+
+def _rows(now: Settings) -> list[Row]:
+    return [
+        Row(
+            name=name,
+            value=_scalar(getattr(now, name)),
+            default=_scalar(field.default),
+            environment=f"{PREFIX}{name.upper()}",
+            said=name in now.model_fields_set,
+            changes=field.description or "",
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def _scalar(value: object) -> Scalar:
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _table(rows: list[Row], where: Terminal) -> Table:
+    table = Table(box=box.ASCII if where.marks.ascii_only else box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("setting", no_wrap=True, style="bold")
+    table.add_column("now", overflow="fold")
+    table.add_column("default", overflow="fold", style="dim")
+    table.add_column("what it changes", overflow="fold", ratio=1)
+    for row in rows:
+        now = Text(argument(row.value), "bold yellow" if row.said else "")
+        table.add_row(row.name, now, argument(row.default), where.marks.clean(row.changes))
+    return table
