@@ -78,6 +78,26 @@ def test_one_excuse_does_not_cover_another_failure() -> None:
     assert repeats_failure(a_run(tried(reason="busy"), tried(reason="rejected")), CLICK)
 
 
+def test_tries_on_one_screen_count_together_whatever_came_after() -> None:
+    """Else a step whose failures each lead somewhere else, or are called otherwise, is excused for ever."""
+    scattered = [tried(reason="busy", after=f"f{n}") for n in range(3, 6)]
+    assert not repeats_failure(a_run(*scattered), CLICK)
+    assert repeats_failure(a_run(*scattered, tried(reason="timeout")), CLICK)
+
+
+def test_the_cool_down_is_that_of_the_last_try() -> None:
+    early, late = tried(reason="busy", at=100.0), tried(reason="timeout", at=999.0, after="f3")
+    assert repeats_failure(a_run(late, early, now=1002.9), CLICK)
+    assert not repeats_failure(a_run(late, early, now=1003.0), CLICK)
+
+
+@pytest.mark.parametrize("reason", ["target_not_visible", "stale_target"])
+def test_what_could_not_be_seen_was_not_tried(reason: str) -> None:
+    run = a_run(tried(reason=reason))
+    assert not repeats_failure(run, CLICK)
+    assert repeats_failure(replace(run, seen=ref("f1", stale=True)), CLICK)
+
+
 def test_admission_can_be_switched_off_but_not_for_what_is_finished() -> None:
     run = replace(a_run(tried(), replan_admission=False), finished_irreversible=(ORDER.identity,))
     assert not repeats_failure(run, CLICK)

@@ -166,7 +166,8 @@ def refuse(run: Run, why: str, then: AskPlanner | Plan) -> Turn:
     """The plan would do again what is finished or what failed. Once more, with the reason; then it is over."""
     run = count(run, refusals=1)
     if run.counts.refusals > 1:
-        return run, End(reason="replan_no_change", detail=why)
+        broke = f" ({then.why})" if then.cause == "error" and then.why != why else ""
+        return run, End(reason="replan_no_change", detail=why + broke)
     return run, then
 
 
@@ -225,15 +226,11 @@ def reported(run: Run, move: Report) -> Turn:
 
 
 def _remember(run: Run, move: Report) -> Run:
-    before, after = move.before, seen_fingerprint(run)
-    same = [a for a in run.attempts if (a.call, a.before, a.reason) == (move.step.call, before, move.reason)]
-    others = tuple(a for a in run.attempts if a not in same)
+    """The same failure between the same two screens is counted; every other is listed."""
     attempt = Attempt(
-        call=move.step.call,
-        before=before,
-        after=after,
-        reason=move.reason,
-        at=run.now,
-        count=1 + sum(a.count for a in same),
+        call=move.step.call, before=move.before, after=seen_fingerprint(run), reason=move.reason, at=run.now
     )
+    same = next((a for a in run.attempts if replace(a, at=run.now, count=1) == attempt), None)
+    others = tuple(a for a in run.attempts if a is not same)
+    attempt = replace(attempt, count=1 + same.count if same else 1)
     return replace(run, attempts=(*others, attempt)[-MOST_ATTEMPTS:])

@@ -34,16 +34,15 @@ def repeats_failure(run: Run, step: PlannedStep) -> bool:
     if not run.limits.replan_admission or run.seen is None:
         return False
     seen = run.seen
-    return any(
-        attempt.call == step.call
-        and seen.fingerprint in (attempt.before, attempt.after)
-        and not (_excused(run, attempt) or (attempt.reason in OUT_OF_SIGHT and not seen.stale))
-        for attempt in run.attempts
-    )
+    same = [a for a in run.attempts if a.call == step.call and seen.fingerprint in (a.before, a.after)]
+    tried = [a for a in same if seen.stale or a.reason not in OUT_OF_SIGHT]
+    return bool(tried) and not _excused(run, tried)
 
 
-def _excused(run: Run, attempt: Attempt) -> bool:
-    """It was transient, its cool-down has passed, and the step was not retried too often."""
-    if kind_of(attempt.reason) != "transient" or attempt.count > run.limits.max_step_retries:
+def _excused(run: Run, tried: list[Attempt]) -> bool:
+    """All of them were transient, together no more than a step's retries, and the last one is long enough ago."""
+    times = sum(attempt.count for attempt in tried)
+    if times > run.limits.max_step_retries or any(kind_of(attempt.reason) != "transient" for attempt in tried):
         return False
-    return run.now >= attempt.at + retry_delay(run.limits, attempt.reason, attempt.count - 1)
+    last = max(tried, key=lambda attempt: attempt.at)
+    return run.now >= last.at + retry_delay(run.limits, last.reason, times - 1)
