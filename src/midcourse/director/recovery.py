@@ -9,7 +9,7 @@ from midcourse.domain.move import Advance, BackOff, End, Look, Plan, Recover
 from midcourse.domain.phase import BackingOff
 from midcourse.domain.run import Run
 from midcourse.policy.recovery import retry_delay, what_now
-from midcourse.policy.spending import seconds_left
+from midcourse.policy.spending import seconds_left, seconds_to_deadline
 
 
 def recover(run: Run, move: Recover) -> Turn:
@@ -34,7 +34,9 @@ def back_off(run: Run, move: BackOff) -> Turn:
     if move.seconds <= 0:
         return run, move.then
     if move.seconds >= seconds_left(run):
-        return run, End(reason="budget_exhausted", detail=f"no time left to wait {move.seconds:g} s")
+        late = move.seconds >= seconds_to_deadline(run)
+        reason = "deadline_exceeded" if late else "budget_exhausted"
+        return run, End(reason=reason, detail=f"no time left to wait {move.seconds:g} s")
     return issue(
         run,
         BackingOff(then=move.then),

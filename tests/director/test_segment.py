@@ -1,0 +1,321 @@
+"""The segment horizon: open, look, plan, go through the steps, look again at the transition."""
+
+import pytest
+
+from midcourse.domain.command import MakePlan, Observe, OpenWorld
+from midcourse.domain.event import Guided
+from midcourse.domain.phase import Acting, BackingOff, Concluding, Looking, Opening, Planning
+from tests.harness import REPLAN_STEP, Drill, a_step
+
+ONE, TWO = a_step("one"), a_step("two")
+
+
+# --- opening and looking
+
+
+def test_a_run_opens_the_world_looks_for_free_and_plans() -> None:
+    drill = Drill(look_calls=1).to_planning()
+    assert [command.kind for command in drill.commands] == ["open_world", "observe", "make_plan"]
+    assert drill.sent(Observe)[0].free
+    assert drill.run.budget.spent.calls == 0
+    command = drill.pending(MakePlan)
+    assert (command.version, command.cause, command.seen) == (1, "initial", "o-f1")
+    assert (command.stale, command.wrap_up) == (False, False)
+
+
+def test_a_world_that_cannot_be_opened_ends_the_run() -> None:
+    assert Drill().starts().opens(False, detail="no display").ended == ("world_lost", "no display")
+
+
+def test_a_first_look_is_tried_again_until_something_is_seen() -> None:
+    drill = Drill().starts().opens().sees_nothing("empty")
+    assert isinstance(drill.phase, BackingOff)
+    drill.waits().sees("f1")
+    assert isinstance(drill.phase, Planning)
+
+
+def test_a_world_that_never_shows_anything_is_lost() -> None:
+    drill = Drill(max_step_retries=2).starts().opens()
+    for _ in range(2):
+        drill.sees_nothing("failed", detail="black screen").waits()
+    assert drill.sees_nothing("failed", detail="black screen").ended == (
+        "world_lost",
+        "nothing could be seen: black screen",
+    )
+    assert len(drill.sent(Observe)) == 3
+
+
+def test_a_failed_look_keeps_what_was_seen_marked_stale() -> None:
+    drill = Drill().to_acting(ONE, REPLAN_STEP).acts().sees_nothing()
+    assert drill.run.seen is not None
+    assert (drill.run.seen.fingerprint, drill.run.seen.stale) == ("f1", True)
+    command = drill.pending(MakePlan)
+    assert (command.seen, command.stale) == ("o-f1", True)
+
+
+def test_a_lost_world_is_opened_again_and_planned_anew() -> None:
+    drill = Drill().to_acting(ONE, REPLAN_STEP).acts().sees_nothing("world_lost")
+    assert isinstance(drill.phase, Opening)
+    drill.opens().sees("f0")
+    assert drill.pending(MakePlan).version == 2
+    drill.plans(TWO)
+    assert isinstance(drill.phase, Acting)
+    assert drill.run.counts.reopenings == 1
+
+
+def test_a_world_that_is_lost_in_a_segment_gets_a_new_plan_that_says_so() -> None:
+    drill = Drill().to_acting(ONE, TWO).acts("unknown", reason="world_lost", fingerprint=None)
+    drill.opens().verifies("undecided").waits()
+    assert drill.pending(MakePlan).cause == "reopened"
+    assert drill.run.counts.replans == 1
+    assert drill.run.counts.error_replans == 0
+
+
+def test_a_world_is_not_opened_for_ever() -> None:
+    drill = Drill(max_reopenings=1).to_acting(ONE, REPLAN_STEP).acts()
+    drill.sees_nothing("world_lost").opens().sees_nothing("world_lost")
+    assert drill.ended == ("world_lost", "the world was lost 2 times")
+    assert len(drill.sent(OpenWorld)) == 2
+
+
+# --- going through the steps
+
+
+def test_steps_are_done_in_order_and_the_end_of_the_plan_is_the_end_of_the_run() -> None:
+    drill = Drill().to_acting(ONE, TWO)
+    assert drill.commands[-1].kind == "act"
+    drill.acts().acts()
+    assert drill.ended[0] == "plan_complete"
+    assert not drill.run.verified
+    counts = drill.run.counts
+    assert (counts.steps, counts.executions, counts.completed, counts.versions) == (2, 2, 2, 1)
+
+
+def test_replan_is_never_acted_on_but_looked_at_and_planned() -> None:
+    drill = Drill().to_acting(ONE, REPLAN_STEP).acts("ok", fingerprint="f2")
+    assert isinstance(drill.phase, Looking)
+    drill.sees("f3")
+    command = drill.pending(MakePlan)
+    assert (command.cause, command.version, command.seen) == ("adaptive", 2, "o-f3")
+    assert drill.run.counts.executions == 1
+
+
+def test_a_transition_that_is_seen_is_an_extension_and_no_replan() -> None:
+    drill = Drill().to_acting(ONE, REPLAN_STEP).acts().sees("f2")
+    assert (drill.run.counts.extensions, drill.run.counts.replans) == (1, 0)
+
+
+def test_a_transition_that_did_not_happen_counts_as_a_replan() -> None:
+    drill = Drill().to_acting(ONE, REPLAN_STEP).acts().sees("f1")
+    assert (drill.run.counts.extensions, drill.run.counts.replans) == (0, 1)
+    stale = Drill().to_acting(ONE, REPLAN_STEP).acts("ok", fingerprint="f2").sees_nothing()
+    assert (stale.run.counts.extensions, stale.run.counts.replans) == (0, 1)
+
+
+def seven_pages(drill: Drill) -> Drill:
+    drill.to_planning("page0")
+    for page in range(1, 7):
+        drill.plans(ONE, REPLAN_STEP).acts("ok", fingerprint=f"page{page}")
+        if drill.phase.kind == "looking":
+            drill.sees(f"page{page}")
+        if drill.phase.kind == "ended":
+            return drill
+    return drill.plans(ONE).acts()
+
+
+def test_a_perfect_task_of_seven_pages_succeeds() -> None:
+    drill = seven_pages(Drill())
+    assert drill.ended[0] == "plan_complete"
+    assert (drill.run.counts.versions, drill.run.counts.extensions, drill.run.counts.replans) == (7, 6, 0)
+
+
+def test_seed_000_counts_extensions_and_stops_at_the_sixth() -> None:
+    drill = seven_pages(Drill(count_extensions=True))
+    assert drill.ended[0] == "replan_exhausted"
+    assert drill.run.counts.extensions == 5
+
+
+def test_segments_have_a_ceiling() -> None:
+    drill = seven_pages(Drill(max_segments=3))
+    assert drill.ended == ("budget_exhausted", "all 3 segments are used up")
+    assert drill.run.counts.versions == 3
+
+
+def test_looks_after_the_steps_of_a_final_plan_can_be_saved() -> None:
+    steps = (ONE, a_step("order", "irreversible"), TWO, a_step("three"))
+    drill = Drill(final_looks="last", approvals="never").to_acting(*steps)
+    looks: list[bool] = []
+    for step in steps:
+        looks.append(drill.sent(type(drill.commands[-1]))[-1].look)  # pyright: ignore[reportAttributeAccessIssue]
+        drill.acts(evidence="expectation" if step.effect == "irreversible" else "")
+    assert looks == [False, True, False, True]
+
+
+# --- what the planner answers
+
+
+def test_the_planner_may_say_that_it_is_done() -> None:
+    assert Drill().to_planning().plans(verdict="done", detail="nothing to do").ended == (
+        "plan_complete",
+        "nothing to do",
+    )
+    checked = Drill(has_done_when=True).to_planning().plans(verdict="done")
+    assert isinstance(checked.phase, Concluding)
+
+
+def test_an_empty_first_plan_gets_one_error_replan_and_an_empty_replan_ends() -> None:
+    drill = Drill().to_planning().plans()
+    command = drill.pending(MakePlan)
+    assert (command.cause, command.version) == ("error", 1)
+    assert drill.run.counts.error_replans == 1
+    assert drill.plans(detail="nothing fits").ended == ("empty_plan", "nothing fits")
+
+
+@pytest.mark.parametrize("verdict", ["steps", "gave_up"])
+def test_a_replan_without_steps_ends(verdict: str) -> None:
+    drill = Drill().to_acting(ONE, REPLAN_STEP).acts().sees("f2").plans(verdict=verdict)
+    assert drill.ended[0] == "empty_plan"
+    assert drill.ended[1]
+
+
+@pytest.mark.parametrize("verdict", ["refused", "garbage"])
+def test_an_answer_that_is_no_plan_counts_as_an_error(verdict: str) -> None:
+    drill = Drill(max_error_replans=2).to_planning()
+    drill.plans(verdict=verdict, detail="no").plans(verdict=verdict, detail="no")
+    assert drill.run.counts.error_replans == 2
+    reason, detail = drill.plans(verdict=verdict, detail="no").ended
+    assert reason == "replan_exhausted"
+    assert detail == f"the planner's answer was {verdict}: no"
+    assert drill.run.counts.planner_calls == 3
+
+
+def test_impossible_stops_at_once_unless_told_not_to() -> None:
+    drill = Drill().to_planning().plans(verdict="impossible", detail="no door")
+    assert drill.ended == ("structural_failure", "the planner found it impossible: no door")
+    patient = Drill(structural_stop=False).to_planning().plans(verdict="impossible")
+    assert patient.pending(MakePlan).cause == "error"
+
+
+def test_an_unreachable_planner_is_asked_again_and_never_counts_as_a_replan() -> None:
+    drill = Drill(max_step_retries=2).to_planning()
+    for wait in (2.0, 4.0):
+        drill.plans(verdict="transport", detail="503")
+        assert isinstance(drill.phase, BackingOff)
+        before = drill.now
+        drill.waits()
+        assert drill.now - before == wait
+    assert drill.plans(verdict="transport", detail="503").ended == ("planner_unavailable", "503")
+    counts = drill.run.counts
+    assert (counts.replans, counts.error_replans, counts.versions, counts.planner_calls) == (0, 0, 0, 3)
+
+
+def test_a_planner_that_comes_back_is_asked_the_same_question() -> None:
+    drill = Drill().to_acting(ONE).acts("failed", reason="rejected", detail="no").plans(verdict="transport").waits()
+    first, second, third = drill.sent(MakePlan)
+    assert (second.cause, second.why, second.version) == (third.cause, third.why, third.version)
+    assert first.cause == "initial"
+
+
+def test_advice_goes_to_every_plan_to_come_and_forces_none() -> None:
+    drill = Drill().to_acting(ONE, REPLAN_STEP).tell(Guided(text="  use the menu "))
+    assert isinstance(drill.phase, Acting)
+    drill.acts().sees("f2")
+    assert drill.pending(MakePlan).guidance == ("use the menu",)
+
+
+def test_advice_is_kept_short() -> None:
+    drill = Drill().starts()
+    for n in range(12):
+        drill.tell(Guided(text=f"{n} " + "x" * 900))
+    drill.tell(Guided(text="   "))
+    assert len(drill.run.guidance) == 10
+    assert drill.run.guidance[-1].startswith("11 ")
+    assert all(len(text) == 500 for text in drill.run.guidance)
+
+
+# --- replan admission
+
+
+def test_the_same_plan_after_a_failure_is_refused_once_and_then_ends_the_run() -> None:
+    drill = Drill().to_acting(ONE).acts("failed", reason="rejected", detail="no such name")
+    assert drill.pending(MakePlan).cause == "error"
+    assert "no such name" in drill.pending(MakePlan).why
+    drill.plans(ONE)
+    again = drill.pending(MakePlan)
+    assert "failed before, and nothing has changed" in again.refused
+    assert again.version == 2
+    reason, detail = drill.plans(ONE).ended
+    assert reason == "replan_no_change"
+    assert "failed before" in detail
+    assert drill.run.counts.executions == 1
+    assert drill.run.counts.error_replans == 1
+    assert drill.run.counts.versions == 1
+
+
+def test_a_refused_planner_may_think_again() -> None:
+    drill = Drill().to_acting(ONE).acts("failed", reason="rejected").plans(ONE).plans(TWO).acts()
+    assert drill.ended[0] == "plan_complete"
+
+
+def test_a_step_that_goes_well_clears_the_slate() -> None:
+    drill = Drill().to_acting(ONE).acts("failed", reason="rejected").plans(ONE).plans(TWO, REPLAN_STEP).acts()
+    assert drill.run.counts.refusals == 0
+    drill.sees("f1").plans(ONE)
+    assert isinstance(drill.phase, Planning), "refused, but for the first time since"
+
+
+def test_without_admission_a_stuck_planner_goes_on_until_its_replans_are_used_up() -> None:
+    drill = Drill(replan_admission=False).to_acting(ONE)
+    for _ in range(3):
+        drill.acts("failed", reason="rejected").plans(ONE)
+    assert drill.acts("failed", reason="rejected").ended[0] == "replan_exhausted"
+    assert drill.run.counts.executions == 4
+
+
+def test_a_step_that_failed_is_refused_at_the_gate_where_the_plan_hid_it() -> None:
+    """Behind a step that may change the screen nobody can tell; when it comes up, everybody can."""
+    drill = Drill().to_acting(ONE).acts("failed", reason="rejected")
+    drill.plans(TWO, ONE).acts("ok", fingerprint="f1")
+    command = drill.pending(MakePlan)
+    assert (command.cause, command.version) == ("error", 3)
+    assert drill.run.counts.refusals == 1
+    assert drill.run.counts.executions == 2
+
+
+def test_a_plan_that_repeats_what_is_finished_is_refused() -> None:
+    order = a_step("order", "irreversible")
+    drill = Drill(approvals="never").to_acting(order, REPLAN_STEP).acts(evidence="expectation").sees("f2")
+    drill.plans(order)
+    assert "is finished already" in drill.pending(MakePlan).refused
+    assert drill.plans(ONE, order).ended[0] == "replan_no_change"
+
+
+# --- errors, replans and their ceilings
+
+
+def fails_and_replans(drill: Drill, times: int) -> Drill:
+    for n in range(times):
+        if drill.phase.kind != "ended":
+            drill.plans(a_step(f"try{n}")).acts("failed", reason="rejected", detail=f"no {n}")
+    return drill
+
+
+def test_error_replans_have_a_ceiling_of_their_own() -> None:
+    drill = fails_and_replans(Drill().to_planning(), 9)
+    assert drill.ended == ("replan_exhausted", "try3 failed: rejected — no 3")
+    assert (drill.run.counts.error_replans, drill.run.counts.replans) == (3, 3)
+
+
+def test_all_replans_share_one_ceiling() -> None:
+    drill = fails_and_replans(Drill(max_replans=2, max_error_replans=9).to_planning(), 9)
+    assert drill.ended[0] == "replan_exhausted"
+    assert drill.run.counts.replans == 2
+
+
+def test_every_replan_says_why() -> None:
+    drill = fails_and_replans(Drill().to_planning(), 2)
+    assert [command.why for command in drill.sent(MakePlan)] == [
+        "",
+        "try0 failed: rejected — no 0",
+        "try1 failed: rejected — no 1",
+    ]
