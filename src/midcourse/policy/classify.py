@@ -7,6 +7,7 @@ Kind: TypeAlias = Literal["transient", "structural", "other"]
 KINDS: dict[str, Kind] = {
     # The same step may well work in a moment.
     "busy": "transient",
+    "grasp_slipped": "transient",
     "no_effect": "transient",
     "not_dispatched": "transient",
     "timeout": "transient",
