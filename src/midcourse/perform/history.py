@@ -23,15 +23,15 @@ class History:
 
 
 async def history_of(store: Store, run_id: str, told: tuple[Told, ...]) -> History:
-    """`told` is what people said of steps that nothing else could decide; it counts more than the ledger."""
+    """`told` is what people said of tries that nothing else could decide, in the order of these tries."""
     plans = {plan.version: plan for plan in await store.plans(run_id)}
-    words = {(word.version, word.index): word.happened for word in told}
+    words = list(told)
     completed: list[CompletedStep] = []
     attempts: list[FailedStep] = []
     data: dict[str, Scalar] = {}
     for entry in await store.ledger(run_id):
         step = plans[entry.version].steps[entry.index]
-        outcome = _final_outcome(entry, words.get((entry.version, entry.index)))
+        outcome = _final_outcome(entry, words)
         if outcome.status == "ok":
             data.update(outcome.data)
             completed.append(_completed(step, doubtful=False))
@@ -42,11 +42,16 @@ async def history_of(store: Store, run_id: str, told: tuple[Told, ...]) -> Histo
     return History(completed=tuple(completed), attempts=tuple(attempts), data=tuple(data.items()))
 
 
-def _final_outcome(entry: LedgerEntry, happened: bool | None) -> Outcome:
+def _final_outcome(entry: LedgerEntry, words: list[Told]) -> Outcome:
+    """What the ledger has, or else the first word on this step that no earlier try has taken."""
     outcome = entry.outcome or NO_ANSWER
-    if outcome.status != "unknown" or happened is None:
+    word = next((word for word in words if (word.version, word.index) == (entry.version, entry.index)), None)
+    if outcome.status != "unknown" or word is None:
         return outcome
-    return Outcome(status="ok", evidence="person") if happened else Outcome(status="no_effect", reason="no_effect")
+    words.remove(word)
+    if word.happened:
+        return Outcome(status="ok", evidence="person")
+    return Outcome(status="no_effect", reason="no_effect", detail="a person says that it did not happen")
 
 
 def _completed(step: Step, *, doubtful: bool) -> CompletedStep:

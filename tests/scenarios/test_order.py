@@ -1,0 +1,211 @@
+"""The story of the design's first section: 'Place order' was pressed and the page said 504. What now?
+
+Orders are counted by the shop, never by the run.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from midcourse.domain.approval import Decision
+from midcourse.testing import Answers, Posts, Rule
+from midcourse.worlds.simulated import Fault
+from midcourse.worlds.simulated.faults import LOOK_KINDS, STORE_KINDS, LookKind, StoreKind
+from tests.scenarios.stage import Stage, example
+
+PRESSED = "Place the order"
+MENDED = [
+    Fault(kind="stored_but_error", skill="place_order"),
+    Fault(kind="error_not_stored", skill="place_order"),
+    Fault(kind="stored_late", skill="place_order", seconds=0.9),
+    Fault(kind="done_but_timeout", skill="place_order", seconds=30.0),
+    Fault(kind="popup", skill="place_order"),
+    Fault(kind="zone_moves", skill="place_order"),
+    Fault(kind="no_effect", skill="place_order"),
+    Fault(kind="transient", skill="place_order"),
+    Fault(kind="structural", skill="place_order"),
+    Fault(kind="popup", skill="fill"),
+    Fault(kind="zone_moves", skill="set_quantity"),
+    Fault(kind="no_effect", skill="fill", nth=2),
+    Fault(kind="transient", skill="go"),
+]
+"""Trouble that ends well all the same."""
+
+
+def called(fault: Fault) -> str:
+    return f"{fault.kind} {fault.skill}".strip()
+
+
+async def test_without_trouble_one_order_is_placed_and_its_number_brought_back() -> None:
+    stage = example("order")
+    played = await stage.play()
+    (order,) = stage.effects
+    assert played.ended == (True, True, "goal_reached")
+    assert played.result.data == (("order_number", order.get("number")),)
+
+
+@pytest.mark.parametrize("fault", MENDED, ids=called)
+async def test_trouble_ends_with_exactly_one_order(fault: Fault) -> None:
+    stage = example("order", faults=[fault])
+    played = await stage.play()
+    (order,) = stage.effects
+    assert played.ended == (True, True, "goal_reached")
+    assert (order.get("reference"), order.get("items")) == ("PO-1001", {"Desk lamp": 1})
+    assert played.result.data == (("order_number", order.get("number")),)
+    assert played.completed.count(PRESSED) == 1
+
+
+async def test_effect_stored_and_504_shown() -> None:
+    """It is looked up whether the order exists, and only then the run goes on."""
+    stage = example("order", faults=[Fault(kind="stored_but_error")])
+    played = await stage.play()
+    assert len(stage.effects) == 1
+    after_doubt = played.phases[played.phases.index("verifying") + 1]
+    assert after_doubt == "looking"
+    assert played.result.attempts == ()
+
+
+async def test_not_stored_and_504_shown() -> None:
+    """The probe finds nothing, and by then it would have: the order is placed again, which is the first time."""
+    stage = example("order", faults=[Fault(kind="error_not_stored")])
+    played = await stage.play()
+    assert len(stage.effects) == 1
+    assert (played.result.attempts[0].says, played.result.attempts[0].reason) == (PRESSED, "no_effect")
+
+
+async def test_not_stored_and_success_shown_is_never_a_verified_success() -> None:
+    """The page lies; the shop's list of orders does not."""
+    stage = example("order", faults=[Fault(kind="success_not_stored")])
+    played = await stage.play()
+    assert stage.effects == ()
+    assert played.ended == (False, False, "replan_exhausted")
+    assert played.result.final_detail == "done_when is not met: the probe 'order_placed' found nothing"
+
+
+async def test_stored_late_is_waited_for_as_long_as_the_probe_needs() -> None:
+    """The order turns up 0.9 s later, the probe's word counts after 1 s: nothing is sent in between."""
+    stage = example("order", faults=[Fault(kind="stored_late", seconds=0.9)])
+    played = await stage.play()
+    assert len(stage.effects) == 1
+    assert played.result.wall_seconds == 1.0
+
+
+@pytest.mark.parametrize("skill", ["fill", "place_order"])
+async def test_a_page_that_loads_too_long_is_an_honest_failure(skill: str) -> None:
+    """Nobody can plan on a loading screen. Whether there is an order by then, the run says."""
+    slow = Fault(kind="slow_load", skill=skill, seconds=5.0)
+    stage = example("order", faults=[slow])
+    played = await stage.play()
+    assert played.ended == (False, False, "empty_plan")
+    assert (PRESSED in played.completed) == (len(stage.effects) == 1) == (skill == "place_order")
+    patient = example("order", faults=[slow], step_delay_seconds=5.0)
+    assert (await patient.play()).ended == (True, True, "goal_reached")
+    assert len(patient.effects) == 1
+
+
+async def test_a_basket_that_stayed_empty_unnoticed_is_an_honest_failure() -> None:
+    """The step said nothing about what it expects, so its success was believed; the shop turns the order down."""
+    stage = example("order", faults=[Fault(kind="no_effect", skill="set_quantity")])
+    played = await stage.play()
+    assert stage.effects == ()
+    assert played.ended == (False, False, "replan_exhausted")
+    assert PRESSED not in played.completed
+
+
+@pytest.mark.parametrize("times", [1, 3, 1000])
+@pytest.mark.parametrize("nth", range(1, 12))
+@pytest.mark.parametrize("kind", LOOK_KINDS)
+async def test_looks_that_fail_or_show_nothing_never_make_two_orders(kind: LookKind, nth: int, times: int) -> None:
+    stage = example("order", faults=[Fault(kind=kind, nth=nth, times=times)])
+    played = await stage.play()
+    if times <= 3:
+        assert played.ended == (True, True, "goal_reached")
+        assert len(stage.effects) == 1
+    else:
+        assert len(stage.effects) <= 1
+        assert played.result.verified <= bool(stage.effects)
+
+
+@pytest.mark.parametrize("first", STORE_KINDS)
+@pytest.mark.parametrize("second", STORE_KINDS)
+async def test_two_faults_of_storing_in_a_row_never_make_two_orders(first: StoreKind, second: StoreKind) -> None:
+    faults = [Fault(kind=first, seconds=0.5), Fault(kind=second, seconds=0.5, nth=2)]
+    stage = example("order", faults=faults)
+    played = await stage.play()
+    assert len(stage.effects) <= 1
+    assert played.result.verified == bool(stage.effects)
+
+
+# --- nobody but a person can tell
+
+
+def without_probe(rules: tuple[Rule, ...]) -> list[Rule]:
+    return [replace(rule, steps=tuple(replace(step, probe=None) for step in rule.steps)) for rule in rules]
+
+
+def in_doubt(fault: Fault, *decisions: Decision) -> tuple[Stage, Answers]:
+    person = Answers(*decisions)
+    return example("order", faults=[fault], rules=without_probe, approver=person), person
+
+
+HAPPENED, DID_NOT, STOP = (Decision(verdict=verdict) for verdict in ("happened", "did_not_happen", "stop"))
+
+
+async def test_the_person_is_asked_whether_it_happened_and_shown_what_was_sent() -> None:
+    stage, person = in_doubt(Fault(kind="stored_but_error"), HAPPENED)
+    await stage.play()
+    (question,) = person.questions
+    assert (question.about, question.says) == ("happened", (PRESSED,))
+    (consequence,) = question.consequences
+    assert dict(consequence.commit.values)["reference"] == "PO-1001"
+    assert consequence.commit.address == "https://shop.example/orders"
+    assert question.detail == "nothing on the screen decides it, and there is no probe"
+
+
+async def test_it_happened_the_run_goes_on_from_there() -> None:
+    stage, _ = in_doubt(Fault(kind="stored_but_error"), HAPPENED)
+    played = await stage.play()
+    assert len(stage.effects) == 1
+    assert played.ended == (True, True, "goal_reached")
+    assert [step.doubtful for step in played.result.completed if step.says == PRESSED] == [False]
+    assert PRESSED in [step.says for step in played.contexts[-1].completed]
+
+
+async def test_it_did_not_happen_the_order_is_placed_then() -> None:
+    stage, person = in_doubt(Fault(kind="error_not_stored"), DID_NOT)
+    played = await stage.play()
+    assert len(stage.effects) == 1
+    assert played.ended == (True, True, "goal_reached")
+    assert len(person.questions) == 1
+
+
+@pytest.mark.parametrize("kind", ["stored_but_error", "error_not_stored"])
+async def test_stop_leaves_it_to_the_person(kind: StoreKind) -> None:
+    stage, _ = in_doubt(Fault(kind=kind), STOP)
+    played = await stage.play()
+    assert len(stage.effects) == (kind == "stored_but_error")
+    assert played.ended == (False, False, "needs_human")
+    assert [step.doubtful for step in played.result.completed if step.says == PRESSED] == [True]
+
+
+async def test_nobody_answers() -> None:
+    """An hour later it is still not known, and nothing was sent in the meantime."""
+    stage = example("order", faults=[Fault(kind="stored_but_error")], rules=without_probe, approver=Posts())
+    played = await stage.play()
+    assert len(stage.effects) == 1
+    assert played.ended == (False, False, "needs_human")
+    assert played.result.final_detail == "nobody said whether place_order happened"
+    assert played.result.wall_seconds == 3600.0
+    assert played.result.budget.wall_seconds == 0.0
+
+
+async def test_each_doubt_is_a_question_of_its_own() -> None:
+    """The first press did nothing, the second stored the order and showed 504: a word for each, and each counts once."""
+    person = Answers(DID_NOT, HAPPENED)
+    faults = [Fault(kind="no_effect", skill="place_order"), Fault(kind="stored_but_error")]
+    stage = example("order", faults=faults, rules=without_probe, approver=person)
+    played = await stage.play()
+    assert len(stage.effects) == 1
+    assert played.ended == (True, True, "goal_reached")
+    assert played.completed.count(PRESSED) == 1
+    assert [attempt.says for attempt in played.result.attempts] == [PRESSED]
