@@ -40,7 +40,8 @@ DECISIONS = {
 class TerminalApprover:
     """Asks in the terminal, and is abandoned without a trace if the question expires.
 
-    `interrupted` is told of Ctrl-C, and `ended` of Ctrl-D: nobody can answer any more, which is no answer.
+    `interrupted` is told of Ctrl-C and says whether to ask again, `ended` of Ctrl-D: nobody can answer any more. Neither
+    is an answer.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class TerminalApprover:
         *,
         desk: Desk,
         screen: Screen,
-        interrupted: Callable[[], Awaitable[None]],
+        interrupted: Callable[[], Awaitable[bool]],
         ended: Callable[[], None],
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -66,10 +67,11 @@ class TerminalApprover:
                 try:
                     return replace(await self._answer(question.about), by=user())
                 except Interrupted:
-                    await self._interrupted()
+                    if await self._interrupted():
+                        continue
                 except InputEnded:
                     self._ended()
-                    await asyncio.Event().wait()  # until whoever was told ends the question
+                await asyncio.Event().wait()  # until whoever was told ends the question
 
     def _show(self, question: Question) -> None:
         left = max(0.0, question.expires_at - self._now())

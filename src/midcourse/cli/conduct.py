@@ -25,7 +25,10 @@ PAUSED = (
     CANCEL,
     QUIT,
 )
-ASKED = (Choice(key="b", label="[b]ack", leads_to="to the question"), CANCEL, QUIT)
+BACK = Choice(key="b", label="[b]ack", leads_to="to the question")
+PLAN_LINES = 10
+"""Of the plan, that are shown above the choices while it is paused."""
+ASKED = (BACK, CANCEL, QUIT)
 
 
 class Conductor:
@@ -64,9 +67,11 @@ class Conductor:
         if self._outcome is not None:
             self._outcome.cancel()
 
-    async def question_interrupted(self) -> None:
-        """Ctrl-C while an approver asks."""
-        await self._menu("The question stays open.", ASKED)
+    async def question_interrupted(self) -> bool:
+        """Ctrl-C while an approver asks. Returns whether the question is still to be answered."""
+        chosen = "" if self._left else await self._menu("The question stays open.", ASKED)
+        self._interrupts = 0
+        return chosen == BACK.key
 
     async def _heard(self, progress: Progress) -> None:
         version = self._view.teller.made(progress.event)
@@ -84,13 +89,15 @@ class Conductor:
         await asyncio.gather(menu, return_exceptions=True)
         self._interrupts = 0
 
-    async def _menu(self, title: str, choices: Sequence[Choice]) -> None:
+    async def _menu(self, title: str, choices: Sequence[Choice]) -> str:
         run, desk = self._run, self._desk
         assert run is not None
         assert desk is not None
         guidance = ""
         with self._screen.aside():
             desk.keyboard.forget()
+            for line in self._view.plan_lines(desk.width, PLAN_LINES, roomy=False) if choices is PAUSED else ():
+                desk.say(line)
             desk.say(Text(title, "bold magenta"))
             try:
                 choice = await desk.choose(choices)
@@ -106,6 +113,7 @@ class Conductor:
             run.cancel()
         elif choice == QUIT.key:
             self.leave()
+        return choice
 
     # --- Ctrl-C
 
@@ -126,9 +134,9 @@ class Conductor:
 
     def _interrupt(self) -> None:
         assert self._run is not None
-        if self._desk is not None and self._desk.keyboard.interrupt():
-            return
         self._interrupts += 1
+        if self._desk is not None and self._desk.keyboard.interrupt():
+            return  # whoever asks shows what can be chosen, or leaves if that is what is asked
         if self._interrupts > 1:
             self.leave()
         elif self._can_pause:

@@ -10,8 +10,7 @@ from midcourse.cli.words import seconds
 from midcourse.domain.phase import Asking, Ended, New, Paused
 from midcourse.domain.run import Run
 
-LABEL = 8
-FIGURES = 14
+LABEL = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +50,14 @@ def meter_lines(run: Run | None, now: float, width: int, marks: Marks, *, column
     if run is None:
         return []
     each = (width - 3 * (columns - 1)) // columns
-    drawn = [_line(meter, each, marks, run.limits.wrap_up_at) for meter in meters_of(run, now)]
+    meters = list(meters_of(run, now))
+    bar = max(2, each - LABEL - 1 - max(len(meter.figures) for meter in meters))
+    drawn = [_line(meter, each, bar, marks, run.limits.wrap_up_at) for meter in meters]
     rows = [drawn[start : start + columns] for start in range(0, len(drawn), columns)]
     return [Text("   ").join(row) for row in rows]
 
 
-def _line(meter: Meter, width: int, marks: Marks, warn_at: float) -> Text:
-    bar = max(2, width - LABEL - FIGURES - 2)
+def _line(meter: Meter, width: int, bar: int, marks: Marks, warn_at: float) -> Text:
     share = min(1.0, max(0.0, meter.share))
     filled = min(bar, round(share * bar) or (1 if share > 0 else 0))
     style = "red" if meter.share >= 1 else "yellow" if meter.share >= warn_at else "green"

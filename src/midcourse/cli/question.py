@@ -36,11 +36,9 @@ def question_panel(question: Question, seconds_left: float, width: int, marks: M
         parts.pop()
     return Panel(
         Group(*parts),
-        title=Text(f" {TITLES[question.about]} ", "bold magenta"),
+        title=Text(f"{TITLES[question.about]}", "bold magenta"),
         title_align="left",
-        subtitle=Text(
-            marks.fit(f" expires in {seconds(seconds_left)} {marks.dot} Ctrl-C to cancel or quit ", width - 6)
-        ),
+        subtitle=Text(marks.fit(f"expires in {seconds(seconds_left)} {marks.dot} Ctrl-C to cancel or quit", width - 6)),
         subtitle_align="right",
         border_style="magenta",
         box=box.ASCII if marks.ascii_only else box.ROUNDED,

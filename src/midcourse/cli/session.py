@@ -20,7 +20,6 @@ from midcourse.cli.terminal import Terminal, print_json, print_object, terminal
 from midcourse.cli.verdict import Verdict
 from midcourse.cli.view import View
 from midcourse.domain.event import ApprovalDecided
-from midcourse.domain.phase import Paused
 from midcourse.domain.result import Result
 from midcourse.errors import TaskInvalid
 from midcourse.ports.store import Store
@@ -56,10 +55,7 @@ async def pick_up(job: Job, run_id: str, store: SqliteStore, manner: Manner) -> 
     session = Session(job, run_id, store, manner)
     run, _ = await store.load(run_id)
     session.view.recall(run, await store.plans(run_id), await store.journal(run_id))
-    live = session.agent.pick_up(run_id)
-    if run.wish == "pause" or isinstance(run.phase, Paused):
-        live.resume()
-    return await session.conduct(live)
+    return await session.conduct(session.agent.pick_up(run_id))
 
 
 class Session:

@@ -71,7 +71,7 @@ class Teller:
             case Planned():
                 return self._planned(event, commands)
             case Acted():
-                return self._acted(event)
+                return self._acted(event, commands)
             case Verified():
                 return self._verified(event)
             case DoneChecked():
@@ -120,11 +120,12 @@ class Teller:
         repairs = f", {several(event.repairs, 'repair')}" if event.repairs else ""
         return f"plan {asked.version} ({CAUSES[asked.cause]}): {several(acts, 'step')}{repairs}", "plain"
 
-    def _acted(self, event: Acted) -> tuple[str, Tone]:
+    def _acted(self, event: Acted, commands: tuple[Command, ...]) -> tuple[str, Tone] | None:
         words = self._words(event.answers)
         reason = " ".join(part for part in (event.reason, f"({event.detail})" if event.detail else "") if part)
         if event.reason == "held":
-            return f"held: {words}, because what it would send has not been approved", "ask"
+            asked = any(isinstance(command, AskPerson) for command in commands)
+            return (f"held: {words}, because what it would send has not been approved", "ask") if asked else None
         if event.status == "unknown":
             return f"outcome unknown: {words}, {reason or 'nothing shows whether it happened'}", "doubt"
         if event.status == "ok":

@@ -73,9 +73,9 @@ class Verdict:
         console.print(
             Panel(
                 table,
-                title=Text(f" {sign} {said} ", f"bold {self.style}"),
+                title=Text(f"{sign} {said}", f"bold {self.style}"),
                 title_align="left",
-                subtitle=Text(f" {self.result.run} ", "dim"),
+                subtitle=Text(f"{self.result.run}", "dim"),
                 subtitle_align="right",
                 border_style=self.style,
                 box=box.ASCII if marks.ascii_only else box.ROUNDED,
@@ -112,10 +112,11 @@ def _labelled(label: str, lines: list[Text], most: int, marks: Marks) -> list[tu
 
 def counts(result: Result) -> str:
     others = result.replans - result.extensions
+    made = ((result.extensions, "after a transition"), (others, "after something else"))
+    why = ", ".join(f"{number} {when}" for number, when in made if number)
     parts = [
         several(result.steps, "step"),
-        several(result.budget.segments, "plan")
-        + (f" ({result.extensions} after a transition, {others} for other reasons)" if result.replans else ""),
+        several(result.budget.segments, "plan") + (f" ({why})" if why else ""),
         several(result.executions, "act"),
         several(result.planner_calls, "planner call"),
         seconds(result.wall_seconds),

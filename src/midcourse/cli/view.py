@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -96,9 +97,9 @@ class View:
         return Panel(
             Group(*lines),
             box=box.ASCII if self.marks.ascii_only else box.ROUNDED,
-            title=Text.assemble((" midcourse ", "bold"), (self.marks.fit(self._name, 30), "cyan"), " "),
+            title=Text.assemble(("midcourse ", "bold"), (self.marks.fit(self._name, 30), "cyan")),
             title_align="left",
-            subtitle=Text(self.marks.fit(f" {self._run_id} {self.marks.dot} {hint} ", max(4, width - 6)), "dim"),
+            subtitle=Text(self.marks.fit(f"{self._run_id} {self.marks.dot} {hint}", max(4, width - 6)), "dim"),
             subtitle_align="right",
             border_style="dim",
             width=width,
@@ -119,7 +120,7 @@ class View:
             below += [self._seen(width)]
         rest = lines - len(top) - len(below)
         log = max(0, min(rest - 3, 4 if roomy else 2))
-        plan = self._plan_lines(width, max(1, rest - log), roomy=roomy)
+        plan = self.plan_lines(width, max(1, rest - log), roomy=roomy)
         log_lines = self._log(width, rest - len(plan), gap=roomy)
         return [*top, *plan, *below, *log_lines][:lines]
 
@@ -132,7 +133,7 @@ class View:
         side = [self._seen(right), *([Text("")] if roomy else [])]
         side += meter_lines(self._run, now, right, self.marks, columns=1)
         log = max(0, min(rest - 5, 6))
-        plan = self._plan_lines(left, max(1, rest - log), roomy=roomy)
+        plan = self.plan_lines(left, max(1, rest - log), roomy=roomy)
         side = side[: max(1, rest - log)]
         columns = Table.grid(padding=(0, 3, 0, 0))
         columns.add_column(width=left)
@@ -158,13 +159,14 @@ class View:
     def _seen(self, width: int) -> Text:
         seen = self._run.seen if self._run else None
         if seen is None:
-            return Text("Sees    nothing yet", "dim")
+            return Text("sees      nothing yet", "dim")
         stale = " (stale)" if seen.stale else ""
         tail = f" {self.marks.dot} {several(seen.zones, 'zone')}{stale}"
-        title = self.marks.fit(seen.surface, width - len(tail) - 8)
-        return Text.assemble(("Sees    ", "dim"), title, (tail, "yellow" if seen.stale else "dim"))
+        title = self.marks.fit(seen.surface, width - len(tail) - 10)
+        return Text.assemble(("sees      ", "dim"), title, (tail, "yellow" if seen.stale else "dim"))
 
-    def _plan_lines(self, width: int, most: int, *, roomy: bool) -> list[Text]:
+    def plan_lines(self, width: int, most: int, *, roomy: bool) -> list[Text]:
+        """The plan under way, around its current step."""
         run, plan = self._run, self._plan
         if run is None or plan is None:
             return [Text("No plan yet", "dim")]
@@ -187,7 +189,9 @@ class View:
         """As many steps as fit, the current one among them, and how many there are beyond."""
         current = min(run.segment.cursor if run.segment else 0, len(plan.steps) - 1)
         total = len(plan.steps)
-        drawn = [self._step(step, standing_of(run, step.index), width) for step in plan.steps]
+        longest = max(cell_len(step_words(step)) for step in plan.steps)
+        column = min(longest, width * 3 // 5)
+        drawn = [self._step(step, standing_of(run, step.index), width, column) for step in plan.steps]
         if total <= most:
             return drawn
         inside = max(1, most - 2)
@@ -199,18 +203,19 @@ class View:
         below = Text(f"  {self.marks.ellipsis} {total - last} more" if last < total else "", "dim")
         return [above, *drawn[first:last], below]
 
-    def _step(self, step: Step, standing: Standing, width: int) -> Text:
+    def _step(self, step: Step, standing: Standing, width: int, column: int) -> Text:
+        """A mark, the words, and where there is room skill and target in a column of their own."""
         sign, style = self._sign(step, standing)
-        words = self.marks.fit(step_words(step), width - 4)
-        line = Text.assemble((f"  {sign} ", style), (words, "bold" if standing == "current" else ""))
-        tag = " irreversible" if step.effect == "irreversible" else ""
-        room = width - line.cell_len - len(tag) - 2
-        if room >= 12 and step.says and (call := step_call(step)):
-            line.append(f"  {self.marks.fit(call, room)}", "dim")
-        if tag and width - line.cell_len >= len(tag):
-            line.append(tag, "magenta")
-        if standing == "done":
-            line.stylize("dim", 4)
+        tag = "irreversible" if step.effect == "irreversible" else ""
+        call = " ".join(part for part in (step_call(step) if step.says else "", tag) if part)
+        beside = width - 4 - column - 2
+        words = self.marks.fit(step_words(step), column if call and beside >= 12 else width - 4)
+        line = Text.assemble((f"  {sign} ", style), (words, {"current": "bold", "done": "dim"}.get(standing, "")))
+        if call and beside >= 12:
+            line.pad_right(4 + column + 2 - line.cell_len)
+            line.append(self.marks.fit(call, beside), "dim")
+            if tag:
+                line.highlight_words([tag], "magenta")
         return line
 
     def _sign(self, step: Step, standing: Standing) -> tuple[str, str]:
