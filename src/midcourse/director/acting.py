@@ -16,7 +16,7 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
 from midcourse.domain.move import Ask, BackOff, Do, Doubt, Look, Open, Report
-from midcourse.domain.outcome import Status
+from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
@@ -26,6 +26,15 @@ from midcourse.policy.approval import live_grant, needs_approval
 MOST_HOLDS = 3
 """How often a step may turn out to have another consequence before it counts as failed."""
 
+EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
+    "ok": ("expectation", "probe", "person"),
+    "no_effect": ("absent_when", "probe", "person", "not_dispatched"),
+    "failed": (),
+    "unreachable": (),
+    "unknown": (),
+}
+"""What the outcome of an irreversible step that was sent may rest on. A failure is no outcome of one: it is a doubt."""
+
 
 def do(run: Run, move: Do) -> Turn:
     """The gate. Whatever passes it is dispatched; what it lacks is fetched first."""
@@ -33,7 +42,7 @@ def do(run: Run, move: Do) -> Turn:
     if run.seen is None or run.seen.stale:
         if not move.looked:
             return run, Look(then=replace(move, looked=True))
-        if step.place == "zone":
+        if step.place == "zone" or step.effect == "irreversible":
             return run, _report(run, move, "failed", "stale_target", "the last look failed; what was seen is stale")
     if already_finished(run, step):
         return run, _report(run, move, "failed", "already_finished", f"{step.skill} is finished already")
@@ -63,7 +72,7 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
     doing = phase.doing
     if event.looked:
         run = see(run, event.seen)
-    if event.reason == "held":
+    if event.reason == "held" and not event.dispatched:
         return _held(run, doing, event)
     run = count(run, executions=event.dispatched, steps=not doing.retry)
     step = replace(doing.step, identity=event.identity or doing.step.identity)
@@ -75,14 +84,15 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
         if reason == "world_lost":
             return lose_world(run), Open(then=doubt)
         return run, doubt
+    report = _report(run, replace(doing, step=step), status, reason, event.detail, phase.before)
     if reason == "world_lost":
-        return lose_world(run), Open(then=_report(run, doing, status, "not_dispatched", event.detail, phase.before))
-    return run, _report(run, replace(doing, step=step), status, reason, event.detail, phase.before)
+        return lose_world(run), Open(then=report if event.dispatched else replace(report, reason="not_dispatched"))
+    return run, report
 
 
 def _believed(step: PlannedStep, event: Acted) -> Status:
-    """Of an irreversible step only evidence is believed, whoever reports without it."""
-    if step.effect == "irreversible" and event.dispatched and not event.evidence:
+    """Of an irreversible step only evidence that fits is believed, whoever reports without it."""
+    if step.effect == "irreversible" and event.dispatched and event.evidence not in EVIDENCE[event.status]:
         return "unknown"
     return event.status
 

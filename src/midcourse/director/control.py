@@ -77,7 +77,8 @@ def honour(run: Run, move: Move) -> Turn | None:
     if run.look_first and not isinstance(move, Look | Open | Doubt | BackOff):
         return run, Look(then=move)
     if run.reopened and isinstance(move, Advance | Do):
-        return run, Plan(cause="reopened", why="the world was lost and opened again: finished steps may be undone")
+        again = Plan(cause="reopened", why="the world was lost and opened again: finished steps may be undone")
+        return run, Look(then=again) if run.seen is None or run.seen.stale else again
     return None
 
 

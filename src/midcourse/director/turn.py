@@ -84,8 +84,8 @@ def see(run: Run, seen: ObservationRef | None) -> Run:
 
 
 def lose_world(run: Run) -> Run:
-    """The session is gone: what was finished in it may be undone, and the plan is void."""
-    return replace(count(run, reopenings=1), reopened=True)
+    """The session is gone: what was finished in it may be undone, the plan is void, and nobody has seen the new one."""
+    return replace(count(run, reopenings=1), reopened=True, look_first=True)
 
 
 def seen_fingerprint(run: Run) -> str:

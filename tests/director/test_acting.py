@@ -1,0 +1,353 @@
+"""One step: through the gate, act, and find out what came of it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from midcourse.domain.approval import Grant
+from midcourse.domain.command import Act, AskPerson, MakePlan, Verify
+from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.phase import Acting, Asking, BackingOff, Looking, Opening, Planning, Verifying
+from tests.harness import REPLAN_STEP, Drill, a_step
+
+ONE = a_step("one")
+UNDO = a_step("undo", "reversible")
+ORDER = a_step("order", "irreversible")
+SEEN: dict[str, Any] = {"evidence": "expectation"}
+GONE: dict[str, Any] = {"evidence": "absent_when", "reason": "no_effect"}
+
+
+def unasked(**limits: Any) -> Drill:
+    return Drill(approvals="never", **limits)
+
+
+# --- the gate: what was seen
+
+
+def test_a_stale_screen_is_looked_at_before_a_zone_on_it_is_touched() -> None:
+    drill = Drill().to_acting(ONE, a_step("two")).acts("ok", fingerprint=None)
+    assert isinstance(drill.phase, Looking)
+    drill.sees("f2")
+    assert drill.pending(Act).seen == "o-f2"
+
+
+def test_nothing_is_done_to_a_zone_on_a_stale_screen() -> None:
+    drill = Drill().to_acting(ONE, a_step("two")).acts("ok", fingerprint=None).sees_nothing()
+    assert len(drill.sent(Act)) == 1
+    drill.sees_nothing().sees_nothing()
+    assert len(drill.sent(Act)) == 1
+    assert drill.run.attempts[0].reason == "stale_target"
+
+
+def test_a_key_may_be_pressed_on_a_stale_screen() -> None:
+    key = a_step("key", place="global")
+    drill = Drill().to_acting(ONE, key).acts("ok", fingerprint=None).sees_nothing()
+    assert drill.pending(Act).index == 1
+
+
+def test_nothing_irreversible_is_done_on_a_stale_screen() -> None:
+    """Not even without a zone: what is seen afterwards could not be told from what was there before."""
+    send = a_step("send", "irreversible", place="global")
+    drill = unasked().to_acting(ONE, send).acts("ok", fingerprint=None).sees_nothing()
+    assert len(drill.sent(Act)) == 1
+    assert isinstance(drill.phase, Looking)
+
+
+# --- outcomes of irreversible steps
+
+
+def test_an_irreversible_step_is_done_only_with_evidence() -> None:
+    drill = unasked().to_acting(ORDER).acts("ok", **SEEN)
+    assert drill.ended[0] == "plan_complete"
+    assert drill.run.finished_irreversible == ("i-order",)
+
+
+@pytest.mark.parametrize("status", ["ok", "failed", "no_effect", "unreachable", "unknown"])
+def test_without_evidence_it_is_in_doubt_and_counts_as_done(status: str) -> None:
+    drill = unasked().to_acting(ORDER).acts(status, reason="rejected")
+    assert isinstance(drill.phase, Verifying)
+    assert drill.run.counts.completed == 0
+    assert drill.run.finished_irreversible == ("i-order",)
+    command = drill.pending(Verify)
+    assert (command.version, command.index, command.doubted) == (1, 0, drill.sent(Act)[0].id)
+
+
+@pytest.mark.parametrize(
+    ("status", "evidence"),
+    [("failed", "absent_when"), ("failed", "expectation"), ("ok", "absent_when"), ("no_effect", "expectation")],
+)
+def test_evidence_that_does_not_fit_its_outcome_is_none(status: str, evidence: str) -> None:
+    drill = unasked().to_acting(ORDER).acts(status, evidence=evidence)
+    assert isinstance(drill.phase, Verifying)
+    assert drill.run.finished_irreversible == ("i-order",)
+
+
+def test_evidence_of_absence_makes_it_transient() -> None:
+    drill = unasked().to_acting(ORDER).acts("no_effect", **GONE)
+    assert drill.run.finished_irreversible == ()
+    assert isinstance(drill.phase, BackingOff)
+    drill.waits().acts("ok", **SEEN)
+    assert drill.ended[0] == "plan_complete"
+    assert drill.run.counts.executions == 2
+
+
+def test_what_was_not_sent_needs_no_evidence() -> None:
+    drill = unasked().to_acting(ORDER).acts("failed", reason="bad_arguments", dispatched=False, looked=False)
+    assert drill.run.finished_irreversible == ()
+    assert drill.pending(MakePlan).cause == "error"
+
+
+def test_a_reversible_step_is_taken_at_its_word() -> None:
+    drill = Drill().to_acting(UNDO).acts("ok")
+    assert drill.ended[0] == "plan_complete"
+    assert drill.run.finished_irreversible == ()
+
+
+# --- doubt
+
+
+def in_doubt(step: Any = ORDER, **limits: Any) -> Drill:
+    return unasked(**limits).to_acting(step, REPLAN_STEP).acts("unknown", reason="timeout", fingerprint="f2")
+
+
+def test_what_is_found_to_have_happened_is_done() -> None:
+    drill = in_doubt().verifies("happened", evidence="probe")
+    assert drill.run.counts.completed == 1
+    assert drill.run.finished_irreversible == ("i-order",)
+    assert isinstance(drill.phase, Looking)
+
+
+def test_what_is_found_not_to_have_happened_may_be_done_again() -> None:
+    drill = in_doubt().verifies("did_not_happen", evidence="probe")
+    assert drill.run.finished_irreversible == ()
+    assert isinstance(drill.phase, BackingOff)
+    drill.waits()
+    assert drill.pending(Act).index == 0
+    assert drill.run.counts.executions == 1
+
+
+def test_what_was_never_sent_is_done_at_once() -> None:
+    drill = in_doubt().verifies("did_not_happen", evidence="not_dispatched")
+    assert isinstance(drill.phase, Acting)
+
+
+def test_a_probe_that_has_not_settled_is_asked_again_later() -> None:
+    drill = in_doubt().verifies("too_early", seconds=7.0)
+    assert isinstance(drill.phase, BackingOff)
+    before = drill.now
+    drill.waits()
+    assert drill.now - before == 7.0
+    assert isinstance(drill.phase, Verifying)
+    assert drill.run.finished_irreversible == ("i-order",)
+
+
+@pytest.mark.parametrize("effect", ["read", "set_state"])
+def test_an_undecided_harmless_step_is_done_again(effect: Any) -> None:
+    drill = in_doubt(a_step("one", effect)).verifies("undecided").waits()
+    assert drill.pending(Act).index == 0
+
+
+def test_an_undecided_reversible_step_is_planned_around() -> None:
+    drill = in_doubt(UNDO).verifies("undecided", detail="who knows")
+    assert drill.pending(MakePlan).why == "undo failed: undecided — who knows"
+
+
+def test_an_undecided_irreversible_step_goes_to_a_person() -> None:
+    drill = in_doubt().verifies("undecided", detail="the page is blank")
+    assert isinstance(drill.phase, Asking)
+    question = drill.pending(AskPerson)
+    assert (question.about, question.detail) == ("happened", "the page is blank")
+    assert question.steps[0].consequence == "c-order"
+    assert drill.run.finished_irreversible == ("i-order",)
+
+
+def test_a_person_says_that_it_happened() -> None:
+    drill = in_doubt().verifies("undecided").decides("happened")
+    assert drill.run.counts.completed == 1
+    assert drill.run.finished_irreversible == ("i-order",)
+    assert [(t.version, t.index, t.happened) for t in drill.run.told] == [(1, 0, True)]
+
+
+def test_a_person_says_that_it_did_not_happen() -> None:
+    drill = in_doubt().verifies("undecided").decides("did_not_happen")
+    assert drill.run.finished_irreversible == ()
+    assert isinstance(drill.sees("f2").phase, BackingOff)
+    assert isinstance(drill.waits().phase, Acting)
+
+
+def test_a_person_stops_the_run() -> None:
+    drill = in_doubt().verifies("undecided").decides("stop")
+    assert drill.ended[0] == "needs_human"
+    assert drill.run.finished_irreversible == ("i-order",)
+
+
+def test_nobody_says_whether_it_happened() -> None:
+    drill = in_doubt().verifies("undecided").waits()
+    assert drill.ended == ("needs_human", "nobody said whether order happened")
+
+
+def test_nothing_is_asked_about_what_happened_when_approval_is_for_nobody() -> None:
+    """`approvals=never` is about permission. What nobody knows is still asked."""
+    assert isinstance(in_doubt().verifies("undecided").phase, Asking)
+
+
+def test_a_world_lost_in_doubt_is_opened_and_then_asked() -> None:
+    drill = unasked().to_acting(ORDER).acts("unknown", reason="world_lost", fingerprint=None)
+    assert isinstance(drill.phase, Opening)
+    assert drill.run.finished_irreversible == ("i-order",)
+    assert isinstance(drill.opens().phase, Verifying)
+    drill.verifies("undecided", reason="world_lost", fingerprint=None)
+    assert isinstance(drill.phase, Opening)
+    assert drill.run.counts.reopenings == 2
+
+
+@pytest.mark.parametrize("status", ["failed", "no_effect", "ok"])
+def test_a_world_lost_after_a_step_with_an_outcome_is_opened_and_planned_for(status: str) -> None:
+    drill = Drill().to_acting(UNDO, ONE).acts(status, reason="world_lost", fingerprint=None).opens()
+    assert isinstance(drill.phase, Looking)
+    drill.sees("f0")
+    assert isinstance(drill.phase, Planning)
+    assert drill.pending(MakePlan).seen == "o-f0"
+    assert drill.run.counts.executions == 1
+
+
+def test_a_world_lost_before_a_step_was_sent_is_looked_at_before_it_is_planned_for() -> None:
+    drill = unasked().to_acting(ORDER).acts("unknown", reason="world_lost", fingerprint=None).opens()
+    drill.verifies("did_not_happen", evidence="not_dispatched", fingerprint=None)
+    assert isinstance(drill.phase, Looking)
+    drill.sees("f0")
+    assert (drill.pending(MakePlan).cause, drill.pending(MakePlan).seen) == ("reopened", "o-f0")
+
+
+def test_a_step_that_was_sent_into_a_lost_world_is_not_taken_for_unsent() -> None:
+    drill = Drill().to_acting(UNDO).acts("failed", reason="world_lost", fingerprint=None).opens()
+    assert drill.run.attempts[0].reason == "world_lost"
+
+
+# --- held: the consequence would be another one
+
+
+def test_a_changed_consequence_voids_the_approval_and_is_asked_again_with_the_difference() -> None:
+    drill = Drill().to_acting(ORDER).decides("approved").sees("f1")
+    drill.is_held("other")
+    question = drill.pending(AskPerson)
+    assert question.changed_from == "c-order"
+    assert question.steps[0].consequence == "c-other"
+    assert drill.run.grants == ()
+    assert drill.run.counts.executions == 0
+    drill.decides("approved").sees("f1")
+    assert drill.pending(Act).consequence == "c-other"
+    drill.acts("ok", **SEEN, identity="i-other")
+    assert drill.run.finished_irreversible == ("i-other",)
+    assert drill.run.grants == ()
+
+
+def test_a_commit_set_that_was_unknown_is_asked_about_at_the_gate() -> None:
+    drill = Drill().to_acting(replace(ORDER, identity="", consequence=""))
+    assert drill.pending(Act).consequence == ""
+    drill.is_held("order")
+    assert drill.pending(AskPerson).changed_from == ""
+    drill.decides("approved").sees("f1")
+    assert drill.pending(Act).consequence == "c-order"
+
+
+def test_what_is_held_and_finished_already_is_refused() -> None:
+    drill = unasked().to_acting(ORDER, REPLAN_STEP).acts("ok", **SEEN).sees("f2")
+    drill.plans(replace(ORDER, identity="", consequence="")).is_held("order")
+    assert drill.pending(MakePlan).cause == "error"
+    assert drill.run.counts.refusals == 1
+
+
+def test_a_consequence_that_changes_each_time_is_a_failure() -> None:
+    drill = unasked().to_acting(ORDER)
+    for n in range(4):
+        drill.is_held(f"v{n}")
+    assert drill.pending(MakePlan).why.startswith("order failed: consequence_unstable")
+    assert drill.run.counts.executions == 0
+
+
+def test_a_step_that_shows_to_be_irreversible_needs_approval() -> None:
+    drill = Drill().to_acting(a_step("click")).is_held("pay")
+    assert drill.pending(AskPerson).steps[0].consequence == "c-pay"
+    drill.decides("approved").sees("f1").acts("ok", identity="i-pay")
+    assert isinstance(drill.phase, Verifying), "irreversible by now: a word is not enough"
+
+
+def test_a_retry_is_of_the_consequence_that_was_approved_last() -> None:
+    """Else a person is asked about what would no longer be sent."""
+    drill = Drill().to_acting(ORDER).decides("approved").sees("f1").is_held("other").decides("approved").sees("f1")
+    drill.acts("no_effect", **GONE, identity="i-other").waits()
+    assert drill.pending(Act).consequence == "c-other"
+
+
+def test_only_what_was_not_sent_can_be_held() -> None:
+    """`held` is our word. A world that says it of something it did must not be believed."""
+    drill = unasked().to_acting(ORDER).acts("failed", reason="held", identity="i-order")
+    assert isinstance(drill.phase, Verifying)
+    assert drill.run.finished_irreversible == ("i-order",)
+
+
+# --- approvals at the gate
+
+
+def test_no_approval_no_act() -> None:
+    drill = Drill().to_acting(ORDER)
+    assert drill.sent(Act) == []
+    assert drill.pending(AskPerson).about == "approve"
+
+
+def test_an_approval_is_used_up_by_the_effect_it_allowed() -> None:
+    drill = Drill().to_acting(ORDER, REPLAN_STEP).decides("approved").sees("f1")
+    assert len(drill.run.grants) == 1
+    drill.acts("unknown")
+    assert drill.run.grants == ()
+
+
+def test_an_approval_survives_an_act_without_effect() -> None:
+    drill = Drill().to_acting(ORDER).decides("approved").sees("f1").acts("no_effect", **GONE).waits()
+    assert isinstance(drill.phase, Acting)
+
+
+def test_an_approval_for_the_run_is_not_used_up_by_a_doubt() -> None:
+    drill = Drill().to_acting(ORDER).decides("approved", once=False).sees("f1").acts("unknown")
+    drill.verifies("did_not_happen", evidence="probe").waits()
+    assert isinstance(drill.phase, Acting)
+    once = Drill().to_acting(ORDER).decides("approved").sees("f1").acts("unknown")
+    once.verifies("did_not_happen", evidence="probe").waits()
+    assert isinstance(once.phase, Asking)
+
+
+def test_an_approval_expires() -> None:
+    drill = Drill(approval_seconds=50.0).to_acting(ONE, ORDER)
+    drill.decides("approved").sees("f1").acts("ok", after=60.0)
+    assert isinstance(drill.phase, Asking)
+    assert len(drill.sent(AskPerson)) == 2
+
+
+def test_an_approval_survives_a_replan_that_keeps_the_consequence() -> None:
+    drill = Drill().to_acting(ONE, ORDER).decides("approved").sees("f1").acts("failed", reason="rejected")
+    drill.plans(a_step("two"), ORDER).acts("ok")
+    assert drill.pending(Act).consequence == "c-order"
+    assert len(drill.sent(AskPerson)) == 1
+
+
+def test_a_decision_for_another_question_approves_nothing() -> None:
+    drill = Drill().to_acting(ORDER)
+    drill.tell(ApprovalDecided(question=1, verdict="approved"))
+    assert isinstance(drill.phase, Asking)
+    assert drill.run.grants == ()
+
+
+def test_an_act_names_the_only_consequence_that_may_be_sent() -> None:
+    drill = unasked().to_acting(ORDER)
+    assert drill.pending(Act).consequence == "c-order"
+
+
+def test_grants_are_for_exactly_what_was_asked() -> None:
+    drill = Drill(approval_seconds=100.0).to_acting(ORDER, a_step("two", "irreversible")).decides("approved")
+    expires = drill.run.now + 100.0
+    assert drill.run.grants == (
+        Grant(consequence="c-order", expires_at=expires),
+        Grant(consequence="c-two", expires_at=expires),
+    )
