@@ -221,8 +221,14 @@ def reported(run: Run, move: Report) -> Turn:
         return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), Advance()
     if move.reason in REFUSALS:
         return refuse(run, move.detail, Plan(cause="error", why=move.detail))
-    run = _remember(run, move)
+    run = _remember(_learn(run, segment, move.step), move)
     return run, Recover(step=move.step, reason=move.reason, detail=move.detail)
+
+
+def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:
+    """Keep what the gate found out about a step, its consequence above all: a retry starts from there."""
+    place = segment.cursor
+    return replace(run, segment=replace(segment, steps=(*segment.steps[:place], step, *segment.steps[place + 1 :])))
 
 
 def _remember(run: Run, move: Report) -> Run:
