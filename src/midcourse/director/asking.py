@@ -48,6 +48,8 @@ def objection_to(phase: Asking, event: ApprovalDecided) -> str:
 def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     if objection_to(phase, event):
         return count(run, late=1), Rest(phase)
+    if any(isinstance(i.command, Wait) and run.now >= i.at + i.command.seconds for i in run.pending):
+        return expired(run, phase, event)  # its timer is due as well, and only behind it in the mailbox
     run = replace(advise(withdraw(run), event.guidance), look_first=True)
     if phase.about == "approve":
         return _approval(run, phase, event)
@@ -79,7 +81,7 @@ def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     return unfinish_identity(run, step.identity), denial
 
 
-def expired(run: Run, phase: Asking, _event: TimerFired) -> Turn:
+def expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
     if past_deadline(run):
         return run, End(reason="deadline_exceeded", detail=f"nobody answered about {names} before the deadline")

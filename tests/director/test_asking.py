@@ -1,0 +1,149 @@
+"""Questions to a person. Unhandled means denied."""
+
+import pytest
+
+from midcourse.domain.command import Act, AskPerson, MakePlan, Wait
+from midcourse.domain.event import ApprovalDecided, PauseAsked, ResumeAsked
+from midcourse.domain.phase import Asking, Looking, Paused
+from tests.harness import REPLAN_STEP, START, Drill, a_step
+
+ONE = a_step("one")
+ORDER, PAY = a_step("order", "irreversible"), a_step("pay", "irreversible")
+UNREAD = a_step("submit", "irreversible", identity="", consequence="")
+
+
+def test_one_question_lists_every_step_whose_consequence_is_known() -> None:
+    drill = Drill().to_acting(ONE, ORDER, UNREAD, PAY)
+    question = drill.pending(AskPerson)
+    assert [step.consequence for step in question.steps] == ["c-order", "c-pay"]
+    assert [(step.version, step.index) for step in question.steps] == [(1, 1), (1, 3)]
+    assert question.about == "approve"
+
+
+def test_nobody_is_asked_about_what_can_be_taken_back() -> None:
+    drill = Drill().to_acting(ONE, a_step("undo", "reversible"))
+    assert drill.sent(AskPerson) == []
+
+
+def test_nobody_is_asked_if_told_so() -> None:
+    assert Drill(approvals="never").to_acting(ORDER).sent(AskPerson) == []
+
+
+def test_nobody_is_asked_twice_about_the_same() -> None:
+    drill = Drill().to_acting(ONE, ORDER).decides("approved").sees("f1").acts("failed", reason="rejected")
+    drill.plans(a_step("two"), ORDER, PAY)
+    assert [step.consequence for step in drill.pending(AskPerson).steps] == ["c-pay"]
+
+
+def test_after_a_wait_for_a_person_the_world_is_looked_at_before_anything_is_done() -> None:
+    drill = Drill().to_acting(ORDER).decides("approved")
+    assert isinstance(drill.phase, Looking)
+    drill.sees("f2")
+    assert drill.pending(Act).seen == "o-f2"
+
+
+def test_a_question_carries_its_timer_and_says_when_it_ends() -> None:
+    drill = Drill(approval_seconds=600.0).to_acting(ORDER)
+    assert drill.pending(Wait).seconds == 600.0
+    assert drill.pending(AskPerson).expires_at == drill.run.now + 600.0
+
+
+def test_a_posted_question_waits_for_its_decision() -> None:
+    drill = Drill().to_acting(ORDER)
+    number = drill.pending(AskPerson).id
+    drill.posts()
+    assert isinstance(drill.phase, Asking)
+    drill.tell(ApprovalDecided(question=number, verdict="approved")).sees("f1")
+    assert drill.pending(Act)
+
+
+def test_rejected_ends_the_run() -> None:
+    drill = Drill().to_acting(ORDER, PAY).decides("rejected")
+    assert drill.ended == ("rejected", "a person rejected order, pay")
+    assert drill.sent(Act) == []
+
+
+def test_rejected_with_guidance_plans_again_with_the_words() -> None:
+    drill = Drill().to_acting(ORDER).decides("rejected", guidance="take the blue ones").sees("f1")
+    command = drill.pending(MakePlan)
+    assert command.cause == "guided"
+    assert command.guidance == ("take the blue ones",)
+    assert "take the blue ones" in command.why
+    assert (drill.run.counts.replans, drill.run.counts.error_replans) == (1, 0)
+
+
+def test_guidance_of_spaces_is_none() -> None:
+    assert Drill().to_acting(ORDER).decides("rejected", guidance="  \n").ended[0] == "rejected"
+
+
+def test_a_question_that_nobody_answers_is_a_no() -> None:
+    drill = Drill(approval_seconds=600.0).to_acting(ORDER).waits()
+    assert drill.ended == ("rejected", "nobody approved order in time")
+    assert drill.run.now == START + 604.0
+
+
+@pytest.mark.parametrize("posted", [False, True])
+def test_a_decision_that_comes_after_the_question_expired_approves_nothing(posted: bool) -> None:
+    """The timer may be stuck behind it in the mailbox, or in a process that was not running."""
+    drill = Drill(approval_seconds=600.0).to_acting(ORDER)
+    number = drill.pending(AskPerson).id
+    if posted:
+        drill.posts()
+    drill.tell(ApprovalDecided(question=number, verdict="approved"), 600.0)
+    assert drill.sent(Act) == []
+    assert drill.run.grants == ()
+    assert drill.ended == ("rejected", "nobody approved order in time")
+
+
+def test_a_question_does_not_outlive_the_deadline() -> None:
+    drill = Drill(deadline_seconds=100.0).to_acting(ORDER)
+    assert drill.pending(Wait).seconds == 97.0
+    assert drill.waits().ended[0] == "deadline_exceeded"
+
+
+def test_a_doubt_does_not_outlive_the_deadline() -> None:
+    drill = Drill(deadline_seconds=100.0, approvals="never").to_acting(ORDER).acts("unknown").verifies("undecided")
+    assert drill.waits().ended[0] == "deadline_exceeded"
+
+
+def test_past_the_deadline_nobody_is_asked() -> None:
+    drill = Drill(deadline_seconds=100.0).to_planning().plans(ORDER, after=200.0)
+    assert drill.ended == ("deadline_exceeded", "there is no time left to ask")
+    assert drill.sent(AskPerson) == []
+
+
+@pytest.mark.parametrize("verdict", ["happened", "did_not_happen", "stop"])
+def test_an_answer_to_another_question_is_none(verdict: str) -> None:
+    drill = Drill().to_acting(ORDER).decides(verdict)
+    assert isinstance(drill.phase, Asking)
+    assert drill.run.counts.late == 1
+
+
+def test_waiting_for_a_person_is_no_working_time() -> None:
+    drill = Drill().to_acting(ORDER)
+    before = drill.run.budget.active_seconds
+    drill.decides("approved", after=3000.0)
+    assert drill.run.budget.active_seconds == before
+
+
+def test_a_pause_waits_for_the_decision_and_keeps_it() -> None:
+    drill = Drill().to_acting(ORDER).tell(PauseAsked())
+    assert isinstance(drill.phase, Asking)
+    drill.decides("approved")
+    assert isinstance(drill.phase, Paused)
+    assert len(drill.run.grants) == 1
+    drill.tell(ResumeAsked()).sees("f1")
+    assert drill.pending(Act).consequence == "c-order"
+
+
+def test_an_approval_that_expires_in_a_pause_is_asked_for_again() -> None:
+    drill = Drill(approval_seconds=60.0).to_acting(ORDER).tell(PauseAsked()).decides("approved")
+    drill.tell(ResumeAsked(), 100.0).sees("f1")
+    assert isinstance(drill.phase, Asking)
+
+
+def test_the_rest_of_the_plan_goes_on_after_the_approval() -> None:
+    drill = Drill().to_acting(ONE, ORDER, REPLAN_STEP).decides("approved").sees("f1")
+    assert drill.pending(Act).index == 0
+    drill.acts()
+    assert drill.pending(Act).index == 1
