@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import Command
 from midcourse.domain.event import Answer
 from midcourse.domain.move import End, Move
@@ -55,7 +55,7 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
     if issued is None:
         return run, None
     cost = _excess(answer.cost, FREE)  # nobody pays money back: a negative cost is a mistake of whoever reports it
-    over = _excess(cost, issued.reserved)
+    over = _limited(run.limits, _excess(cost, issued.reserved))
     return (
         replace(
             run,
@@ -121,6 +121,15 @@ def _excess(cost: Cost, reserved: Cost) -> Cost:
         calls=max(0, cost.calls - reserved.calls),
         tokens=max(0, cost.tokens - reserved.tokens),
         microusd=max(0, cost.microusd - reserved.microusd),
+    )
+
+
+def _limited(limits: Limits, over: Cost) -> Cost:
+    """What has no ceiling cannot be overrun: whoever reports tokens that nobody counts may go on."""
+    return Cost(
+        calls=over.calls,
+        tokens=0 if limits.max_tokens is None else over.tokens,
+        microusd=0 if limits.max_cost_usd is None else over.microusd,
     )
 
 
