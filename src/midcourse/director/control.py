@@ -132,8 +132,9 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
 
 def end(run: Run, move: End) -> Turn:
     run = withdraw(run)
-    finish = Finish(id=run.next_id, reason=move.reason, detail=move.detail[:2000], verified=run.verified, told=run.told)
-    return send(run, finish), Rest(Ended(reason=move.reason, detail=finish.detail))
+    detail = move.detail.strip()[:2000] or f"{move.reason.replace('_', ' ')}, and nobody said more"
+    finish = Finish(id=run.next_id, reason=move.reason, detail=detail, verified=run.verified, told=run.told)
+    return send(run, finish), Rest(Ended(reason=move.reason, detail=detail))
 
 
 def finished(run: Run, phase: Ended, _event: Finished) -> Turn:

@@ -1,0 +1,26 @@
+"""The diagram of the docs is drawn from the table."""
+
+from midcourse.director.decide import PHASES, TABLE
+from midcourse.director.diagram import mermaid
+
+
+def test_every_phase_and_every_row_is_drawn() -> None:
+    lines = mermaid().splitlines()
+    assert lines[0] == "stateDiagram-v2"
+    for phase in PHASES:
+        assert any(f" {phase.__name__} " in f"{line} " for line in lines), phase.__name__
+    for row in TABLE:
+        start = f"    {row.phase.__name__} --> "
+        assert any(line.startswith(start) and line.endswith(f": {row.event.__name__}") for line in lines)
+        for target in row.to:
+            assert f"{start}{target.__name__}: {row.event.__name__}" in lines
+
+
+def test_it_begins_and_ends() -> None:
+    assert "[*] --> New" in mermaid()
+    assert "Ended --> [*]" in mermaid()
+
+
+def test_a_row_that_only_rests_is_drawn_to_itself() -> None:
+    assert "Paused --> Paused: Recorded" in mermaid()
+    assert "Asking --> Asking: PersonAsked" in mermaid()

@@ -1,0 +1,64 @@
+"""What a command comes to if whoever performed it is gone."""
+
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from midcourse.director.decide import decide
+from midcourse.director.lost import lost
+from midcourse.domain.command import Command
+from midcourse.domain.phase import BackingOff, Verifying
+from midcourse.domain.run import Issued, Run
+from tests.director.test_decide import everywhere
+from tests.harness import Drill, a_step
+
+REPEATED = {"wait", "ask_person", "record", "finish"}
+
+
+def under_way() -> dict[str, tuple[Run, Issued]]:
+    """One command of every kind, and the run that awaits it."""
+    return {issued.command.kind: (drill.run, issued) for drill in everywhere().values() for issued in drill.run.pending}
+
+
+def test_there_is_one_of_every_kind() -> None:
+    assert set(under_way()) == {kind.kind for kind in get_args(get_args(Command)[0])}
+
+
+@pytest.mark.parametrize("kind", [kind.kind for kind in get_args(get_args(Command)[0])])
+def test_a_lost_command_is_answered_for_or_done_again(kind: str) -> None:
+    run, issued = under_way()[kind]
+    answer = lost(issued.command, issued.reserved)
+    if kind in REPEATED:
+        assert answer is None
+        return
+    assert answer is not None
+    after, _ = decide(run, replace(answer, at=run.now + 1.0))
+    assert after.budget.spent == run.budget.spent.plus(issued.reserved), "at worst it was paid for"
+    assert after.counts.late == run.counts.late
+
+
+def test_a_lost_act_may_have_happened() -> None:
+    drill = Drill(approvals="never").to_acting(a_step("order", "irreversible"))
+    answer = lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
+    assert answer is not None
+    drill.tell(answer)
+    assert isinstance(drill.phase, Verifying)
+    assert drill.run.finished_irreversible == ("i-order",)
+
+
+def test_a_lost_plan_is_no_replan() -> None:
+    drill = Drill().to_planning()
+    answer = lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
+    assert answer is not None
+    drill.tell(answer)
+    assert isinstance(drill.phase, BackingOff)
+    assert drill.run.counts.replans == 0
+    assert drill.run.budget.spent.calls == 1
+
+
+def test_a_lost_check_is_made_again() -> None:
+    drill = Drill(approvals="never").to_acting(a_step("order", "irreversible")).acts("unknown")
+    answer = lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
+    assert answer is not None
+    assert isinstance(drill.tell(answer).phase, Verifying)
