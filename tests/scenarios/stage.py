@@ -138,6 +138,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.listened = Listened(self.planner)
+        self._turns: list[Progress] = []
         self.agent = Agent(
             world=self.world,
             planner=self.listened,
@@ -158,12 +159,20 @@ class Stage:
         """The same run in what might as well be another process."""
         return await self.played(self.agent.pick_up(RUN))
 
+    async def reach(self, live: LiveRun, phase: str) -> Progress:
+        """Watch a run until it is next in this phase. It goes on meanwhile: what takes time takes it on the clock."""
+        async for turn in live:
+            self._turns.append(turn)
+            if turn.run.phase.kind == phase:
+                return turn
+        raise AssertionError(f"the run ended without being {phase}")
+
     async def played(self, live: LiveRun) -> Played:
         """Watch a run to its end."""
-        turns = tuple([turn async for turn in live])
+        self._turns += [turn async for turn in live]
         return Played(
             result=await live.result(),
-            turns=turns,
+            turns=tuple(self._turns),
             plans=await self.store.plans(RUN),
             contexts=tuple(self.listened.contexts),
         )
