@@ -29,25 +29,24 @@ ORDER = Path(__file__).parents[1] / "examples" / "tasks" / "order.toml"
 COMMENTED = '# [[world.faults]]\n# kind = "stored_but_error"\n# skill = "place_order"\n'
 FAULTS = ("", "", "stored_but_error", "error_not_stored", "stored_late", "done_but_timeout")
 MOST_KILLS = 3
+NOT_BEGUN = "not begun"
+SPREAD = 1.5
+"""Moments of death are spread over this many times an undisturbed run, since runs share the machine."""
 
 
 @dataclass
 class Ended:
     seed: int
     fault: str
-    kills: int
+    killed_in: list[str]
     orders: int
     result: dict[str, object] | None
     repeated: int
-    seconds: float
+    asked: bool
 
     @property
     def lost(self) -> bool:
         return self.result is None or not self.result["verified"] or self.orders == 0
-
-    @property
-    def asked(self) -> bool:
-        return self.result is not None and self.result["final_reason"] == "needs_human"
 
 
 def write_task(folder: Path, fault: str) -> Path:
@@ -68,23 +67,22 @@ async def once(seed: int, folder: Path, typical: float) -> Ended:
     fault = chance.choice(FAULTS)
     task = write_task(folder, fault)
     home = folder / "home"
-    began = time.monotonic()
     words = ["run", str(task), "--run-id", "victim", "--json"]
-    kills = 0
+    killed_in: list[str] = []
     result = None
     for attempt in range(MOST_KILLS + 5):
         limit = chance.uniform(0.0, typical) if attempt < MOST_KILLS else None
         output = await midcourse(words, home, limit)
         if output is None:
-            kills += 1
+            killed_in.append(phase_of(home))
         elif output.strip():
             answer = json.loads(output.splitlines()[-1])
             result = None if "error" in answer else answer
             if result:
                 break
-        known = (home / "runs" / "victim" / "job.json").exists() and begun(home)
-        words = ["resume", "victim", "--json"] if known else ["run", str(task), "--run-id", "victim", "--json"]
-    return Ended(seed, fault, kills, count_orders(home), result, count_repeated(home), time.monotonic() - began)
+        if phase_of(home) != NOT_BEGUN:
+            words = ["resume", "victim", "--json"]
+    return Ended(seed, fault, killed_in, count_orders(home), result, count_repeated(home), was_asked(home))
 
 
 async def midcourse(words: list[str], home: Path, limit: float | None) -> str | None:
@@ -108,8 +106,14 @@ async def midcourse(words: list[str], home: Path, limit: float | None) -> str | 
     return output.decode()
 
 
-def begun(home: Path) -> bool:
-    return bool(query(home, "SELECT 1 FROM runs"))
+def phase_of(home: Path) -> str:
+    """What the run was waiting for, as far as it had written it down."""
+    rows = query(home, "SELECT phase FROM runs")
+    return rows[0][0] if rows else NOT_BEGUN
+
+
+def was_asked(home: Path) -> bool:
+    return bool(query(home, "SELECT 1 FROM journal WHERE commands LIKE '%ask_person%'"))
 
 
 def count_orders(home: Path) -> int:
@@ -160,9 +164,9 @@ async def main(runs: int, first_seed: int, concurrency: int, as_json: bool) -> i
 
         async def place(seed: int) -> None:
             async with places:
-                ended.append(await once(seed, folder / str(seed), typical * 1.2))
+                ended.append(await once(seed, folder / str(seed), typical * SPREAD))
             if not as_json or len(ended) % 20 == 0:
-                print(f"{len(ended)}/{runs} runs, {sum(one.kills for one in ended)} kills", file=sys.stderr)
+                print(f"{len(ended)}/{runs} runs, {sum(len(one.killed_in) for one in ended)} kills", file=sys.stderr)
 
         await asyncio.gather(*(place(first_seed + n) for n in range(runs)))
     summary = {
@@ -171,8 +175,9 @@ async def main(runs: int, first_seed: int, concurrency: int, as_json: bool) -> i
         "repeated": sum(one.repeated for one in ended),
         "irreversible_twice": sum(one.orders > 1 for one in ended),
         "asked": sum(one.asked for one in ended),
-        "kills": sum(one.kills for one in ended),
-        "killed_runs": sum(one.kills > 0 for one in ended),
+        "kills": sum(len(one.killed_in) for one in ended),
+        "killed_runs": sum(bool(one.killed_in) for one in ended),
+        "killed_in": dict(Counter(phase for one in ended for phase in one.killed_in).most_common()),
         "faults": dict(sorted(Counter(one.fault or "none" for one in ended).items())),
         "first_seed": first_seed,
         "seconds": round(time.monotonic() - began, 1),
@@ -192,7 +197,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--concurrency", type=int, default=3)
+    parser.add_argument("--concurrency", type=int, default=2)
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     sys.exit(asyncio.run(main(given.runs, given.first_seed, given.concurrency, given.json)))

@@ -369,3 +369,17 @@ async def test_without_the_token_the_host_says_nothing(tmp_path: Path) -> None:
         connection.close()
         assert isinstance(await world.observe(), Observation)
         assert (host_file(tmp_path).stat().st_mode & 0o777) == 0o600
+
+
+def test_a_host_that_nobody_was_told_of_is_taken_over(tmp_path: Path):
+    """Its starter died between starting it and writing the handle down."""
+
+    async def story() -> tuple[str, str]:
+        starter, successor = (RemoteWorld(SHOP, folder=tmp_path / "world") for _ in range(2))
+        first = await starter.open()
+        second = await successor.open()
+        await successor.close()
+        return first, second
+
+    first, second = asyncio.run(story())
+    assert first == second

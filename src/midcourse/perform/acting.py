@@ -148,7 +148,10 @@ def _sight(step: Step, before: Observation, after: Observation | Unseen | None) 
 async def verify(ports: Ports, command: Verify) -> Verified:
     """First make sure that nobody can still carry it out, then look whether somebody did."""
     step = await step_of(ports, command.version, command.index)
-    await ports.world.bar(command.doubted)
+    try:
+        await asyncio.wait_for(ports.world.bar(command.doubted), command.timeout)
+    except Exception as error:
+        return Verified(answers=command.id, detail=f"it may still be under way: {say(error)}")
     entry = await ports.store.ledger_entry(ports.run_id, command.doubted)
     if step.effect in LEDGERED and (entry is None or entry.dispatched_at is None):
         return Verified(

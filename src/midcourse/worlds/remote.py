@@ -63,9 +63,14 @@ class RemoteWorld:
         return self._attached.catalogue if self._attached else Catalogue()
 
     async def open(self) -> str:
-        """Raises `TaskInvalid` for a world that cannot be made, `ConnectionError` for one that does not open."""
-        ready = await asyncio.to_thread(self._start)
-        handle = encode(Handle(url=ready.url, token=ready.token))
+        """Raises `TaskInvalid` for a world that cannot be made, `ConnectionError` for one that does not open.
+
+        A host that somebody started in this folder and never told anyone about is taken over.
+        """
+        for handle in self._left_behind():
+            if await self.attach(handle):
+                return handle
+        handle = _handle(await asyncio.to_thread(self._start))
         if not await self.attach(handle):
             raise ConnectionError(f"the host of {self._spec} went away as soon as it had come up")
         return handle
@@ -154,6 +159,13 @@ class RemoteWorld:
             raise Lost("the world is not open")
         return await post(self._handle, path, encode(request), self._timeout)
 
+    def _left_behind(self) -> list[str]:
+        handles: list[str] = []
+        for ready in sorted(self._folder.glob("host-*.json")):
+            with contextlib.suppress(OSError, ValueError):
+                handles.append(_handle(decode(Ready, ready.read_bytes())))
+        return handles
+
     def _start(self) -> Ready:
         """Blocks until the host serves. It writes to a file and shares no pipe, so it can outlive us unnoticed."""
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -175,6 +187,10 @@ class RemoteWorld:
             return decode(Ready, ready.read_bytes())
         said = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
         raise TaskInvalid(said) if code == _MISUSED else ConnectionError(f"the world did not open: {said}")
+
+
+def _handle(ready: Ready) -> str:
+    return encode(Handle(url=ready.url, token=ready.token))
 
 
 def _environment() -> dict[str, str]:
