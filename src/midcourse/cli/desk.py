@@ -49,5 +49,6 @@ class Desk:
         try:
             return await self.keyboard.line()
         except (asyncio.CancelledError, Exception):
+            self.keyboard.forget()  # or the half of an answer would be read by whoever comes next
             self.say()
             raise

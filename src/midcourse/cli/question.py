@@ -9,6 +9,7 @@ from rich.text import Text
 from midcourse.cli.marks import Marks
 from midcourse.cli.words import argument, seconds
 from midcourse.domain.approval import Consequence, Question
+from midcourse.domain.argument import Argument
 
 TITLES = {"approve": "May this be done?", "happened": "Did this happen?"}
 ABSENT = "(not there)"
@@ -46,38 +47,45 @@ def question_panel(question: Question, seconds_left: float, width: int, marks: M
     )
 
 
-def rows_of(consequence: Consequence) -> dict[str, str]:
-    """Everything that an approval binds, by name. Values that would be sent are marked as such."""
+def rows_of(consequence: Consequence) -> dict[str, Argument]:
+    """Everything that an approval binds, by name."""
     target = consequence.target
     what = f"{target.role} '{target.label}'" if target.label else target.role
-    rows = {
+    rows: dict[str, Argument] = {
         "does": f"{consequence.skill} ({consequence.effect})",
         "on": f"{what}, {target.surface}" if what else target.surface,
         "origin": consequence.origin or "none given",
     }
-    rows |= {f"with {name}": argument(value) for name, value in consequence.arguments}
+    rows |= {f"with {name}": value for name, value in consequence.arguments}
     if consequence.commit.address:
         rows["sends to"] = consequence.commit.address
-    return rows | {f"sends {name}": argument(value) for name, value in consequence.commit.values}
+    return rows | {f"sends {name}": value for name, value in consequence.commit.values}
 
 
 def _values(now: Consequence, before: Consequence | None, marks: Marks) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(overflow="fold", max_width=30)
     table.add_column(overflow="fold", ratio=1)
-    new, old = rows_of(now), rows_of(before) if before else rows_of(now)
+    new, old = rows_of(now), rows_of(before or now)
     for name in dict.fromkeys((*new, *old)):
-        was, is_now = old.get(name, ABSENT), new.get(name, ABSENT)
         label = marks.clean(name)
-        if was == is_now:
-            table.add_row(Text(f"  {label}", "dim"), Text(_shown(is_now, marks)))
+        was, is_now = _shown(old, name, marks), _shown(new, name, marks)
+        if name in old and name in new and _same(old[name], new[name]):
+            table.add_row(Text(f"  {label}", "dim"), Text(is_now))
             continue
-        change = Text.assemble(
-            (_shown(was, marks), "red strike"), f" {marks.arrow} ", (_shown(is_now, marks), "bold green")
-        )
+        if was == is_now:
+            was, is_now = marks.clean(repr(old[name])), marks.clean(repr(new[name]))
+        change = Text.assemble((was, "red strike"), f" {marks.arrow} ", (is_now, "bold green"))
         table.add_row(Text(f"{marks.current} {label}", "bold yellow"), change)
     return table
 
 
-def _shown(value: str, marks: Marks) -> str:
-    return marks.clean(value) if value else "(empty)"
+def _same(one: Argument, other: Argument) -> bool:
+    """The number 1 and the text '1' look alike, and are sent differently."""
+    return type(one) is type(other) and one == other
+
+
+def _shown(rows: dict[str, Argument], name: str, marks: Marks) -> str:
+    if name not in rows:
+        return ABSENT
+    return marks.clean(argument(rows[name])) or "(empty)"

@@ -17,7 +17,7 @@ from midcourse.cli.desk import Desk
 from midcourse.cli.keyboard import Keyboard
 from midcourse.cli.screen import Lines, LiveView, Nowhere, Screen
 from midcourse.cli.terminal import Terminal, print_json, print_object, terminal
-from midcourse.cli.verdict import Verdict
+from midcourse.cli.verdict import Verdict, most_steps
 from midcourse.cli.view import View
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
@@ -124,7 +124,7 @@ async def present(result: Result, store: Store, folder: Path, manner: Manner) ->
         if manner.quiet:
             where.console.print(Text(verdict.line(where.marks)), soft_wrap=True)
         else:
-            verdict.print(where.console, where.marks)
+            verdict.print(where.console, where.marks, most_steps(where.console))
     return SUCCEEDED if result.success else FAILED
 
 

@@ -21,8 +21,6 @@ from midcourse.domain.plan import PlanVersion
 from midcourse.ports.store import JournalRow, RunSummary
 from midcourse.store.sqlite import SqliteStore
 
-ALL = 10**6
-
 
 def show(name: str, overrides: Sequence[str], *, json: bool) -> None:
     asyncio.run(_show(name, settings_with(overrides, "home"), json))
@@ -57,7 +55,7 @@ async def _print(store: SqliteStore, run: RunSummary, settings: Settings) -> Non
     result = await store.result(run.id)
     if result is not None:
         verdict = await verdict_of(result, store, run_folder(settings, run.id))
-        verdict.print(where.console, where.marks, most=ALL)
+        verdict.print(where.console, where.marks)
         return
     where.console.print(Text(where.marks.clean(run.goal), "bold"), soft_wrap=True)
     if is_driven(store, run.id):

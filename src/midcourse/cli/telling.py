@@ -37,8 +37,16 @@ class Happening:
     tone: Tone = "plain"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    text: str
+    tone: Tone = "plain"
+    detail: str = ""
+    """Comes last: what a narrow line can do without."""
+
+
 class Teller:
-    """Needs every turn of a run in order, because an answer only names the command it answers."""
+    """Needs every turn of a run in order, because an answer only names the command that it answers."""
 
     def __init__(self) -> None:
         self._commands: dict[int, Command] = {}
@@ -59,13 +67,15 @@ class Teller:
         self._commands.update({command.id: command for command in commands})
         if said is None:
             return None
-        text, tone = said
-        return Happening(at=event.at, text=text + _then(commands), tone=tone)
+        detail = f" ({said.detail})" if said.detail else ""
+        return Happening(at=event.at, text=said.text + _then(commands) + detail, tone=said.tone)
 
-    def _say(self, event: Event, commands: tuple[Command, ...]) -> tuple[str, Tone] | None:
+    def _say(self, event: Event, commands: tuple[Command, ...]) -> Said | None:
         match event:
             case WorldOpened():
-                return ("the world is open", "plain") if event.opened else (f"no world: {event.detail}", "bad")
+                return (
+                    Said(text="the world is open") if event.opened else _bad("the world cannot be opened", event.detail)
+                )
             case Observed():
                 return _observed(event)
             case Planned():
@@ -77,88 +87,66 @@ class Teller:
             case DoneChecked():
                 return _done_checked(event)
             case ApprovalDecided():
-                return self._decided(event)
+                return _decided(event)
             case TimerFired():
-                return ("nobody answered in time", "bad") if _ends(commands) else None
+                return _bad("nobody answered in time") if _ends(commands) else None
+            case Resumed() if event.world == "kept":
+                return Said(text="picked up again; the world is as it was")
             case Resumed():
-                kept = event.world == "kept"
-                world = "the world is as it was" if kept else "the world had to be opened anew"
-                return f"picked up again; {world}", "plain" if kept else "doubt"
+                return Said(text="picked up again; the world had to be opened anew", tone="doubt")
             case PauseAsked():
-                return "a pause was asked for", "ask"
+                return Said(text="a pause was asked for", tone="ask")
             case ResumeAsked():
-                return "going on", "plain"
+                return Said(text="going on")
             case CancelAsked():
-                return "a cancel was asked for", "bad"
+                return _bad("a cancel was asked for")
             case Guided():
-                return f"guidance: {event.text}", "ask"
+                return Said(text=f"guidance: {event.text}", tone="ask")
             case Started() | PersonAsked() | Recorded() | Finished():
                 return None
 
-    def _planned(self, event: Planned, commands: tuple[Command, ...]) -> tuple[str, Tone]:
-        again = next((c for c in commands if isinstance(c, MakePlan)), None)
+    def _planned(self, event: Planned, commands: tuple[Command, ...]) -> Said:
         match event.verdict:
             case "done":
-                return "the planner says that the task is done", "good"
+                return Said(text="the planner says that the task is done", tone="good")
             case "transport":
-                return f"the planner could not be reached: {event.detail}", "bad"
+                return _bad("the planner could not be reached", event.detail)
             case "impossible" | "gave_up" | "refused" | "garbage":
-                words = event.verdict.replace("_", " ")
-                return f"the planner's answer: {words}" + (f", {event.detail}" if event.detail else ""), "bad"
+                return _bad(f"the planner's answer: {event.verdict.replace('_', ' ')}", event.detail)
             case "steps":
                 pass
-        ends = [c for c in commands if isinstance(c, Finish) and c.reason == "replan_no_change"]
-        refused = (again.refused if again else "") or (ends[0].detail if ends else "")
-        if refused:
-            return f"plan refused: {refused}", "bad"
-        if not event.steps:
-            return "the planner sent no steps", "bad"
+        refused = _refusal(commands)
         asked = self._commands.get(event.answers)
-        if not isinstance(asked, MakePlan):
-            return "a plan was made", "plain"
+        if refused:
+            return _bad("the plan was refused", refused)
+        if not event.steps or not isinstance(asked, MakePlan):
+            return _bad("the planner sent no steps", event.detail)
         acts = sum(step.place != "replan" for step in event.steps)
         repairs = f", {several(event.repairs, 'repair')}" if event.repairs else ""
-        return f"plan {asked.version} ({CAUSES[asked.cause]}): {several(acts, 'step')}{repairs}", "plain"
+        return Said(text=f"plan {asked.version} ({CAUSES[asked.cause]}): {several(acts, 'step')}{repairs}")
 
-    def _acted(self, event: Acted, commands: tuple[Command, ...]) -> tuple[str, Tone] | None:
+    def _acted(self, event: Acted, commands: tuple[Command, ...]) -> Said | None:
         words = self._words(event.answers)
-        reason = " ".join(part for part in (event.reason, f"({event.detail})" if event.detail else "") if part)
         if event.reason == "held":
             asked = any(isinstance(command, AskPerson) for command in commands)
-            return (f"held: {words}, because what it would send has not been approved", "ask") if asked else None
+            return Said(text=f"held: {words}", tone="ask", detail="not approved as it would be sent") if asked else None
         if event.status == "unknown":
-            return f"outcome unknown: {words}, {reason or 'nothing shows whether it happened'}", "doubt"
+            return Said(text=f"outcome unknown: {words}", tone="doubt", detail=event.detail or event.reason)
         if event.status == "ok":
-            return f"done: {words}", "good"
-        return f"failed: {words}, {reason or event.status}", "bad"
+            return Said(text=f"done: {words}", tone="good")
+        return _bad(f"failed: {words}, {event.reason or event.status}", event.detail)
 
-    def _verified(self, event: Verified) -> tuple[str, Tone]:
+    def _verified(self, event: Verified) -> Said:
         words = self._words(event.answers)
         match event.verdict:
             case "happened":
-                return f"it did happen: {words} ({event.evidence})", "good"
+                return Said(text=f"it did happen: {words}", tone="good", detail=event.evidence)
             case "did_not_happen":
-                return f"it did not happen: {words} ({event.evidence})", "bad"
+                return _bad(f"it did not happen: {words}", event.evidence)
             case "too_early":
-                return f"too early to tell whether it happened: {words}", "doubt"
+                return Said(text=f"too early to tell whether it happened: {words}", tone="doubt")
             case "undecided":
-                return f"still unknown: {words}, {event.detail}", "doubt"
-
-    def _decided(self, event: ApprovalDecided) -> tuple[str, Tone]:
-        by = f" ({event.by})" if event.by else ""
-        match event.verdict:
-            case "approved":
-                return f"approved {'once' if event.once else 'for this run'}{by}", "good"
-            case "rejected" if event.guidance:
-                return f"rejected{by}, with guidance: {event.guidance}", "ask"
-            case "rejected":
-                return f"rejected{by}", "bad"
-            case "happened":
-                return f"a person says that it happened{by}", "good"
-            case "did_not_happen":
-                return f"a person says that it did not happen{by}", "bad"
-            case "stop":
-                return f"stopped by a person{by}", "bad"
+                return Said(text=f"still unknown: {words}", tone="doubt", detail=event.detail)
 
     def _words(self, command_id: int) -> str:
         command = self._commands.get(command_id)
@@ -170,25 +158,54 @@ class Teller:
         return step_words(plan.steps[command.index])
 
 
-def _observed(event: Observed) -> tuple[str, Tone]:
+def _bad(text: str, detail: str = "") -> Said:
+    return Said(text=text, tone="bad", detail=detail)
+
+
+def _refusal(commands: tuple[Command, ...]) -> str:
+    """Why the plan that just came was turned down, or nothing."""
+    for command in commands:
+        if isinstance(command, MakePlan) and command.refused:
+            return command.refused
+        if isinstance(command, Finish) and command.reason == "replan_no_change":
+            return command.detail
+    return ""
+
+
+def _decided(event: ApprovalDecided) -> Said:
+    match event.verdict:
+        case "approved":
+            return Said(text=f"approved {'once' if event.once else 'for this run'}", tone="good", detail=event.by)
+        case "rejected" if event.guidance:
+            return Said(text=f"rejected, with guidance: {event.guidance}", tone="ask", detail=event.by)
+        case "rejected":
+            return _bad("rejected", event.by)
+        case "happened":
+            return Said(text="a person says that it happened", tone="good", detail=event.by)
+        case "did_not_happen":
+            return _bad("a person says that it did not happen", event.by)
+        case "stop":
+            return _bad("stopped", event.by)
+
+
+def _observed(event: Observed) -> Said:
     if event.seen is not None:
-        return f"looked: '{event.seen.surface}', {several(event.seen.zones, 'zone')}", "plain"
+        return Said(text=f"looked: '{event.seen.surface}', {several(event.seen.zones, 'zone')}")
     if event.reason == "world_lost":
-        return f"the world was lost: {event.detail}" if event.detail else "the world was lost", "bad"
-    detail = f": {event.detail}" if event.detail else ""
-    return f"the look failed ({event.reason}){detail}", "bad"
+        return _bad("the world was lost", event.detail)
+    return _bad(f"the look failed: {event.reason}", event.detail)
 
 
-def _done_checked(event: DoneChecked) -> tuple[str, Tone]:
+def _done_checked(event: DoneChecked) -> Said:
     match event.verdict:
         case "met":
-            return f"verified: {event.detail}", "good"
+            return Said(text=f"verified: {event.detail}", tone="good")
         case "unmet":
-            return f"not done yet: {event.detail}", "bad"
+            return _bad("not done yet", event.detail)
         case "undecided":
-            return f"not verified: {event.detail}", "doubt"
+            return Said(text="not verified", tone="doubt", detail=event.detail)
         case "too_early":
-            return "too early to tell whether the task is done", "doubt"
+            return Said(text="too early to tell whether the task is done", tone="doubt")
 
 
 def _ends(commands: tuple[Command, ...]) -> bool:

@@ -14,8 +14,14 @@ from midcourse.cli.words import argument, headline, seconds, several
 from midcourse.domain.result import BudgetUsed, Result
 
 NOBODY_ASKED = "nobody was there to ask: run it in a terminal, or set approvals=never (--set approvals=never)"
-LISTED = 8
-"""Steps that the panel lists of each kind; `midcourse show` has all."""
+ALL = 10**6
+AROUND = 16
+"""Lines of a panel besides its list of steps, when all goes well."""
+
+
+def most_steps(console: Console) -> int:
+    """Steps that a list may have for the verdict to stay on one screen; a log has room for all."""
+    return max(4, console.height - AROUND) if console.is_terminal else ALL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +44,7 @@ class Verdict:
         hint = f"; {NOBODY_ASKED}" if self.nobody_asked else ""
         return marks.clean(f"{headline(result)} ({why}){hint} {marks.dash} {counts(result)}; run {result.run}")
 
-    def rows(self, marks: Marks, most: int = LISTED) -> list[tuple[str, Text]]:
+    def rows(self, marks: Marks, most: int = ALL) -> list[tuple[str, Text]]:
         """Label and text; a row without a label goes on with the one above."""
         result = self.result
         why = result.final_reason + (f" {marks.dash} {result.final_detail}" if result.final_detail else "")
@@ -57,7 +63,7 @@ class Verdict:
         rows.append(("next", Text(advice(result, self.nobody_asked))))
         return rows
 
-    def print(self, console: Console, marks: Marks, most: int = LISTED) -> None:
+    def print(self, console: Console, marks: Marks, most: int = ALL) -> None:
         said = headline(self.result)
         if not console.is_terminal:
             console.print(Text(said), soft_wrap=True)
@@ -146,7 +152,7 @@ def advice(result: Result, nobody_asked: bool) -> str:
         case "structural_failure" | "replan_no_change" | "empty_plan":
             return f"change the task, its world or its planner: planning again would not help; {show}"
         case "rejected":
-            return "run it again, and answer no with guidance to have it do something else"
+            return "run it again and answer in time; no with guidance has it do something else"
         case "needs_human":
             return f"look at the world, and finish by hand or start anew; {show}"
         case "planner_unavailable":

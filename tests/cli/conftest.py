@@ -1,0 +1,124 @@
+"""Each test has a home of its own, and calls the command as a shell would, in this process."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midcourse.cli.main import main
+
+ORDER = """
+goal = "Order one desk lamp"
+
+[inputs]
+reference = "PO-1001"
+
+[done_when]
+probe = "order_placed"
+arguments = { reference = "$input.reference" }
+
+[world]
+name = "shop"
+{world}
+
+[settings]
+retry_delay_seconds = 0.01
+
+[planner]
+name = "playbook"
+
+[[planner.rules]]
+on = "Catalogue"
+steps = [
+    { zone = "product:Desk lamp", skill = "set_quantity", arguments = { quantity = 1 }, says = "Put one into the basket" },
+    { zone = "__global__", skill = "go", arguments = { page = "checkout" }, says = "Go to the checkout" },
+]
+
+[[planner.rules]]
+on = "Checkout"
+
+[[planner.rules.steps]]
+zone = "textbox:Address"
+skill = "fill"
+arguments = { text = "1 Harbour Street" }
+says = "Fill in the address"
+
+[[planner.rules.steps]]
+zone = "textbox:Reference"
+skill = "fill"
+arguments = { text = "$input.reference" }
+says = "Fill in the reference"
+
+[[planner.rules.steps]]
+zone = "button:Place order"
+skill = "place_order"
+says = "Place the order"
+once = true
+expect = { surface_matches = "Thank you for your order" }
+
+[[planner.rules]]
+on = "Thank you*"
+final = true
+steps = [{ zone = "order:*", skill = "read_order", says = "Read the order number" }]
+
+[[planner.rules]]
+on = "504*"
+final = true
+steps = [{ zone = "button:Back", skill = "click", says = "Leave the error page" }]
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The last line of what was printed."""
+        return json.loads(self.out.splitlines()[-1])
+
+
+Cli = Callable[..., Said]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("MIDCOURSE_") and name != "MIDCOURSE_HYPOTHESIS"]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    return tmp_path / ".midcourse"
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    def call(*args: str) -> Said:
+        code = main(args)
+        out, err = capsys.readouterr()
+        return Said(code=code, out=out, err=err)
+
+    return call
+
+
+@pytest.fixture
+def order(tmp_path: Path) -> str:
+    return order_file(tmp_path, "order.toml")
+
+
+@pytest.fixture
+def doubtful_order(tmp_path: Path) -> str:
+    """The shop answers 504, and neither the screen nor a probe tells whether it took the order."""
+    fault = '[[world.faults]]\nkind = "error_not_stored"\nskill = "place_order"'
+    return order_file(tmp_path, "doubtful.toml", fault)
+
+
+def order_file(folder: Path, name: str, world: str = "") -> str:
+    path = folder / name
+    path.write_text(ORDER.replace("{world}", world))
+    return str(path)

@@ -1,0 +1,93 @@
+"""Help, version, misuse and exit codes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+COMMANDS = ("run", "resume", "runs", "show", "examples", "settings")
+
+
+def test_version(cli: Cli) -> None:
+    said = cli("--version")
+    assert said.code == 0
+    assert said.out.startswith("midcourse ")
+
+
+def test_python_m_midcourse_is_the_same() -> None:
+    done = subprocess.run([sys.executable, "-m", "midcourse", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("midcourse ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_teaches_with_an_example(cli: Cli, command: str) -> None:
+    said = cli(command, "--help")
+    assert said.code == 0
+    assert f"midcourse {command}" in said.out.partition("Examples")[2]
+
+
+def test_help_loads_neither_the_runtime_nor_pydantic() -> None:
+    """What makes it slow is what it imports; a stopwatch would only fail on a busy machine."""
+    code = "import sys, midcourse.cli.main; print([m for m in ('pydantic', 'asyncio', 'sqlite3') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_task_that_does_not_exist_names_those_that_do(cli: Cli) -> None:
+    said = cli("run", "nope.toml")
+    assert said.code == 2
+    assert "notepad" in said.err
+    assert said.out == ""
+
+
+def test_a_misspelt_setting_is_corrected(cli: Cli) -> None:
+    said = cli("run", "notepad", "--set", "max_cals=3")
+    assert said.code == 2
+    assert "did you mean 'max_calls'" in said.err
+
+
+def test_a_setting_without_a_value_is_explained(cli: Cli) -> None:
+    said = cli("run", "notepad", "--set", "max_calls")
+    assert said.code == 2
+    assert "NAME=VALUE" in said.err
+
+
+@pytest.mark.parametrize("run_id", ["last", "../x", "a b", "-x/"])
+def test_a_run_cannot_be_called_anything(cli: Cli, run_id: str) -> None:
+    said = cli("run", "notepad", f"--run-id={run_id}")
+    assert said.code == 2
+    assert "--run-id" in said.err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("run", "nope.toml", "--json"),
+        ("run", "--json"),
+        ("run", "notepad", "--json", "--nonsense"),
+        ("run", "notepad", "--json", "--set", "max_calls=none"),
+        ("resume", "nope", "--json"),
+        ("show", "nope", "--json"),
+    ],
+)
+def test_with_json_an_error_is_an_object(cli: Cli, args: tuple[str, ...]) -> None:
+    said = cli(*args)
+    assert said.code == 2
+    assert said.json["error"]
+    assert len(said.out.splitlines()) == 1
+
+
+def test_misuse_of_the_command_line_shows_how_to_use_it(cli: Cli) -> None:
+    said = cli("run")
+    assert said.code == 2
+    assert "Usage: midcourse run" in said.err
+
+
+def test_misuse_leaves_nothing_behind(cli: Cli, home: Path) -> None:
+    cli("run", "nope.toml")
+    cli("runs")
+    cli("show", "last")
+    assert not home.exists()

@@ -1,0 +1,155 @@
+"""`midcourse run` without a terminal: what programs and logs see."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli, order_file
+
+
+def test_json_is_one_object_and_nothing_else(cli: Cli) -> None:
+    said = cli("run", "notepad", "--json")
+    assert said.code == 0
+    assert len(said.out.splitlines()) == 1
+    assert said.err == ""
+    assert said.json["success"] is True
+    assert said.json["verified"] is True
+    assert said.json["final_reason"] == "goal_reached"
+
+
+def test_a_run_that_ends_without_success_exits_with_1(cli: Cli) -> None:
+    said = cli("run", "unreachable_cube", "--json")
+    assert said.code == 1
+    assert said.json["final_reason"] == "structural_failure"
+
+
+def test_quiet_is_one_line(cli: Cli) -> None:
+    said = cli("run", "notepad", "--quiet")
+    assert said.code == 0
+    (line,) = said.out.splitlines()
+    assert line.startswith("done, and verified (goal_reached")
+
+
+def test_without_a_terminal_it_is_told_in_plain_lines(cli: Cli) -> None:
+    said = cli("run", "notepad", "--run-id", "note")
+    assert "\x1b" not in said.out
+    lines = said.out.splitlines()
+    assert lines[0] == "run note: Open Notepad, write a note and save it in Documents"
+    assert " 0:00  plan 1 (first plan): 3 steps" in lines
+    assert " 0:00  plan 2 (after a transition): 3 steps" in lines
+    assert " 0:00  done: Click Save" in lines
+    assert "done, and verified" in lines
+    assert "next    midcourse show note" in lines
+
+
+def test_result_and_journal_are_where_it_says(cli: Cli, home: Path) -> None:
+    said = cli("run", "notepad", "--run-id", "note")
+    folder = home / "runs" / "note"
+    assert str(folder.relative_to(Path.cwd()) / "result.json") in said.out
+    assert json.loads((folder / "result.json").read_text())["success"] is True
+    assert len((folder / "journal.jsonl").read_text().splitlines()) > 10
+
+
+def test_settings_can_be_set(cli: Cli) -> None:
+    said = cli("run", "notepad", "--set", "max_calls=1", "--json")
+    assert said.code == 1
+    assert said.json["final_reason"] == "budget_exhausted"
+
+
+def test_the_way_out_of_a_budget_is_named(cli: Cli) -> None:
+    assert "--set max_calls=2" in cli("run", "notepad", "--set", "max_calls=1").out
+
+
+def test_where_nobody_can_be_asked_the_answer_is_no(cli: Cli, order: str) -> None:
+    said = cli("run", order)
+    assert said.code == 1
+    assert "failed: it was not approved" in said.out
+    assert "nobody was there to ask: run it in a terminal, or set approvals=never" in said.out
+    assert "Place the order" not in said.out.partition("\ndone ")[2]
+
+
+@pytest.mark.parametrize("how", ["--quiet", "--json"])
+def test_nor_can_they_with_quiet_or_json(cli: Cli, order: str, how: str) -> None:
+    said = cli("run", order, how)
+    assert said.code == 1
+    assert "rejected" in said.out
+    assert how == "--json" or "--set approvals=never" in said.out
+
+
+def test_with_approvals_never_nobody_is_asked(cli: Cli, order: str) -> None:
+    said = cli("run", order, "--set", "approvals=never", "--json")
+    assert said.code == 0
+    assert [step["says"] for step in said.json["completed"]][-2:] == ["Place the order", "Read the order number"]
+
+
+def test_plan_carried_out_is_not_called_verified(cli: Cli, tmp_path: Path) -> None:
+    path = Path(order_file(tmp_path, "unverified.toml"))
+    head, _, tail = path.read_text().partition("[done_when]")
+    path.write_text(head + tail[tail.index("[world]") :])
+    said = cli("run", str(path), "--set", "approvals=never")
+    assert said.code == 0
+    assert "plan carried out, not verified" in said.out
+    assert "done_when" in said.out
+
+
+def test_a_second_run_of_the_same_name_is_refused(cli: Cli) -> None:
+    cli("run", "notepad", "--run-id", "note", "--quiet")
+    said = cli("run", "unreachable_cube", "--run-id", "note")
+    assert said.code == 2
+    assert "midcourse resume note" in said.err
+    assert cli("show", "note", "--json").json["result"]["success"] is True
+
+
+def test_what_libraries_log_goes_to_a_file(
+    cli: Cli, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_world.py").write_text(
+        "from midcourse import BaseWorld\n"
+        "class Broken(BaseWorld):\n"
+        "    def look(self):\n"
+        "        raise RuntimeError('the camera is off')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    task = tmp_path / "broken.toml"
+    task.write_text(
+        'goal = "Look"\n[world]\nname = "broken_world:Broken"\n[settings]\nretry_delay_seconds = 0\n'
+        '[planner]\nname = "playbook"\n[[planner.rules]]\ndone = true\n'
+    )
+    said = cli("run", str(task), "--run-id", "broken")
+    assert said.code == 1
+    assert said.err == ""
+    assert "the camera is off" in (home / "runs" / "broken" / "run.log").read_text()
+
+
+def test_ascii_where_the_output_cannot_take_more(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "midcourse", "run", "notepad"]
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment, check=True)
+    assert "+ Click Save" in done.stdout.decode("ascii")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_without_a_terminal_cancels_and_says_so(tmp_path: Path, home: Path) -> None:
+    command = [sys.executable, "-m", "midcourse", "run", "notepad", "--set", "step_delay_seconds=0.3", "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=tmp_path, text=True
+    ) as process:
+        _wait_for(home / "midcourse.db")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=10)
+    assert process.returncode == 1
+    assert json.loads(out)["final_reason"] == "cancelled"
+
+
+def _wait_for(path: Path) -> None:
+    give_up_at = time.monotonic() + 10
+    while not path.exists():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.02)
