@@ -17,10 +17,11 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.ports.approver import Approver
-from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.ports.planner import ONE_CALL, PlanDraft, Planner, PlanningContext
 from midcourse.ports.store import Store
 from midcourse.ports.world import World
-from midcourse.testing import Approves, FakeClock, MemoryStore, Playbook, Rule
+from midcourse.testing import Approves, FakeClock, MemoryStore, Playbook, Rule, Scripted
+from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
 from midcourse.worlds.simulated import Arm, Desktop, Fault, Happened, Shop
 
 WORLDS = {"arm": Arm, "desktop": Desktop, "shop": Shop}
@@ -48,6 +49,48 @@ def pick(thing: str) -> Draft:
 
 def plan(*steps: Draft, final: bool | None = None) -> PlanDraft:
     return PlanDraft(steps=steps, final=final)
+
+
+def letter(to: str) -> Draft:
+    """A step of the post office."""
+    return Draft(zone=GLOBAL, skill="send", arguments=(("to", to),), says=f"Write to {to}")
+
+
+class Post(BaseWorld):
+    """Letters that cannot be called back, and a counter that is closed for the first `closed` visits."""
+
+    def __init__(self, *, closed: int = 0) -> None:
+        super().__init__()
+        self.letters: list[str] = []
+        self._closed = closed
+
+    def look(self) -> Scene:
+        return Scene("Post office", Zone(id="counter", role="text", label=f"{len(self.letters)} letters sent"))
+
+    @skill(effect="irreversible")
+    def send(self, to: str) -> None:
+        self.letters.append(to)
+
+    @skill(effect="read")
+    def visit(self, day: int) -> Outcome | None:
+        return failed("closed", f"closed on day {day}") if day < self._closed else None
+
+
+def kept(world: Callable[..., BaseWorld], **options: Any) -> BaseWorld:
+    """This world with a session that outlives whoever works it: another process finds it as it was."""
+    assert isinstance(world, type)
+
+    class Kept(world):
+        name = world.name
+
+        async def open(self) -> str:
+            await super().open()
+            return "session"
+
+        async def attach(self, handle: str) -> bool:
+            return handle == "session"
+
+    return Kept(**options)
 
 
 class Thinking:
@@ -220,6 +263,14 @@ def example(
 def notepad_of_the_seed(**more: Any) -> Stage:
     """Notepad counted as seed 000 counts: a look costs a model call, and extensions are replans."""
     return example("notepad", **{"look_calls": 1, "final_looks": "last", "count_extensions": True} | more)
+
+
+def endless(cost: Cost = ONE_CALL, *, act_seconds: float = 0.0, **settings: object) -> Stage:
+    """The start menu opens and closes for ever: every plan follows a verified transition, and costs this much."""
+    clock = FakeClock()
+    again = replace(plan(press("Win", transition=True), AGAIN), cost=cost)
+    world = Desktop(clock=clock, act_seconds=act_seconds)
+    return Stage(world=world, planner=Scripted(again), clock=clock, settings=settings)
 
 
 async def crash(live: LiveRun) -> None:

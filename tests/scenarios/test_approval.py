@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from midcourse.domain.approval import Decision, Question
-from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.domain.plan import Draft
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.testing import Answers, Approves, Posts, Rejects, Scripted, Silent
-from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from midcourse.worlds.simulated import Fault, Shop
-from tests.scenarios.stage import AGAIN, Stage, example, plan
+from tests.scenarios.stage import AGAIN, Post, Stage, example, letter, plan
 
 YES, NO = Decision(verdict="approved"), Decision(verdict="rejected")
 
@@ -229,25 +228,6 @@ async def test_a_press_that_did_nothing_needs_a_new_yes_unless_it_was_given_for_
 
 
 # --- several at once
-
-
-class Post(BaseWorld):
-    """Letters that cannot be called back."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.letters: list[str] = []
-
-    def look(self) -> Scene:
-        return Scene("Post office", Zone(id="counter", role="text", label=f"{len(self.letters)} letters sent"))
-
-    @skill(effect="irreversible")
-    def send(self, to: str) -> None:
-        self.letters.append(to)
-
-
-def letter(to: str) -> Draft:
-    return Draft(zone=GLOBAL, skill="send", arguments=(("to", to),), says=f"Write to {to}")
 
 
 async def test_one_question_lists_every_critical_step_of_the_plan() -> None:

@@ -1,17 +1,13 @@
 """Seed 000, section 7: budgets. What a command can cost at worst is set aside first, so no run ends above a ceiling."""
 
-from dataclasses import replace
-
 import pytest
 
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import Act, MakePlan, Observe
 from midcourse.testing import SamePlan
 from midcourse.worlds.simulated import Desktop
-from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, example, notepad_of_the_seed, plan, press
+from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, endless, example, notepad_of_the_seed, plan, press
 
-BACK_AND_FORTH = SamePlan([press("Win", transition=True), AGAIN])
-"""Opens the start menu and closes it, for ever: every plan follows a verified transition."""
 GOING_NOWHERE = SamePlan([press("F5", transition=True), AGAIN])
 """A key that does nothing: the transition that was due never comes."""
 
@@ -25,7 +21,7 @@ async def test_the_ceiling_on_calls_is_hard_wherever_it_falls(ceiling: int) -> N
 
 
 async def test_thirty_calls_are_never_exceeded_by_a_task_without_end() -> None:
-    played = await example("notepad", planner=BACK_AND_FORTH, look_calls=1, max_segments=1000).play()
+    played = await endless(look_calls=1, max_segments=1000).play()
     assert played.ended == (False, False, "budget_exhausted")
     assert (played.result.budget.calls, played.most_committed.calls) == (30, 30)
 
@@ -68,13 +64,13 @@ async def test_five_replans_end_a_run_that_gets_nowhere() -> None:
 
 
 async def test_the_shared_counter_of_the_seed_stops_progress_too() -> None:
-    played = await example("notepad", planner=BACK_AND_FORTH, count_extensions=True).play()
+    played = await endless(count_extensions=True).play()
     assert played.ended == (False, False, "replan_exhausted")
     assert (played.result.replans, played.result.extensions) == (5, 5)
 
 
 async def test_extensions_are_bounded_by_segments_instead() -> None:
-    played = await example("notepad", planner=BACK_AND_FORTH).play()
+    played = await endless().play()
     assert played.ended == (False, False, "budget_exhausted")
     assert (len(played.plans), played.result.extensions, played.result.budget.replans) == (20, 19, 0)
 
@@ -94,7 +90,7 @@ def told_to_wrap_up(played: Played) -> list[bool]:
 
 async def test_the_planner_is_told_to_wrap_up_near_the_ceiling() -> None:
     """A cycle of act, recapture and plan costs 3 of 10 calls; the fourth plan comes when 9 are used."""
-    played = await example("notepad", planner=BACK_AND_FORTH, look_calls=1, max_calls=10).play()
+    played = await endless(look_calls=1, max_calls=10).play()
     assert told_to_wrap_up(played) == [False, False, False, True]
     assert [context.left.calls for context in played.contexts] == [10, 7, 4, 1]
 
@@ -111,32 +107,25 @@ async def test_a_planner_that_wraps_up_comes_to_a_good_end() -> None:
 # --- the other ceilings
 
 
-def costing(cost: Cost, **settings: object) -> Stage:
-    """Every plan costs this much, and there is no end of plans."""
-    answer = replace(plan(press("Win", transition=True), AGAIN), cost=cost)
-    return Stage(world=Desktop(), planner=Thinking(lambda _: answer), settings=settings)
-
-
 async def test_tokens_and_money_are_ceilings_as_well() -> None:
-    tokens = await costing(Cost(calls=1, tokens=900), max_tokens=5000, plan_tokens=1000).play()
+    tokens = await endless(Cost(calls=1, tokens=900), max_tokens=5000, plan_tokens=1000).play()
     assert tokens.ended == (False, False, "budget_exhausted")
     assert tokens.result.final_detail == "4500 of 5000 tokens are used, and the next command may take 1000"
     assert tokens.most_committed.tokens <= 5000
-    money = await costing(Cost(calls=1, microusd=90_000), max_cost_usd=0.5, plan_cost_usd=0.1).play()
+    money = await endless(Cost(calls=1, microusd=90_000), max_cost_usd=0.5, plan_cost_usd=0.1).play()
     assert money.ended == (False, False, "budget_exhausted")
     assert money.result.budget.cost_usd == 0.45
     assert money.most_committed.microusd <= 500_000
 
 
 async def test_a_planner_that_takes_more_than_it_may_is_found_out_and_stopped() -> None:
-    played = await costing(Cost(calls=1, tokens=5001), max_tokens=5000, plan_tokens=1000).play()
+    played = await endless(Cost(calls=1, tokens=5001), max_tokens=5000, plan_tokens=1000).play()
     assert played.ended == (False, False, "budget_exhausted")
     assert (played.result.budget.overrun.tokens, played.result.executions) == (4001, 0)
 
 
 async def test_working_time_has_a_ceiling() -> None:
-    stage = example("notepad", planner=BACK_AND_FORTH, options={"act_seconds": 20.0}, max_wall_seconds=60.0)
-    played = await stage.play()
+    played = await endless(act_seconds=20.0, max_wall_seconds=60.0).play()
     assert played.ended == (False, False, "budget_exhausted")
     assert played.result.final_detail == "60 s of work are used up"
     assert (played.result.executions, played.result.budget.wall_seconds) == (3, 60.0)

@@ -77,7 +77,7 @@ async def test_a_duplicate_that_shows_only_once_the_form_is_filled_in_is_refused
     stage = example("order", rules=forgetting, faults=[Fault(kind="stored_but_error")])
     played = await stage.play()
     assert len(stage.effects) == 1
-    assert played.ended == (False, False, "replan_exhausted")
+    assert played.ended == (False, False, "replan_no_change")
     assert played.result.final_detail == "place_order is finished already"
     assert played.completed.count("Place the order") == 1
 

@@ -108,7 +108,7 @@ async def test_a_basket_that_stayed_empty_unnoticed_is_an_honest_failure() -> No
     stage = example("order", faults=[Fault(kind="no_effect", skill="set_quantity")])
     played = await stage.play()
     assert stage.effects == ()
-    assert played.ended == (False, False, "replan_exhausted")
+    assert played.ended == (False, False, "replan_no_change")
     assert PRESSED not in played.completed
 
 

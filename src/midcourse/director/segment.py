@@ -203,10 +203,10 @@ def current(run: Run) -> Segment:
 def advance(run: Run, _move: Advance) -> Turn:
     segment = current(run)
     if segment.cursor >= len(segment.steps):
-        return run, Conclude()
+        return _unrefused(run), Conclude()
     step = segment.steps[segment.cursor]
     if step.place == "replan":
-        run = replace(run, segment=replace(segment, cursor=segment.cursor + 1))
+        run = replace(_unrefused(run), segment=replace(segment, cursor=segment.cursor + 1))
         return run, Look(then=Plan(cause="adaptive", why="a transition was due"))
     last = segment.cursor == len(segment.steps) - 1
     look_after = last or not segment.final or step.effect == "irreversible" or run.limits.final_looks == "each"
@@ -217,7 +217,7 @@ def reported(run: Run, move: Report) -> Turn:
     """A step of the segment has an outcome."""
     segment = current(run)
     if move.status == "ok":
-        run = count(run, completed=1, refusals=-run.counts.refusals)
+        run = count(run, completed=1)
         return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), Advance()
     if move.reason in REFUSALS:
         return refuse(run, move.detail, Plan(cause="error", why=move.detail))
@@ -229,6 +229,13 @@ def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:
     """Keep what the gate found out about a step, its consequence above all: a retry starts from there."""
     place = segment.cursor
     return replace(run, segment=replace(segment, steps=(*segment.steps[:place], step, *segment.steps[place + 1 :])))
+
+
+def _unrefused(run: Run) -> Run:
+    """The plan got to its end, or to something new that failed. Steps that went well on the way to a refusal do not
+    count: a plan that repeats them, and then what was refused, is the same plan.
+    """
+    return count(run, refusals=-run.counts.refusals)
 
 
 def _remember(run: Run, move: Report) -> Run:

@@ -36,7 +36,7 @@ class Counts:
     """All other replans, those after errors included."""
     error_replans: int = 0
     refusals: int = 0
-    """Refused plans since the last step that went well."""
+    """Refused plans since one got to its end, or to something new that failed."""
     planner_calls: int = 0
     steps: int = 0
     executions: int = 0
