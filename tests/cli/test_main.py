@@ -91,3 +91,22 @@ def test_misuse_leaves_nothing_behind(cli: Cli, home: Path) -> None:
     cli("runs")
     cli("show", "last")
     assert not home.exists()
+
+
+def test_a_home_that_cannot_be_used_is_named(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    said = cli("run", "notepad", "--set", "home=taken")
+    assert said.code == 2
+    assert "taken" in said.err
+    assert "Traceback" not in said.err
+
+
+def test_with_json_a_bug_is_an_object_too(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "faulty_planner.py").write_text("def make():\n    raise ValueError('no such model')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    task = '[world]\nname = "shop"\n[planner]\nname = "faulty_planner:make"\n'
+    (tmp_path / "faulty.toml").write_text(f'goal = "Order"\n{task}')
+    said = cli("run", "faulty.toml", "--json")
+    assert said.code == 2
+    assert said.json == {"error": "ValueError: no such model"}
+    assert "Traceback" in said.err

@@ -5,6 +5,7 @@ What a command does is in the file of its name, which is imported when it is cal
 
 import json as json_format
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated, Protocol, runtime_checkable
 
@@ -161,19 +162,24 @@ class UsageError(Protocol):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """The exit code. Misuse is told in words, or with `--json` as an object; only our own bugs leave a traceback."""
+    """The exit code. What went wrong is told in words, or with `--json` as an object; only a bug leaves a traceback."""
     args = sys.argv[1:] if args is None else args
     try:
         code = app(list(args), prog_name="midcourse", standalone_mode=False)
     except MidcourseError as misuse:
         return _misuse(str(misuse), args)
+    except OSError as trouble:
+        return _misuse(f"{trouble.filename or 'a file'}: {trouble.strerror or trouble}", args)
     except Exception as error:
-        if not isinstance(error, UsageError):
-            raise
-        if "--json" in args:
+        if isinstance(error, UsageError) and "--json" not in args:
+            error.show()
+            return MISUSE
+        if isinstance(error, UsageError):
             return _misuse(error.format_message(), args)
-        error.show()
-        return MISUSE
+        if "--json" not in args:
+            raise
+        traceback.print_exc()
+        return _misuse(f"{type(error).__name__}: {error}", args)
     return code if isinstance(code, int) else 0
 
 

@@ -33,7 +33,7 @@ def list_runs(overrides: Sequence[str], *, everything: bool, json: bool) -> None
     else:
         for run, state in found:
             fields = (run.id, state, run.final_reason or "-", local_time(run.began_at), where.marks.clean(run.goal))
-            where.console.print("\t".join(fields), soft_wrap=True)
+            print("\t".join(fields))
 
 
 async def _found(settings: Settings, most: int | None) -> tuple[list[tuple[RunSummary, str]], int]:

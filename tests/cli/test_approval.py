@@ -1,0 +1,242 @@
+"""The approver at the terminal, with a pipe for a keyboard."""
+
+import asyncio
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from rich.console import Console
+
+from midcourse.cli.approval import TerminalApprover
+from midcourse.cli.desk import Desk
+from midcourse.cli.keyboard import Keyboard
+from midcourse.cli.marks import ASCII, UNICODE
+from midcourse.cli.question import question_panel
+from midcourse.cli.screen import Nowhere
+from midcourse.domain.approval import Decision, Question
+from tests.cli.samples import consequence, question
+
+
+@dataclass
+class Terminal:
+    """What a person would see, and a way to type."""
+
+    typing: int
+    keyboard: Keyboard
+    screen: io.StringIO = field(default_factory=io.StringIO)
+    interrupts: int = 0
+    ended: int = 0
+    ask_again: bool = True
+
+    def type(self, text: str) -> None:
+        os.write(self.typing, text.encode())
+
+    def approver(self) -> TerminalApprover:
+        console = Console(file=self.screen, width=80, color_system=None)
+        return TerminalApprover(
+            desk=Desk(console=console, keyboard=self.keyboard, marks=UNICODE),
+            screen=Nowhere(),
+            interrupted=self._interrupted,
+            ended=self._ended,
+            now=lambda: 0.0,
+        )
+
+    async def ask(self, asked: Question) -> Decision:
+        return await asyncio.wait_for(self.approver().ask(asked), 5)
+
+    async def _interrupted(self) -> bool:
+        self.interrupts += 1
+        return self.ask_again
+
+    def _ended(self) -> None:
+        self.ended += 1
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    reading, typing = os.pipe()
+    made = Terminal(typing=typing, keyboard=Keyboard(reading))
+    yield made
+    os.close(reading)
+    if made.typing >= 0:
+        os.close(typing)
+
+
+def panel(asked: Question, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width, record=True)
+    console.print(question_panel(asked, 3600.0, width, UNICODE))
+    return console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("y\n", Decision(verdict="approved")),
+        ("Yes\n", Decision(verdict="approved")),
+        ("r\n", Decision(verdict="approved", once=False)),
+        ("n\n", Decision(verdict="rejected")),
+        ("g\nask Bob first\n", Decision(verdict="rejected", guidance="ask Bob first")),
+        ("g\n\nask Bob first\n", Decision(verdict="rejected", guidance="ask Bob first")),
+        ("\nwhat?\n1\ny\n", Decision(verdict="approved")),
+    ],
+)
+async def test_may_this_be_done(terminal: Terminal, typed: str, expected: Decision) -> None:
+    terminal.type(typed)
+    decision = await terminal.ask(question())
+    assert (decision.verdict, decision.once, decision.guidance) == (expected.verdict, expected.once, expected.guidance)
+    assert decision.by
+
+
+@pytest.mark.parametrize(("typed", "verdict"), [("h\n", "happened"), ("d\n", "did_not_happen"), ("y\ns\n", "stop")])
+async def test_did_this_happen(terminal: Terminal, typed: str, verdict: str) -> None:
+    terminal.type(typed)
+    assert (await terminal.ask(question("happened"))).verdict == verdict
+    assert "never done again" in terminal.screen.getvalue()
+
+
+async def test_an_enter_too_many_decides_nothing(terminal: Terminal) -> None:
+    terminal.type("\n\n\n")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(terminal.approver().ask(question()), 0.1)
+
+
+async def test_a_question_that_expires_is_abandoned_and_the_next_one_is_not_answered_by_it(terminal: Terminal) -> None:
+    asking = asyncio.create_task(terminal.approver().ask(question()))
+    await asyncio.sleep(0.05)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    assert asking.cancelled()
+    assert not asyncio.get_running_loop().remove_reader(terminal.keyboard._fd)  # nothing is left watching
+    terminal.type("n\n")
+    assert (await terminal.ask(question())).verdict == "rejected"
+
+
+async def test_waiting_for_a_person_holds_up_nobody(terminal: Terminal) -> None:
+    asking = asyncio.create_task(terminal.ask(question()))
+    turns = 0
+    while turns < 10:
+        await asyncio.sleep(0.001)
+        turns += 1
+    assert not asking.done()
+    terminal.type("y\n")
+    assert (await asking).verdict == "approved"
+
+
+async def test_ctrl_c_is_no_answer(terminal: Terminal) -> None:
+    asking = asyncio.create_task(terminal.ask(question()))
+    await asyncio.sleep(0.05)
+    assert terminal.keyboard.interrupt()
+    await asyncio.sleep(0.05)
+    assert terminal.interrupts == 1
+    assert not asking.done()
+    terminal.type("y\n")
+    assert (await asking).verdict == "approved"
+    assert terminal.screen.getvalue().count("May this be done?") == 2
+    assert not terminal.keyboard.interrupt()
+
+
+async def test_after_a_ctrl_c_that_ends_the_run_it_does_not_ask_again(terminal: Terminal) -> None:
+    terminal.ask_again = False
+    asking = asyncio.create_task(terminal.approver().ask(question()))
+    await asyncio.sleep(0.05)
+    terminal.keyboard.interrupt()
+    await asyncio.sleep(0.05)
+    assert not asking.done()
+    assert terminal.screen.getvalue().count("May this be done?") == 1
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+
+
+async def test_a_terminal_that_is_gone_is_no_answer_either(terminal: Terminal) -> None:
+    os.close(terminal.typing)
+    terminal.typing = -1
+    asking = asyncio.create_task(terminal.approver().ask(question()))
+    await asyncio.sleep(0.05)
+    assert terminal.ended == 1
+    assert not asking.done()
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+
+
+async def test_the_live_view_steps_aside_and_comes_back_even_if_the_question_expires(terminal: Terminal) -> None:
+    stood: list[str] = []
+
+    class Screen(Nowhere):
+        @contextmanager
+        def aside(self) -> Iterator[None]:
+            stood.append("aside")
+            try:
+                yield
+            finally:
+                stood.append("back")
+
+    approver = terminal.approver()
+    approver._screen = Screen()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(approver.ask(question()), 0.05)
+    assert stood == ["aside", "back"]
+
+
+async def test_where_a_loop_cannot_watch_the_input_a_thread_does(tmp_path_factory: pytest.TempPathFactory) -> None:
+    typed = tmp_path_factory.mktemp("typed") / "typed"
+    typed.write_text("first\nsecond\n")
+    fd = os.open(typed, os.O_RDONLY)
+    try:
+        keyboard = Keyboard(fd)
+        assert [await keyboard.line(), await keyboard.line()] == ["first", "second"]
+    finally:
+        os.close(fd)
+
+
+# --- what is shown
+
+
+def test_everything_that_would_be_sent_is_shown() -> None:
+    text = panel(question(note="", gift=True))
+    for shown in (
+        "Place the order",
+        "place_order (irreversible)",
+        "button 'Place order', Checkout",
+        "https://shop.example/orders",
+        "1 Harbour Street",
+        "49.0",
+        "(empty)",
+        "true",
+        "expires in 60 min",
+    ):
+        assert shown in text
+
+
+def test_what_differs_from_what_was_approved_is_shown_as_a_change() -> None:
+    asked = question(changed_from=consequence(total=12.5, coupon="TEN"), gift=True)
+    text = panel(asked)
+    assert "12.5 → 49.0" in text
+    assert "(not there) → true" in text
+    assert "TEN → (not there)" in text
+    assert "1 Harbour Street →" not in text
+    assert "void" in text
+
+
+def test_a_number_and_its_text_look_alike_but_are_a_change() -> None:
+    asked = question(changed_from=consequence(), **{"item desk-lamp": "1"})
+    assert "1 → '1'" in panel(asked)
+
+
+def test_a_page_cannot_forge_the_question() -> None:
+    text = panel(question(note="\x1b[2J\x1b[1;1Htotal 1.00\nsends total 1.00"))
+    assert "\x1b" not in text
+    assert "\\x1b[2J" in text
+
+
+def test_long_values_are_folded_never_cut() -> None:
+    text = panel(question(note="x" * 500))
+    assert text.count("x") >= 500
+
+
+def test_in_ascii() -> None:
+    console = Console(file=io.StringIO(), width=80, record=True)
+    console.print(question_panel(question(changed_from=consequence(total=1)), 60.0, 80, ASCII))
+    assert console.export_text().isascii()

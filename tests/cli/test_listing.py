@@ -1,0 +1,95 @@
+"""`runs`, `show`, `settings` and `examples`."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from midcourse.app.settings import Settings
+from tests.cli.conftest import Cli
+
+
+def test_no_runs_yet(cli: Cli) -> None:
+    assert "midcourse run notepad" in cli("runs").out
+    assert cli("runs", "--json").json == []
+
+
+def test_runs_latest_first(cli: Cli, order: str) -> None:
+    cli("run", "notepad", "--run-id", "note", "--json")
+    cli("run", order, "--run-id", "order", "--json")
+    rows = cli("runs", "--json").json
+    assert [(row["run"], row["state"], row["final_reason"]) for row in rows] == [
+        ("order", "failed", "rejected"),
+        ("note", "done, verified", "goal_reached"),
+    ]
+    lines = cli("runs").out.splitlines()
+    assert [line.split("\t")[:3] for line in lines] == [
+        ["order", "failed", "rejected"],
+        ["note", "done, verified", "goal_reached"],
+    ]
+
+
+def test_show_tells_why_each_plan_was_made(cli: Cli) -> None:
+    cli("run", "notepad", "--run-id", "note", "--json")
+    out = cli("show", "last").out
+    assert "Plan 1  first plan" in out
+    assert "Plan 2  after a transition" in out
+    assert " 4. look again, then plan on" in out
+    assert "done: Press the Windows key" in out.partition("Journal")[2]
+    assert "done, and verified" in out
+
+
+def test_show_for_programs(cli: Cli) -> None:
+    cli("run", "notepad", "--run-id", "note", "--json")
+    shown = cli("show", "note", "--json").json
+    assert shown["result"]["success"] is True
+    assert [plan["cause"] for plan in shown["plans"]] == ["initial", "adaptive", "adaptive"]
+    assert shown["journal"][0]["event"]["kind"] == "started"
+
+
+def test_settings_as_they_are_now(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "5")
+    rows = {row["name"]: row for row in cli("settings", "--json").json}
+    assert list(rows) == list(Settings.model_fields)
+    assert (rows["max_calls"]["value"], rows["max_calls"]["default"], rows["max_calls"]["said"]) == (5, 30, True)
+    assert rows["approvals"]["said"] is False
+    assert "max_calls = 5 (default 30): " in cli("settings").out
+
+
+def test_a_bad_setting_in_the_environment_is_misuse(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "many")
+    said = cli("settings")
+    assert said.code == 2
+    assert "MIDCOURSE_MAX_CALLS" in said.err
+
+
+def test_examples_with_their_goals(cli: Cli) -> None:
+    out = cli("examples").out
+    assert "notepad           Open Notepad, write a note and save it in Documents" in out
+
+
+def test_an_example_can_be_made_ones_own(cli: Cli, tmp_path: Path) -> None:
+    source = cli("examples", "unreachable_cube").out
+    assert tomllib.loads(source)["goal"] == "Pick up the red cube"
+    (tmp_path / "mine.toml").write_text(source)
+    assert cli("run", "mine.toml", "--json").json["final_reason"] == "structural_failure"
+
+
+def test_an_example_that_does_not_exist(cli: Cli) -> None:
+    said = cli("examples", "notpad")
+    assert said.code == 2
+    assert "did you mean 'notepad'" in said.err
+
+
+def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        command = [sys.executable, "-m", "midcourse", "settings"]
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, cwd=tmp_path, check=False)
+    finally:
+        os.close(writing)
+    assert b"Traceback" not in done.stderr

@@ -1,0 +1,132 @@
+"""`midcourse resume`, and the ways to name a run."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from midcourse.store.sqlite import SqliteStore
+from tests.cli.conftest import Cli
+
+
+def test_a_killed_run_goes_on_where_it_was(cli: Cli, tmp_path: Path, home: Path) -> None:
+    """kill -9 in the middle of the second plan; a new process ends the task, and knows what was done before."""
+    _killed_run(tmp_path, "note", home, turns=9)
+    assert cli("runs", "--json").json[0]["state"] == "interrupted"
+    shown = cli("show", "note")
+    assert shown.code == 0
+    assert "midcourse resume note" in shown.out
+
+    said = cli("resume", "note", "--set", "step_delay_seconds=0")
+    assert said.code == 0
+    assert "picked up again; the world had to be opened anew" in said.out
+    assert "(world reopened)" in said.out
+    assert "done, and verified" in said.out
+
+
+def test_resuming_what_has_ended_shows_the_verdict_again(cli: Cli) -> None:
+    first = cli("run", "notepad", "--run-id", "good", "--json")
+    again = cli("resume", "good", "--json")
+    assert (again.code, again.json) == (0, first.json)
+    cli("run", "unreachable_cube", "--run-id", "bad", "--json")
+    failed = cli("resume", "bad")
+    assert failed.code == 1
+    assert "failed: no plan can mend this" in failed.out
+
+
+def test_a_denied_run_still_says_that_nobody_was_there(cli: Cli, order: str) -> None:
+    cli("run", order, "--run-id", "order", "--json")
+    assert "nobody was there to ask" in cli("resume", "order").out
+
+
+def test_a_run_that_another_process_drives_is_busy(cli: Cli, tmp_path: Path, home: Path) -> None:
+    with _started(tmp_path, "note", home, turns=2) as process:
+        try:
+            said = cli("resume", "note")
+            assert said.code == 2
+            assert "another process drives run note" in said.err
+            assert cli("runs", "--json").json[0]["state"] == "running"
+            assert "under way in another process" in cli("show", "note").out
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def three(cli: Cli) -> None:
+    for name in ("note-1", "note-2", "cube"):
+        cli("run", "unreachable_cube", "--run-id", name, "--json")
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize(
+    ("name", "meant"), [("note-1", "note-1"), ("c", "cube"), ("last", "cube"), ("note-2", "note-2")]
+)
+def test_a_run_can_be_abbreviated(cli: Cli, name: str, meant: str) -> None:
+    assert cli("resume", name, "--json").json["run"] == meant
+    assert cli("show", name, "--json").json["run"] == meant
+
+
+@pytest.mark.usefixtures("three")
+def test_an_unknown_run_lists_the_latest(cli: Cli) -> None:
+    said = cli("resume", "zebra")
+    assert said.code == 2
+    assert "no run is called 'zebra'" in said.err
+    assert [line.split()[0] for line in said.err.splitlines()[1:]] == ["cube", "note-2", "note-1"]
+
+
+@pytest.mark.usefixtures("three")
+def test_an_ambiguous_name_lists_what_it_could_mean(cli: Cli) -> None:
+    said = cli("show", "note")
+    assert said.code == 2
+    assert "could be any of 2 runs" in said.err
+    assert [line.split()[0] for line in said.err.splitlines()[1:]] == ["note-2", "note-1"]
+
+
+def test_where_there_are_no_runs_it_says_how_to_make_one(cli: Cli) -> None:
+    assert "midcourse run" in cli("resume", "last").err
+
+
+@pytest.mark.usefixtures("three")
+def test_a_run_keeps_the_settings_it_began_with(cli: Cli) -> None:
+    said = cli("resume", "cube", "--set", "max_calls=5")
+    assert said.code == 2
+    assert "keeps the settings it began with" in said.err
+
+
+def test_runs_can_be_kept_elsewhere(cli: Cli, tmp_path: Path) -> None:
+    cli("run", "unreachable_cube", "--run-id", "cube", "--json", "--set", f"home={tmp_path / 'elsewhere'}")
+    assert cli("resume", "cube").code == 2
+    assert cli("resume", "cube", "--json", "--set", f"home={tmp_path / 'elsewhere'}").json["run"] == "cube"
+
+
+# --- processes
+
+
+def _started(folder: Path, run_id: str, home: Path, *, turns: int) -> "subprocess.Popen[bytes]":
+    """A slow run in a process of its own, so many turns on."""
+    settings = ["--set", "step_delay_seconds=0.05", "--set", "retry_delay_seconds=0"]
+    command = [sys.executable, "-m", "midcourse", "run", "notepad", "--run-id", run_id, "--quiet", *settings]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    give_up_at = time.monotonic() + 15
+    while _turns(home, run_id) < turns:
+        assert process.poll() is None
+        assert time.monotonic() < give_up_at
+        time.sleep(0.02)
+    return process
+
+
+def _killed_run(folder: Path, run_id: str, home: Path, *, turns: int) -> None:
+    with _started(folder, run_id, home, turns=turns) as process:
+        os.kill(process.pid, signal.SIGKILL)
+
+
+def _turns(home: Path, run_id: str) -> int:
+    if not (home / "runs" / run_id / "job.json").exists():
+        return 0
+    with SqliteStore(home / "midcourse.db") as store:
+        rows = store._db.execute("SELECT count(*) FROM journal WHERE run = ?", (run_id,))
+        return int(rows.fetchone()[0])

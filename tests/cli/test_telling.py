@@ -1,0 +1,173 @@
+"""Every kind of event in words."""
+
+import pytest
+
+from midcourse.cli.telling import Teller
+from midcourse.domain.approval import Verdict
+from midcourse.domain.command import (
+    Act,
+    AskedStep,
+    AskPerson,
+    Command,
+    Finish,
+    MakePlan,
+    OpenWorld,
+    Record,
+    Verify,
+    Wait,
+)
+from midcourse.domain.event import (
+    Acted,
+    ApprovalDecided,
+    CancelAsked,
+    DoneChecked,
+    Event,
+    Finished,
+    Guided,
+    Observed,
+    PauseAsked,
+    Planned,
+    Recorded,
+    ResumeAsked,
+    Resumed,
+    Started,
+    TimerFired,
+    Verified,
+    WorldOpened,
+)
+from tests.cli.samples import SEEN, plan_of, short_forms
+
+PLAN = plan_of()
+ACT = Act(id=4, timeout=30.0, version=2, index=3, seen="o1")
+VERIFY = Verify(id=5, timeout=30.0, version=2, index=3, doubted=4)
+ERROR = MakePlan(id=6, timeout=120.0, version=2, cause="error", why="it failed", seen="o1")
+WAIT = Wait(id=7, seconds=2.0)
+ASK = AskPerson(id=8, about="approve", steps=(AskedStep(version=2, index=3, consequence="c"),), expires_at=60.0)
+
+
+def said(event: Event, *commands: Command) -> str:
+    teller = Teller()
+    teller.learn(PLAN)
+    teller.tell(Started(), (ACT, VERIFY, ERROR))
+    happening = teller.tell(event, commands)
+    return happening.text if happening else ""
+
+
+@pytest.mark.parametrize(
+    ("event", "commands", "words"),
+    [
+        (WorldOpened(answers=1, opened=True), (), "the world is open"),
+        (WorldOpened(answers=1, opened=False, detail="no"), (), "the world cannot be opened (no)"),
+        (Observed(answers=2, seen=SEEN), (), "looked: 'Save As', 35 zones"),
+        (Observed(answers=2, reason="timeout"), (), "the look failed: timeout"),
+        (
+            Observed(answers=2, reason="world_lost"),
+            (OpenWorld(id=9, timeout=1.0),),
+            "the world was lost; opening it again",
+        ),
+        (Acted(answers=4), (), "done: Click Save"),
+        (
+            Acted(answers=4, status="failed", reason="busy", detail="hm"),
+            (WAIT,),
+            "failed: Click Save, busy; trying again in 2.0 s (hm)",
+        ),
+        (Acted(answers=4, status="failed", reason="gone"), (ERROR,), "failed: Click Save, gone; planning again"),
+        (
+            Acted(answers=4, status="unknown", reason="timeout"),
+            (VERIFY,),
+            "outcome unknown: Click Save; checking (timeout)",
+        ),
+        (
+            Acted(answers=4, status="no_effect", reason="held", dispatched=False),
+            (ASK, WAIT),
+            "held: Click Save; a person is asked (not approved as it would be sent)",
+        ),
+        (Acted(answers=4, status="no_effect", reason="held", dispatched=False), (ACT,), ""),
+        (Acted(answers=4), (Record(id=9), WAIT), "done: Click Save; paused"),
+        (Acted(answers=77), (), "done: a step"),
+        (Verified(answers=5, verdict="happened", evidence="probe"), (), "it did happen: Click Save (probe)"),
+        (
+            Verified(answers=5, verdict="did_not_happen", evidence="absent_when"),
+            (),
+            "it did not happen: Click Save (absent_when)",
+        ),
+        (
+            Verified(answers=5, verdict="too_early"),
+            (WAIT,),
+            "too early to tell whether it happened: Click Save; trying again in 2.0 s",
+        ),
+        (Verified(answers=5, verdict="undecided"), (ASK,), "still unknown: Click Save; a person is asked"),
+        (
+            Planned(answers=6, steps=short_forms(PLAN), repairs=1),
+            (),
+            "plan 2 (after a failure): 4 steps, 1 repair",
+        ),
+        (Planned(answers=6, verdict="done"), (), "the planner says that the task is done"),
+        (Planned(answers=6, verdict="gave_up", detail="hm"), (), "the planner's answer: gave up (hm)"),
+        (Planned(answers=6), (), "the planner sent no steps"),
+        (
+            Planned(answers=6, verdict="transport", detail="no route"),
+            (WAIT,),
+            "the planner could not be reached; trying again in 2.0 s (no route)",
+        ),
+        (
+            Planned(answers=6, steps=short_forms(PLAN)),
+            (
+                MakePlan(
+                    id=9, timeout=1.0, version=2, cause="error", why="", seen="o1", refused="Click Save failed here"
+                ),
+            ),
+            "the plan was refused; asking the planner once more (Click Save failed here)",
+        ),
+        (
+            Planned(answers=6, steps=short_forms(PLAN)),
+            (Finish(id=9, reason="replan_no_change", detail="Click Save failed here", verified=False),),
+            "the plan was refused (Click Save failed here)",
+        ),
+        (DoneChecked(answers=6, verdict="met", detail="seen"), (), "verified: seen"),
+        (DoneChecked(answers=6, verdict="unmet", detail="hm"), (ERROR,), "not done yet; planning again (hm)"),
+        (DoneChecked(answers=6, verdict="undecided", detail="hm"), (), "not verified (hm)"),
+        (
+            DoneChecked(answers=6, verdict="too_early"),
+            (WAIT,),
+            "too early to tell whether the task is done; trying again in 2.0 s",
+        ),
+        (TimerFired(answers=7), (ACT,), ""),
+        (
+            TimerFired(answers=7),
+            (Finish(id=9, reason="rejected", detail="", verified=False),),
+            "nobody answered in time",
+        ),
+        (Resumed(), (), "picked up again; the world is as it was"),
+        (Resumed(world="reopened"), (), "picked up again; the world had to be opened anew"),
+        (PauseAsked(), (), "a pause was asked for"),
+        (ResumeAsked(), (), "going on"),
+        (CancelAsked(), (), "a cancel was asked for"),
+        (Guided(text="use the menu"), (), "guidance: use the menu"),
+        (Started(), (OpenWorld(id=1, timeout=1.0),), ""),
+        (Recorded(answers=9), (), ""),
+        (Finished(answers=9), (), ""),
+    ],
+)
+def test_in_words(event: Event, commands: tuple[Command, ...], words: str) -> None:
+    assert said(event, *commands) == words
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("approved", "approved once (ada)"),
+        ("rejected", "rejected (ada)"),
+        ("happened", "a person says that it happened (ada)"),
+        ("did_not_happen", "a person says that it did not happen (ada)"),
+        ("stop", "stopped (ada)"),
+    ],
+)
+def test_a_persons_word(verdict: Verdict, words: str) -> None:
+    assert said(ApprovalDecided(question=8, verdict=verdict, by="ada")) == words
+
+
+def test_an_approval_for_the_run_and_a_rejection_with_guidance() -> None:
+    assert said(ApprovalDecided(question=8, verdict="approved", once=False)) == "approved for this run"
+    guided = ApprovalDecided(question=8, verdict="rejected", guidance="ask Bob first")
+    assert said(guided, ERROR) == "rejected, with guidance: ask Bob first; planning again"

@@ -1,0 +1,235 @@
+"""The real thing: a process in a pseudo-terminal, and somebody typing."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.cli.conftest import Cli
+
+SLOW = ("--set", "step_delay_seconds=0.1")
+
+
+class Person:
+    """Sits at a terminal of 80 by 24 and waits for words before typing."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", terminal: int) -> None:
+        self._process = process
+        self._terminal = terminal
+        self._seen = 0
+        self.output = ""
+
+    def sees(self, words: str) -> None:
+        """Waits until this is printed, after what was seen before."""
+        give_up_at = time.monotonic() + 15
+        while words not in self.output[self._seen :]:
+            assert time.monotonic() < give_up_at, f"never saw {words!r} in {self.output[self._seen :]!r}"
+            self._read(0.1)
+        self._seen = self.output.index(words, self._seen) + len(words)
+
+    def types(self, text: str) -> None:
+        os.write(self._terminal, text.encode())
+
+    def leaves_with(self) -> int:
+        give_up_at = time.monotonic() + 15
+        while self._process.poll() is None:
+            assert time.monotonic() < give_up_at, f"it does not end: {self.output[-2000:]!r}"
+            self._read(0.05)
+        while self._read(0.05):
+            pass
+        return self._process.returncode
+
+    def echoes(self) -> bool:
+        return bool(termios.tcgetattr(self._terminal)[3] & termios.ECHO)
+
+    def _read(self, seconds: float) -> bool:
+        ready, _, _ = select.select([self._terminal], [], [], seconds)
+        if not ready:
+            return False
+        try:
+            read = os.read(self._terminal, 65536)
+        except OSError:
+            return False
+        self.output += read.decode(errors="replace")
+        return bool(read)
+
+
+@contextmanager
+def sitting_at(folder: Path, *args: str, **environment: str) -> Iterator[Person]:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-c", _IN_TERMINAL, *args],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=folder,
+        env={**os.environ, "TERM": "xterm-256color", **environment},
+        start_new_session=True,
+    )
+    person = Person(process, ours)
+    try:
+        yield person
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+        os.close(theirs)
+
+
+_IN_TERMINAL = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from midcourse.cli.main import main
+sys.exit(main())
+"""
+
+
+def result_of(home: Path, run_id: str) -> dict[str, object]:
+    return json.loads((home / "runs" / run_id / "result.json").read_text())
+
+
+def test_an_order_is_approved_there(tmp_path: Path, home: Path, order: str) -> None:
+    with sitting_at(tmp_path, "run", order, "--run-id", "order") as person:
+        person.sees("May this be done?")
+        person.sees("1 Harbour Street")
+        person.sees("y/r/n/g>")
+        assert person.echoes()
+        person.types("y\n")
+        person.sees("done, and verified")
+        assert person.leaves_with() == 0
+        assert person.output.rindex("\x1b[?25h") > person.output.rindex("\x1b[?25l"), "the cursor is back"
+    assert result_of(home, "order")["success"] is True
+
+
+def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path, home: Path, order: str) -> None:
+    with sitting_at(tmp_path, "run", order, "--run-id", "order", *SLOW) as person:
+        person.sees("Put one into the basket")
+        person.types("y\ny\ny\n")
+        person.sees("y/r/n/g>")
+        person.types("n\n")
+        person.sees("failed: it was not approved")
+        assert person.leaves_with() == 1
+    assert result_of(home, "order")["final_reason"] == "rejected"
+
+
+def test_a_person_stops_a_run_in_doubt(tmp_path: Path, home: Path, doubtful_order: str) -> None:
+    arguments = ("run", doubtful_order, "--run-id", "order", "--set", "approvals=never")
+    with sitting_at(tmp_path, *arguments) as person:
+        person.sees("Did this happen?")
+        person.sees("h/d/s>")
+        person.types("s\n")
+        assert person.leaves_with() == 1
+    assert result_of(home, "order")["final_reason"] == "needs_human"
+
+
+def test_ctrl_c_pauses_and_lets_choose(tmp_path: Path, home: Path) -> None:
+    with sitting_at(tmp_path, "run", "notepad", "--run-id", "note", *SLOW) as person:
+        person.sees("first plan")
+        assert not person.echoes()
+        person.types("\x03")
+        person.sees("Paused.")
+        person.sees("r/g/c/q>")
+        person.types("g\n")
+        person.sees("Advice for the planner:")
+        person.types("no hurry\n")
+        person.sees("guidance: no hurry")
+        person.sees("Plan 2")
+        person.types("\x03")
+        person.sees("r/g/c/q>")
+        person.types("q\n")
+        person.sees("midcourse resume note")
+        assert person.leaves_with() == 130
+        assert person.echoes()
+    with sitting_at(tmp_path, "resume", "note", "--set", "step_delay_seconds=0") as person:
+        person.sees("done, and verified")
+        assert person.leaves_with() == 0
+    assert result_of(home, "note")["success"] is True
+
+
+def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path) -> None:
+    with sitting_at(tmp_path, "run", "notepad", "--set", "step_delay_seconds=5") as person:
+        person.sees("doing: Press the Windows key")
+        person.types("\x03")
+        person.sees("pausing after this")
+        person.types("\x03")
+        person.sees("left before its end")
+        assert person.leaves_with() == 130
+        assert "Traceback" not in person.output
+
+
+def test_ctrl_c_at_a_question_can_cancel(tmp_path: Path, home: Path, order: str) -> None:
+    with sitting_at(tmp_path, "run", order, "--run-id", "order") as person:
+        person.sees("y/r/n/g>")
+        person.types("\x03")
+        person.sees("b/c/q>")
+        person.types("b\n")
+        person.sees("y/r/n/g>")
+        person.types("\x03")
+        person.sees("b/c/q>")
+        person.types("c\n")
+        assert person.leaves_with() == 1
+    assert result_of(home, "order")["final_reason"] == "cancelled"
+
+
+def test_ctrl_d_leaves_the_question_for_later(tmp_path: Path, order: str) -> None:
+    with sitting_at(tmp_path, "run", order, "--run-id", "order") as person:
+        person.sees("y/r/n/g>")
+        person.types("\x04")
+        person.sees("midcourse resume order")
+        assert person.leaves_with() == 130
+    with sitting_at(tmp_path, "resume", "order") as person:
+        person.sees("y/r/n/g>")
+        person.types("y\n")
+        assert person.leaves_with() == 0
+
+
+def test_a_question_expires_and_leaves_the_keyboard_alone(tmp_path: Path, home: Path, order: str) -> None:
+    with sitting_at(tmp_path, "run", order, "--run-id", "order", "--set", "approval_seconds=0.5") as person:
+        person.sees("y/r/n/g>")
+        person.types("half an ans")
+        person.sees("failed: it was not approved")
+        assert person.leaves_with() == 1
+        assert person.echoes()
+    assert result_of(home, "order")["final_detail"] == "nobody approved place_order in time"
+
+
+def test_with_json_the_question_goes_to_standard_error(tmp_path: Path, order: str) -> None:
+    with sitting_at(tmp_path, "run", order, "--json") as person:
+        person.sees("y/r/n/g>")
+        person.types("y\n")
+        assert person.leaves_with() == 0
+    assert json.loads(person.output.splitlines()[-1])["success"] is True
+
+
+def test_without_colour_there_is_none(tmp_path: Path) -> None:
+    with sitting_at(tmp_path, "run", "notepad", NO_COLOR="1") as person:
+        assert person.leaves_with() == 0
+    coloured = re.findall(r"\x1b\[[\d;]*m", person.output)
+    assert not [code for code in coloured if re.search(r"\b(3[0-7]|9[0-7]|38)\b", code)]
+
+
+def test_a_dumb_terminal_gets_lines(tmp_path: Path) -> None:
+    with sitting_at(tmp_path, "run", "notepad", TERM="dumb") as person:
+        assert person.leaves_with() == 0
+    assert " 0:00  done: Click Save" in person.output
+    assert "\x1b" not in person.output
+
+
+def test_tables_fit_the_terminal(tmp_path: Path, cli: Cli) -> None:
+    cli("run", "notepad", "--run-id", "note", "--json")
+    for args in (("runs",), ("show", "note"), ("settings",)):
+        with sitting_at(tmp_path, *args) as person:
+            assert person.leaves_with() == 0
+        for line in person.output.splitlines():
+            assert len(re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", line)) <= 80
