@@ -63,7 +63,7 @@ def do(run: Run, move: Do) -> Turn:
             consequence=step.consequence,
             look=move.look,
         ),
-        seconds=run.limits.act_timeout_seconds,
+        seconds=run.limits.act_timeout_seconds + run.limits.look_timeout_seconds,
         worst=Cost(calls=run.limits.look_calls),
     )
 
@@ -130,7 +130,7 @@ def doubt(run: Run, move: Doubt) -> Turn:
         lambda number, time: Verify(
             id=number, timeout=time, version=move.step.version, index=move.step.index, doubted=move.command
         ),
-        seconds=run.limits.act_timeout_seconds,
+        seconds=run.limits.act_timeout_seconds + run.limits.look_timeout_seconds,
         worst=Cost(calls=run.limits.look_calls),
     )
 

@@ -2,23 +2,32 @@
 
 import asyncio
 from dataclasses import replace
+from typing import cast
 
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
+from midcourse.domain.expectation import Probe
 from midcourse.domain.ledger import LedgerEntry
-from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import Evidence, Outcome
-from midcourse.domain.plan import REPLAN, Step
+from midcourse.domain.plan import REPLAN, Step, Target
 from midcourse.domain.skill import Skill
 from midcourse.perform.consequence import Foreseen, consequence_of
-from midcourse.perform.ports import Ports, say
+from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.policy.horizon import arguments_problem
 from midcourse.policy.verify import Sight, judge
 from midcourse.ports.world import Call
 
 LEDGERED = ("reversible", "irreversible")
 """Effects that are written down before they are sent. The others may be sent twice without harm."""
+
+
+OURS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_target")
+"""Reasons that mean: nothing was sent. They are ours to give."""
+
+UNANSWERED = ("timeout", "error")
+"""Reasons of an unknown outcome that mean: no answer came, so it may still be under way."""
 
 
 async def step_of(ports: Ports, version: int, index: int) -> Step:
@@ -28,6 +37,7 @@ async def step_of(ports: Ports, version: int, index: int) -> Step:
 
 
 async def act(ports: Ports, command: Act) -> Acted:
+    time = Allowance(ports.clock, command.timeout)
     step = await step_of(ports, command.version, command.index)
     if step.zone == REPLAN:
         return Acted(answers=command.id, dispatched=False, looked=False)
@@ -40,7 +50,7 @@ async def act(ports: Ports, command: Act) -> Acted:
         return _not_dispatched(command, problem or Outcome())
     foreseen = Foreseen(identity="", digest="")
     if step.effect == "irreversible":
-        found = await consequence_of(ports, step, skill, before.surface.origin)
+        found = await consequence_of(ports, _as_seen(step, before), skill, before.surface.origin, time)
         if found is None:
             unread = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
             await ports.store.write_ledger(ports.run_id, replace(entry, outcome=unread))
@@ -48,7 +58,7 @@ async def act(ports: Ports, command: Act) -> Acted:
         foreseen = found
         if foreseen.digest != command.consequence:
             return _held(command, foreseen)
-    return await _dispatch(ports, command, step, before, replace(entry, identity=foreseen.identity))
+    return await _dispatch(ports, command, step, before, replace(entry, identity=foreseen.identity), time)
 
 
 def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation | None) -> Outcome | None:
@@ -57,14 +67,26 @@ def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation 
         return Outcome(status="failed", reason="unknown_skill", detail=f"the world has no skill '{step.skill}'")
     if before is None:
         return Outcome(status="failed", reason="stale_target", detail="the observation it relies on is gone")
-    if skill.on_zone and before.zone(step.zone) is None:
+    zone = before.zone(step.zone)
+    if skill.on_zone and (zone is None or (step.effect == "irreversible" and not _is_target(zone, step.target))):
         detail = f"{step.target.role} '{step.target.label}' is not on '{before.surface.title}'"
+        detail += f"; in its place is {zone.role} '{zone.label}'" if zone else ""
         return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
     wrong = arguments_problem(step.arguments, skill.parameters, ports.task)
     if wrong:
         return Outcome(status="failed", reason="bad_arguments", detail=wrong)
     missing = ports.fill_in(step.arguments)
     return Outcome(status="failed", reason="bad_arguments", detail=missing) if isinstance(missing, str) else None
+
+
+def _is_target(zone: Zone, target: Target) -> bool:
+    """Whether it is still the thing that the plan was made for. For a harmless step its id is enough: labels count up."""
+    return (zone.role, zone.label) == (target.role, target.label)
+
+
+def _as_seen(step: Step, before: Observation) -> Step:
+    """The step on the surface that is there now, which may not be the one it was planned on."""
+    return replace(step, target=replace(step.target, surface=before.surface.title))
 
 
 def _not_dispatched(command: Act, outcome: Outcome) -> Acted:
@@ -92,19 +114,20 @@ def _held(command: Act, foreseen: Foreseen) -> Acted:
     )
 
 
-async def _dispatch(ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry) -> Acted:
+async def _dispatch(
+    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Allowance
+) -> Acted:
     if step.effect in LEDGERED:
         entry = replace(entry, dispatched_at=ports.clock.now())
         await ports.store.write_ledger(ports.run_id, entry)
-    report = await _send(ports, command, step)
+    report = await _send(ports, command, step, time)
     if ports.step_delay_seconds:
-        await ports.clock.sleep(ports.step_delay_seconds)
+        await ports.clock.sleep(time.left(ports.step_delay_seconds))
     after: Observation | Unseen | None = None
     looked = command.look or report.status != "ok" or step.effect == "irreversible"
     if looked:
-        after = await ports.look(command.id, ports.task.limits.look_timeout_seconds)
+        after = await ports.look(command.id, time.left(ports.task.limits.look_timeout_seconds))
     outcome = judge(step.effect, report, _sight(step, before, after))
-    outcome = replace(outcome, data=ports.mask(outcome.data))
     await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
     lost = isinstance(after, Unseen) and after.reason == "world_lost"
     return Acted(
@@ -120,17 +143,33 @@ async def _dispatch(ports: Ports, command: Act, step: Step, before: Observation,
     )
 
 
-async def _send(ports: Ports, command: Act, step: Step) -> Outcome:
+async def _send(ports: Ports, command: Act, step: Step, time: Allowance) -> Outcome:
     """The world's own word. Whatever goes wrong from here on, the act may have happened."""
     arguments = ports.fill_in(step.arguments)
     assert not isinstance(arguments, str), "checked before dispatch"
     call = Call(command=command.id, skill=step.skill, zone=step.zone, target=step.target, arguments=arguments)
+    seconds = time.left(ports.task.limits.act_timeout_seconds)
     try:
-        return await asyncio.wait_for(ports.world.act(call), command.timeout)
+        answer = cast(object, await asyncio.wait_for(ports.world.act(call), seconds))
     except TimeoutError:
-        return Outcome(status="unknown", reason="timeout", detail=f"no answer within {command.timeout:g} s")
+        return Outcome(status="unknown", reason="timeout", detail=f"no answer within {seconds:g} s")
     except Exception as error:
-        return Outcome(status="unknown", reason="error", detail=say(error))
+        return Outcome(status="unknown", reason="error", detail=ports.plain(say(error)))
+    if not isinstance(answer, Outcome):
+        detail = f"the world answered with {type(answer).__name__}, which is no outcome"
+        return Outcome(status="unknown", reason="error", detail=detail)
+    return _in_our_words(ports, answer)
+
+
+def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:
+    """Every failure has a reason, no world says that it was we who did not send it, and no secret is passed on."""
+    reason = answer.reason or ("" if answer.status in ("ok", "unknown") else answer.status)
+    return replace(
+        answer,
+        reason=f"world_{reason}" if reason in OURS else reason,
+        detail=ports.plain(answer.detail),
+        data=ports.mask(answer.data),
+    )
 
 
 def _sight(step: Step, before: Observation, after: Observation | Unseen | None) -> Sight:
@@ -147,69 +186,88 @@ def _sight(step: Step, before: Observation, after: Observation | Unseen | None) 
 
 async def verify(ports: Ports, command: Verify) -> Verified:
     """First make sure that nobody can still carry it out, then look whether somebody did."""
+    time = Allowance(ports.clock, command.timeout)
     step = await step_of(ports, command.version, command.index)
-    try:
-        await asyncio.wait_for(ports.world.bar(command.doubted), command.timeout)
-    except Exception as error:
-        return Verified(answers=command.id, detail=f"it may still be under way: {say(error)}")
+    unbarred = await _bar(ports, command, time)
     entry = await ports.store.ledger_entry(ports.run_id, command.doubted)
     if step.effect in LEDGERED and (entry is None or entry.dispatched_at is None):
+        if unbarred:
+            return Verified(answers=command.id, detail=f"it may still be under way: {unbarred}")
         return Verified(
             answers=command.id, verdict="did_not_happen", evidence="not_dispatched", detail="it was never sent"
         )
     if entry is None:
         return Verified(answers=command.id, verdict="undecided", detail="it may have been sent; it does no harm twice")
-    if entry.barred_at is None:
+    if entry.outcome is not None and entry.outcome.evidence:
+        happened = entry.outcome.status == "ok"
+        return _decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
+    over = _answered(entry) or (ports.world.fences and not unbarred)
+    if over and entry.barred_at is None:
         entry = replace(entry, barred_at=ports.clock.now())
         await ports.store.write_ledger(ports.run_id, entry)
-    after = await ports.look(command.id, ports.task.limits.look_timeout_seconds)
-    verdict = await _verdict(ports, command, step, entry, after)
+    after = await ports.look(command.id, time.left(ports.task.limits.look_timeout_seconds))
+    verdict = await _verdict(ports, command, step, entry, after, time)
     if verdict.verdict in ("happened", "did_not_happen"):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolved(entry, verdict)))
     return replace(verdict, seen=after.ref if isinstance(after, Observation) else None, cost=ports.look_cost)
 
 
+async def _bar(ports: Ports, command: Verify, time: Allowance) -> str:
+    """Keep the doubted command from acting any more. Says why that could not be done, or nothing."""
+    try:
+        await asyncio.wait_for(ports.world.bar(command.doubted), time.left())
+    except Exception as error:
+        return say(error)
+    return ""
+
+
+def _answered(entry: LedgerEntry) -> bool:
+    """Whether the world ever said how it went: then the act is over, fence or no fence."""
+    outcome = entry.outcome
+    return outcome is not None and not (outcome.status == "unknown" and outcome.reason in UNANSWERED)
+
+
 async def _verdict(
-    ports: Ports, command: Verify, step: Step, entry: LedgerEntry, after: Observation | Unseen
+    ports: Ports,
+    command: Verify,
+    step: Step,
+    entry: LedgerEntry,
+    after: Observation | Unseen,
+    time: Allowance,
 ) -> Verified:
+    """Only of an act that nobody can carry out any more (`barred_at`) is it worth anything that its effect is not there."""
     before = await ports.store.observation(ports.run_id, entry.seen)
     if before is not None:
         sight = _sight(step, before, after)
         if sight.happened:
             return _decided(command, "happened", "expectation")
-        if sight.absent and _absence_counts(ports, entry):
+        if sight.absent and entry.barred_at is not None:
             return _decided(command, "did_not_happen", "absent_when")
     if isinstance(after, Unseen) and after.reason == "world_lost":
         return Verified(answers=command.id, reason="world_lost", detail=after.detail)
     if step.probe is None:
         return Verified(answers=command.id, detail="nothing on the screen decides it, and there is no probe")
-    return await _ask_probe(ports, command, step, entry)
+    return await _ask_probe(ports, command, step.probe, entry, time)
 
 
-async def _ask_probe(ports: Ports, command: Verify, step: Step, entry: LedgerEntry) -> Verified:
-    probe = step.probe
-    assert probe is not None
-    assert entry.barred_at is not None
+async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerEntry, time: Allowance) -> Verified:
     arguments = ports.fill_in(probe.arguments)
     if isinstance(arguments, str):
         return Verified(answers=command.id, detail=f"the probe cannot be asked: {arguments}")
     try:
-        finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), command.timeout)
+        finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), time.left())
     except Exception as error:
         return Verified(answers=command.id, detail=f"the probe failed: {say(error)}")
     if finding == "present":
         return _decided(command, "happened", "probe")
-    if finding == "unclear" or not _absence_counts(ports, entry):
+    if finding == "unclear":
         return Verified(answers=command.id, detail=f"the probe '{probe.name}' cannot tell")
+    if entry.barred_at is None:
+        return Verified(answers=command.id, detail="its effect is not there, but it may still be under way")
     early = entry.barred_at + probe.settles_after - ports.clock.now()
     if early > 0:
         return Verified(answers=command.id, verdict="too_early", seconds=early)
     return _decided(command, "did_not_happen", "probe")
-
-
-def _absence_counts(ports: Ports, entry: LedgerEntry) -> bool:
-    """Where nobody can be kept from acting late, only an answered act can be known not to have happened."""
-    return ports.world.fences or entry.outcome is not None
 
 
 def _decided(command: Verify, verdict: str, evidence: Evidence) -> Verified:

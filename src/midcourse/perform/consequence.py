@@ -1,12 +1,13 @@
 """What an irreversible step would really do, read from the world right now."""
 
+import asyncio
 from dataclasses import dataclass
 
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.plan import Step
 from midcourse.domain.skill import Skill
-from midcourse.perform.ports import Ports
+from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.identity import consequence_digest, identity_digest
 from midcourse.ports.world import Call
 
@@ -20,9 +21,9 @@ class Foreseen:
     digest: str
 
 
-async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str) -> Foreseen | None:
+async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str, time: Allowance) -> Foreseen | None:
     """Identity and consequence of this step, kept in the store. None: what it would send cannot be read."""
-    commit = await _commit_set(ports, step, skill)
+    commit = await _commit_set(ports, step, skill, time)
     if commit is None:
         return None
     consequence = Consequence(
@@ -38,7 +39,7 @@ async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str) ->
     return Foreseen(identity=identity_digest(step.skill, step.target, commit), digest=digest)
 
 
-async def _commit_set(ports: Ports, step: Step, skill: Skill) -> CommitSet | None:
+async def _commit_set(ports: Ports, step: Step, skill: Skill, time: Allowance) -> CommitSet | None:
     if skill.commits == "call":
         return CommitSet(values=_named(ports, step.arguments))
     arguments = ports.fill_in(step.arguments)
@@ -46,10 +47,10 @@ async def _commit_set(ports: Ports, step: Step, skill: Skill) -> CommitSet | Non
         return None
     call = Call(command=UNSENT, skill=step.skill, zone=step.zone, target=step.target, arguments=arguments)
     try:
-        commit = await ports.world.commit_set(call)
+        commit = await asyncio.wait_for(ports.world.commit_set(call), time.left(ports.task.limits.look_timeout_seconds))
     except Exception:
         return None
-    return commit and CommitSet(values=ports.mask(commit.values), address=commit.address)
+    return commit and CommitSet(values=ports.mask(commit.values), address=ports.mask_text(commit.address))
 
 
 def _named(ports: Ports, arguments: Arguments) -> Pairs:

@@ -1,6 +1,7 @@
 """Which port does what: every command, one line each."""
 
 import asyncio
+from dataclasses import replace
 from typing import Literal, assert_never
 
 from midcourse.domain.budget import FREE
@@ -17,7 +18,17 @@ from midcourse.domain.command import (
     Verify,
     Wait,
 )
-from midcourse.domain.event import Event, Observed, Recorded, TimerFired, WorldOpened
+from midcourse.domain.event import (
+    Acted,
+    DoneChecked,
+    Event,
+    Observed,
+    Planned,
+    Recorded,
+    TimerFired,
+    Verified,
+    WorldOpened,
+)
 from midcourse.domain.observation import Observation
 from midcourse.perform.acting import act, verify
 from midcourse.perform.asking import ask_person
@@ -33,6 +44,14 @@ class Performer:
         self.ports = ports
 
     async def perform(self, command: Command) -> Event:
+        event = await self._perform(command)
+        match event:
+            case WorldOpened() | Observed() | Planned() | Acted() | Verified() | DoneChecked():
+                return replace(event, detail=self.ports.plain(event.detail))
+            case _:
+                return event
+
+    async def _perform(self, command: Command) -> Event:
         ports = self.ports
         match command:
             case OpenWorld():

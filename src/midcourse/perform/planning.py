@@ -9,17 +9,18 @@ from midcourse.domain.event import Planned
 from midcourse.domain.plan import PlannedStep, PlanVersion, Step
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import history_of
-from midcourse.perform.ports import Ports, say
+from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.policy.horizon import Resolved, View, resolve, short_form
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 
 async def make_plan(ports: Ports, command: MakePlan) -> Planned:
+    time = Allowance(ports.clock, command.timeout)
     view = await _view(ports, command)
     if view is None:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
-    draft = await _ask(ports, command, view)
+    draft = await _ask(ports, command, view, time)
     if draft.verdict != "steps":
         return Planned(answers=command.id, verdict=draft.verdict, detail=draft.detail, cost=draft.cost)
     resolved = resolve(draft.steps, draft.final, command.version, view)
@@ -29,7 +30,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     await ports.store.save_plan(ports.run_id, _version(command, resolved))
     return Planned(
         answers=command.id,
-        steps=await _short_forms(ports, resolved.steps, view),
+        steps=await _short_forms(ports, resolved.steps, view, time),
         final=resolved.final,
         repairs=len(resolved.repairs),
         detail=draft.detail,
@@ -45,7 +46,7 @@ async def _view(ports: Ports, command: MakePlan) -> View | None:
     return View(task=ports.task, observation=seen, catalogue=ports.world.catalogue())
 
 
-async def _ask(ports: Ports, command: MakePlan, view: View) -> PlanDraft:
+async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> PlanDraft:
     """The planner's answer, whatever it does: late is transport, and what is no draft is garbage."""
     history = await history_of(ports.store, ports.run_id, command.told)
     context = PlanningContext(
@@ -63,7 +64,7 @@ async def _ask(ports: Ports, command: MakePlan, view: View) -> PlanDraft:
     )
     worst = worst_plan(ports.task.limits)
     try:
-        answer = await asyncio.wait_for(ports.planner.plan(context), command.timeout)
+        answer = await asyncio.wait_for(ports.planner.plan(context), time.left())
     except (TimeoutError, OSError) as error:
         return PlanDraft(verdict="transport", detail=say(error), cost=worst)
     except Exception as error:
@@ -87,7 +88,7 @@ def _version(command: MakePlan, resolved: Resolved) -> PlanVersion:
     )
 
 
-async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: View) -> tuple[PlannedStep, ...]:
+async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: View, time: Allowance) -> tuple[PlannedStep, ...]:
     """With identity and consequence where they are known already: nothing before the step can change them."""
     short: list[PlannedStep] = []
     untouched = True
@@ -95,7 +96,7 @@ async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: View) -> tup
         skill = view.catalogue.skill(step.skill)
         found = None
         if step.effect == "irreversible" and skill and (untouched or skill.commits == "call"):
-            found = await consequence_of(ports, step, skill, view.observation.surface.origin)
+            found = await consequence_of(ports, step, skill, view.observation.surface.origin, time)
         short.append(short_form(step, found.identity, found.digest) if found else short_form(step))
         untouched = untouched and step.effect == "read"
     return tuple(short)

@@ -14,6 +14,9 @@ from midcourse.ports.store import Store
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
 
+LONGEST_TEXT = 1000
+"""Characters of a detail. A world may answer with a whole page, and a run has to stay small."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ports:
@@ -40,12 +43,12 @@ class Ports:
         except TimeoutError:
             return Unseen(reason="timeout", detail=f"nothing was seen within {seconds:g} s")
         except Exception as error:
-            return Unseen(reason="failed", detail=say(error))
+            return Unseen(reason="failed", detail=self.plain(say(error)))
         if isinstance(seen, Unseen):
-            return seen
+            return replace(seen, detail=self.plain(seen.detail))
         if not seen.zones:
             return Unseen(reason="empty", detail=f"'{seen.surface.title}' showed nothing to act on")
-        seen = replace(seen, id=f"o{command}")
+        seen = self._masked(replace(seen, id=f"o{command}"))
         await self.store.save_observation(self.run_id, seen)
         return seen
 
@@ -73,16 +76,61 @@ class Ports:
 
     def mask(self, values: Pairs) -> Pairs:
         """The same values with every secret of the task replaced by its name: this is what gets written down."""
-        secrets = [(name, self.vault.reveal(name)) for name in self.task.secrets]
-        known = [(name, secret) for name, secret in secrets if secret]
-        return tuple((name, _mask(value, known)) for name, value in values)
+        secrets = self._secrets()
+        return tuple((name, _mask(value, secrets)) for name, value in values)
+
+    def mask_text(self, text: str) -> str:
+        return _mask_text(text, self._secrets())
+
+    def plain(self, text: str) -> str:
+        """What somebody said, as it may be passed on and written down: without secrets, and no longer than a page."""
+        return self.mask_text(text)[:LONGEST_TEXT]
+
+    def _masked(self, seen: Observation) -> Observation:
+        """A field may show the secret that was typed into it."""
+        secrets = self._secrets()
+        if not secrets:
+            return seen
+        surface = seen.surface
+        return replace(
+            seen,
+            surface=replace(
+                surface, title=_mask_text(surface.title, secrets), address=_mask_text(surface.address, secrets)
+            ),
+            zones=tuple(
+                replace(zone, label=_mask_text(zone.label, secrets), state=self.mask(zone.state)) for zone in seen.zones
+            ),
+        )
+
+    def _secrets(self) -> list[tuple[str, str]]:
+        """By name, the longest first: one may be a part of another."""
+        known = [(name, secret) for name in self.task.secrets if (secret := self.vault.reveal(name))]
+        return sorted(known, key=lambda pair: -len(pair[1]))
+
+
+class Allowance:
+    """What is left of the time that a command may take, for whatever it does next."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._until = clock.now() + seconds
+
+    def left(self, at_most: float = float("inf")) -> float:
+        return max(0.0, min(at_most, self._until - self._clock.now()))
 
 
 def _mask(value: Scalar, secrets: list[tuple[str, str]]) -> Scalar:
     if isinstance(value, str):
-        for name, secret in secrets:
-            value = value.replace(secret, f"<secret {name}>")
-    return value
+        return _mask_text(value, secrets)
+    if value is None or isinstance(value, bool):
+        return value
+    return next((f"<secret {name}>" for name, secret in secrets if str(value) == secret), value)
+
+
+def _mask_text(text: str, secrets: list[tuple[str, str]]) -> str:
+    for name, secret in secrets:
+        text = text.replace(secret, f"<secret {name}>")
+    return text
 
 
 def say(error: BaseException) -> str:

@@ -1,0 +1,385 @@
+"""Act: check, write down, dispatch, act, look, judge."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from midcourse.domain.argument import Reference
+from midcourse.domain.budget import Cost
+from midcourse.domain.expectation import Expectation, FingerprintChanged, TextContains, ZoneAppears
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.observation import Unseen, Zone
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.plan import GLOBAL, REPLAN
+from midcourse.domain.task import Task
+from tests.harness import ORDER_PENS, ORDERED, Bench, Safe, Shop, draft
+
+
+async def bench(**more: Any) -> Bench:
+    bench = Bench(**more)
+    await bench.ready()
+    return bench
+
+
+def shop(bench: Bench) -> Shop:
+    assert isinstance(bench.world, Shop)
+    return bench.world
+
+
+async def entry_of(bench: Bench, command: int = 300) -> LedgerEntry | None:
+    return await bench.store.ledger_entry("run", command)
+
+
+# --- what goes well
+
+
+async def test_an_order_is_placed_seen_and_written_down() -> None:
+    table = await bench()
+    acted = await table.act(await table.planned(ORDER_PENS))
+    assert (acted.status, acted.evidence, acted.dispatched) == ("ok", "expectation", True)
+    assert shop(table).orders == ["pens"]
+    assert acted.seen is not None
+    assert acted.seen.surface == "Thank you"
+    entry = await entry_of(table)
+    assert entry is not None
+    assert (entry.outcome and entry.outcome.status, entry.seen, entry.identity) == ("ok", "o101", acted.identity)
+
+
+async def test_a_shortcut_needs_no_zone() -> None:
+    table = await bench()
+    acted = await table.act(await table.planned(draft(GLOBAL, "press", keys="ctrl+s")))
+    assert acted.status == "ok"
+    assert shop(table).calls == ["press"]
+
+
+async def test_what_was_read_is_kept_in_the_ledger() -> None:
+    table = await bench()
+    shop(table).typed = "Ada"
+    await table.act(await table.planned(draft("name", "peek")))
+    entry = await entry_of(table)
+    assert entry is not None
+    assert entry.outcome is not None
+    assert entry.outcome.data == (("seen", "Ada"),)
+
+
+# --- what is never sent
+
+
+async def test_replan_is_a_no_op() -> None:
+    table = await bench()
+    planned = await table.planned(draft("help", "follow"), draft(REPLAN))
+    acted = await table.act(planned, 1)
+    assert (acted.status, acted.dispatched, acted.looked) == ("ok", False, False)
+    assert shop(table).calls == []
+    assert await table.store.ledger("run") == ()
+
+
+async def test_a_target_that_is_gone_is_not_acted_on() -> None:
+    table = await bench()
+    shop(table).zones = [Zone(id="popup", role="button", label="Close")]
+    planned = await table.planned(draft("popup", "nudge"))
+    shop(table).zones = []
+    await table.planned(draft("name", "peek"), version=2)
+    acted = await table.act(planned, seen="o102")
+    assert (acted.status, acted.reason, acted.dispatched) == ("unreachable", "target_not_visible", False)
+    assert "button 'Close' is not on 'Shop'" in acted.detail
+    assert shop(table).calls == []
+    entry = await entry_of(table)
+    assert entry is not None
+    assert entry.dispatched_at is None
+    assert entry.outcome is not None
+    assert entry.outcome.reason == "target_not_visible"
+
+
+async def test_an_observation_that_is_gone_is_stale() -> None:
+    table = await bench()
+    acted = await table.act(await table.planned(draft("name", "peek")), seen="o999")
+    assert (acted.status, acted.reason, acted.dispatched) == ("failed", "stale_target", False)
+    assert shop(table).calls == []
+
+
+async def test_another_thing_under_the_same_id_is_not_the_target() -> None:
+    """The button that said Order when the plan was made says Pay now now. Only for what cannot be taken back."""
+    table = await bench()
+    shop(table).zones = [Zone(id="z9", role="button", label="Cancel")]
+    planned = await table.planned(draft("z9", "order", item="pens"), draft("z9", "nudge"))
+    shop(table).zones = [Zone(id="z9", role="button", label="Pay now")]
+    await table.planned(draft("name", "peek"), version=2)
+    acted = await table.act(planned, seen="o102")
+    assert (acted.status, acted.reason, acted.dispatched) == ("unreachable", "target_not_visible", False)
+    assert "'Pay now'" in acted.detail
+    assert shop(table).orders == []
+    assert (await table.act(planned, 1, seen="o102")).status == "ok"
+
+
+async def test_arguments_are_checked_again() -> None:
+    table = await bench(task=Task(goal="", secrets=("pin",)), vault=Safe(pin="1234"))
+    planned = await table.planned(draft("name", "fill", text=Reference(source="secret", name="pin")))
+    table.vault = Safe()
+    acted = await table.act(planned)
+    assert (acted.reason, acted.dispatched) == ("bad_arguments", False)
+    assert acted.detail == "secret 'pin' has no value"
+    assert shop(table).calls == []
+
+
+async def test_a_skill_that_is_gone_is_a_failure() -> None:
+    class Bare(Shop):
+        def catalogue(self) -> Any:
+            return type(super().catalogue())()
+
+    table = await bench()
+    planned = await table.planned(ORDER_PENS)
+    table.world = Bare()
+    acted = await table.act(planned)
+    assert (acted.reason, acted.dispatched) == ("unknown_skill", False)
+
+
+# --- the ledger comes first
+
+
+@pytest.mark.parametrize(("skill", "ledgered"), [("order", True), ("nudge", True), ("fill", False), ("peek", False)])
+async def test_what_does_harm_twice_is_written_down_before_it_is_sent(skill: str, ledgered: bool) -> None:
+    table = await bench()
+    found: list[LedgerEntry | None] = []
+
+    async def inspect() -> None:
+        found.append(await entry_of(table))
+
+    shop(table).on_call = lambda name: inspect()
+    more = {"order": {"item": "pens"}, "fill": {"text": "x"}}.get(skill, {})
+    await table.act(await table.planned(draft("order", skill, **more)))
+    (before,) = found
+    if not ledgered:
+        assert before is None
+        return
+    assert before is not None
+    assert before.dispatched_at == table.clock.now()
+    assert before.outcome is None
+
+
+# --- what is held
+
+
+async def test_a_consequence_that_is_not_the_one_allowed_is_held() -> None:
+    table = await bench()
+    planned = await table.planned(draft("order", "submit", expect=ORDERED))
+    shop(table).typed = "Mallory"
+    acted = await table.act(planned)
+    assert (acted.status, acted.reason, acted.dispatched, acted.effect) == ("no_effect", "held", False, "irreversible")
+    assert shop(table).orders == []
+    assert acted.consequence not in ("", planned.steps[0].consequence)
+    assert acted.identity not in ("", planned.steps[0].identity)
+    kept = await table.store.consequence("run", acted.consequence)
+    assert kept is not None
+    assert kept.commit.values == (("name", "Mallory"),)
+    assert await table.store.ledger("run") == ()
+
+
+async def test_nothing_irreversible_is_sent_without_a_consequence() -> None:
+    table = await bench()
+    acted = await table.act(await table.planned(ORDER_PENS), consequence="")
+    assert acted.reason == "held"
+    assert shop(table).orders == []
+
+
+async def test_another_page_is_another_consequence() -> None:
+    table = await bench()
+    planned = await table.planned(ORDER_PENS)
+    shop(table).title = "Someone else's shop"
+    await table.planned(draft("name", "peek"), version=2)
+    acted = await table.act(planned, seen="o102")
+    assert (acted.reason, acted.dispatched) == ("held", False)
+    assert shop(table).orders == []
+
+
+async def test_what_cannot_be_read_is_not_sent() -> None:
+    class Blind(Shop):
+        def form(self, zone: Zone) -> Any:
+            raise RuntimeError("the form is gone")
+
+    table = await bench(world=Blind())
+    planned = await table.planned(draft("order", "submit"))
+    assert planned.steps[0].consequence == ""
+    acted = await table.act(planned)
+    assert (acted.reason, acted.dispatched) == ("commit_unreadable", False)
+    assert shop(table).orders == []
+
+
+async def test_a_commit_set_that_never_comes_is_not_waited_for() -> None:
+    class Slow(Shop):
+        async def commit_set(self, call: Any) -> Any:
+            await asyncio.sleep(60)
+
+    table = await bench(world=Slow())
+    table.with_limits(look_timeout_seconds=0.02)
+    planned = await asyncio.wait_for(table.planned(draft("order", "submit")), 2.0)
+    acted = await asyncio.wait_for(table.act(planned, timeout=0.02), 2.0)
+    assert (acted.reason, acted.dispatched) == ("commit_unreadable", False)
+
+
+# --- unknown
+
+
+async def hang() -> None:
+    await asyncio.sleep(60)
+
+
+async def test_no_answer_in_time_is_unknown() -> None:
+    table = await bench()
+    shop(table).on_order = lambda item: hang()
+    acted = await table.act(await table.planned(ORDER_PENS), timeout=0.02)
+    assert (acted.status, acted.reason, acted.dispatched) == ("unknown", "timeout", True)
+    assert acted.identity
+    entry = await entry_of(table)
+    assert entry is not None
+    assert entry.outcome is not None
+    assert entry.outcome.status == "unknown"
+
+
+async def test_a_world_that_raises_leaves_it_unknown() -> None:
+    table = await bench()
+
+    def explode(item: str) -> None:
+        raise ConnectionResetError("gone")
+
+    shop(table).on_order = explode
+    acted = await table.act(await table.planned(ORDER_PENS))
+    assert (acted.status, acted.reason) == ("unknown", "error")
+    assert "ConnectionResetError: gone" in acted.detail
+
+
+@pytest.mark.parametrize("nonsense", [None, "done", 7])
+async def test_an_answer_that_is_no_outcome_is_unknown(nonsense: Any) -> None:
+    class Odd(Shop):
+        async def act(self, call: Any) -> Any:
+            return nonsense
+
+    table = await bench(world=Odd())
+    acted = await table.act(await table.planned(draft("order", "nudge")))
+    assert (acted.status, acted.reason) == ("unknown", "error")
+
+
+@pytest.mark.parametrize("status", ["ok", "failed", "no_effect", "unreachable", "unknown"])
+async def test_whatever_the_world_says_only_what_is_seen_counts(status: Any) -> None:
+    table = await bench()
+    shop(table).on_order = lambda item: Outcome(status=status, reason="rejected", detail="please try again")
+    acted = await table.act(await table.planned(ORDER_PENS))
+    assert (acted.status, acted.evidence) == ("unknown", "")
+
+
+async def test_the_shops_own_sign_is_evidence_that_nothing_was_ordered() -> None:
+    table = await bench()
+
+    def refuse(item: str) -> Outcome:
+        shop(table).zones = [Zone(id="note", role="text", label="Nothing was ordered")]
+        return Outcome(status="failed", reason="rejected")
+
+    shop(table).on_order = refuse
+    acted = await table.act(await table.planned(ORDER_PENS))
+    assert (acted.status, acted.evidence) == ("no_effect", "absent_when")
+
+
+async def test_a_lost_world_after_the_act_is_said() -> None:
+    table = await bench()
+    planned = await table.planned(ORDER_PENS)
+    shop(table).unseen = [None, Unseen(reason="world_lost")]
+    acted = await table.act(planned)
+    assert (acted.status, acted.reason, acted.seen) == ("unknown", "world_lost", None)
+    assert shop(table).orders == ["pens"]
+
+
+@pytest.mark.parametrize("word", ["held", "already_finished", "repeats_failure", "not_dispatched", "stale_target"])
+async def test_a_world_cannot_speak_for_us(word: str) -> None:
+    """These reasons mean that nothing was sent. Of what was sent no world may say so."""
+    table = await bench()
+    shop(table).on_call = lambda name: Outcome(status="failed", reason=word, detail="says the world")
+    acted = await table.act(await table.planned(draft("order", "nudge")))
+    assert acted.status == "failed"
+    assert acted.reason == f"world_{word}"
+
+
+@pytest.mark.parametrize("status", ["failed", "no_effect", "unreachable"])
+async def test_a_failure_without_a_reason_has_its_status_for_one(status: Any) -> None:
+    table = await bench()
+    shop(table).on_call = lambda name: Outcome(status=status)
+    acted = await table.act(await table.planned(draft("order", "nudge")))
+    assert (acted.status, acted.reason) == (status, status)
+
+
+# --- looking
+
+
+async def test_a_look_can_be_saved_where_nothing_depends_on_it() -> None:
+    table = await bench()
+    table.with_limits(look_calls=1)
+    planned = await table.planned(draft("name", "fill", text="Ada"), ORDER_PENS)
+    looks = shop(table).looks
+    acted = await table.act(planned, look=False)
+    assert (acted.looked, acted.seen, acted.cost) == (False, None, Cost())
+    assert shop(table).looks == looks + 1, "one to find the zone, none afterwards"
+    ordered = await table.act(planned, 1, look=False)
+    assert (ordered.looked, ordered.cost) == (True, Cost(calls=1))
+
+
+async def test_a_failed_step_is_looked_at_anyway() -> None:
+    table = await bench()
+    shop(table).on_call = lambda name: Outcome(status="failed", reason="rejected")
+    acted = await table.act(await table.planned(draft("order", "nudge")), look=False)
+    assert acted.looked
+
+
+async def test_a_look_that_shows_nothing_is_none() -> None:
+    table = await bench()
+    planned = await table.planned(draft("order", "nudge"))
+    shop(table).unseen = [None, Unseen(reason="empty")]
+    acted = await table.act(planned)
+    assert (acted.status, acted.looked, acted.seen) == ("ok", True, None)
+
+
+async def test_expectations_are_tested_on_what_is_seen() -> None:
+    table = await bench()
+    never = Expectation(checks=(TextContains(text="Narnia"),))
+    acted = await table.act(await table.planned(draft("order", "nudge", expect=never)))
+    assert (acted.status, acted.reason) == ("failed", "expectation_unmet")
+    acted = await table.act(await table.planned(draft("name", "fill", text="", expect=never), version=2))
+    assert (acted.status, acted.reason) == ("no_effect", "no_effect")
+    changed = Expectation(checks=(FingerprintChanged(), ZoneAppears(label="Order")))
+    acted = await table.act(await table.planned(draft("order", "nudge", expect=changed), version=3))
+    assert acted.status == "ok"
+
+
+async def test_the_world_is_given_time_to_settle() -> None:
+    table = await bench(step_delay_seconds=2.0)
+    planned = await table.planned(draft("order", "nudge"))
+    before = table.clock.now()
+    await table.act(planned)
+    assert table.clock.now() - before == 2.0
+
+
+async def test_an_act_takes_no_longer_than_it_may() -> None:
+    """Not even if the act hangs and the look after it hangs as well."""
+
+    class Stuck(Shop):
+        stuck = False
+
+        async def observe(self) -> Any:
+            if self.stuck:
+                await hang()
+            return await super().observe()
+
+    table = await bench(world=Stuck())
+    planned = await table.planned(ORDER_PENS)
+    assert isinstance(table.world, Stuck)
+    table.world.stuck = True
+    table.world.on_call = lambda name: hang()
+    table.with_limits(act_timeout_seconds=0.05, look_timeout_seconds=0.05)
+    acted = await asyncio.wait_for(table.act(planned, timeout=0.1), 2.0)
+    assert (acted.status, acted.seen) == ("unknown", None)
+
+
+async def test_a_long_story_is_cut() -> None:
+    table = await bench()
+    shop(table).on_call = lambda name: Outcome(status="failed", reason="rejected", detail="x" * 100_000)
+    acted = await table.act(await table.planned(draft("order", "nudge")))
+    assert len(acted.detail) <= 1000

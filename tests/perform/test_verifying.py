@@ -1,0 +1,278 @@
+"""Verify: make sure that nobody can still carry it out, then find out whether somebody did."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from midcourse.domain.event import Planned
+from midcourse.domain.observation import Unseen, Zone
+from midcourse.domain.outcome import Outcome
+from tests.harness import ORDER_PENS, Bench, Shop, draft
+
+SIGN = Zone(id="note", role="text", label="Nothing was ordered")
+
+
+async def in_doubt(shop: Shop | None = None, *, placed: bool, **more: Any) -> tuple[Bench, Planned, Shop]:
+    """An order was sent, and the answer was an error page. Whether it was placed only the shop knows."""
+    shop = shop or Shop()
+    bench = Bench(world=shop, **more)
+    await bench.ready()
+
+    def answer(item: str) -> Outcome:
+        if placed:
+            shop.orders.append(item)
+        shop.title = "504"
+        return Outcome(status="unknown", reason="http_504")
+
+    shop.on_order = answer
+    planned = await bench.planned(ORDER_PENS)
+    acted = await bench.act(planned)
+    assert acted.status == "unknown"
+    return bench, planned, shop
+
+
+async def test_the_probe_finds_it() -> None:
+    bench, planned, shop = await in_doubt(placed=True)
+    verified = await bench.verify(planned)
+    assert (verified.verdict, verified.evidence) == ("happened", "probe")
+    assert shop.barred == [300]
+    entry = await bench.store.ledger_entry("run", 300)
+    assert entry is not None
+    assert entry.outcome is not None
+    assert (entry.outcome.status, entry.outcome.evidence) == ("ok", "probe")
+
+
+async def test_absence_counts_only_once_the_probe_has_settled() -> None:
+    bench, planned, _ = await in_doubt(placed=False)
+    early = await bench.verify(planned)
+    assert (early.verdict, early.seconds) == ("too_early", 5.0)
+    bench.clock.advance(3.0)
+    early = await bench.verify(planned, id=401)
+    assert (early.verdict, early.seconds) == ("too_early", 2.0)
+    bench.clock.advance(2.0)
+    settled = await bench.verify(planned, id=402)
+    assert (settled.verdict, settled.evidence) == ("did_not_happen", "probe")
+    entry = await bench.store.ledger_entry("run", 300)
+    assert entry is not None
+    assert entry.outcome is not None
+    assert entry.outcome.status == "no_effect"
+
+
+async def test_the_command_is_barred_before_anything_is_looked_at() -> None:
+    order: list[str] = []
+
+    class Watched(Shop):
+        async def bar(self, command: int) -> None:
+            order.append("bar")
+            await super().bar(command)
+
+        async def observe(self) -> Any:
+            order.append("look")
+            return await super().observe()
+
+        async def probe(self, name: str, arguments: Any) -> Any:
+            order.append("probe")
+            return await super().probe(name, arguments)
+
+    bench, planned, _ = await in_doubt(Watched(), placed=True)
+    order.clear()
+    await bench.verify(planned)
+    assert order == ["bar", "look", "probe"]
+
+
+async def test_a_barred_command_cannot_act_late() -> None:
+    bench, planned, shop = await in_doubt(placed=False)
+    await bench.verify(planned)
+    shop.on_order = lambda item: None
+    acted = await bench.act(planned)
+    assert shop.orders == []
+    assert acted.status == "unknown"
+
+
+async def test_what_the_ledger_never_saw_was_not_sent() -> None:
+    bench = Bench()
+    await bench.ready()
+    verified = await bench.verify(await bench.planned(ORDER_PENS))
+    assert (verified.verdict, verified.evidence) == ("did_not_happen", "not_dispatched")
+
+
+async def test_what_the_ledger_never_saw_may_still_be_sent_by_whoever_cannot_be_barred() -> None:
+    class Deaf(Shop):
+        async def bar(self, command: int) -> None:
+            raise RuntimeError("who are you?")
+
+    bench = Bench(world=Deaf())
+    await bench.ready()
+    verified = await bench.verify(await bench.planned(ORDER_PENS))
+    assert verified.verdict == "undecided"
+    assert "who are you?" in verified.detail
+
+
+async def test_a_harmless_step_that_the_ledger_never_saw_is_undecided() -> None:
+    bench = Bench()
+    await bench.ready()
+    verified = await bench.verify(await bench.planned(draft("name", "fill", text="x")))
+    assert verified.verdict == "undecided"
+
+
+async def test_an_expectation_that_is_seen_now_decides() -> None:
+    bench, planned, shop = await in_doubt(placed=True)
+    shop.title = "Thank you"
+    verified = await bench.verify(planned)
+    assert (verified.verdict, verified.evidence) == ("happened", "expectation")
+    assert verified.seen is not None
+
+
+async def test_an_expectation_that_held_before_decides_nothing() -> None:
+    shop = Shop()
+    shop.title = "Thank you for your visit"
+    bench, planned, _ = await in_doubt(shop, placed=False)
+    shop.title = "Thank you for your visit"
+    assert (await bench.verify(planned)).verdict == "too_early"
+
+
+async def test_the_sign_of_absence_decides() -> None:
+    bench, planned, shop = await in_doubt(placed=False)
+    shop.zones = [SIGN]
+    verified = await bench.verify(planned)
+    assert (verified.verdict, verified.evidence) == ("did_not_happen", "absent_when")
+
+
+async def test_evidence_for_and_against_is_left_to_the_probe() -> None:
+    bench, planned, shop = await in_doubt(placed=True)
+    shop.zones, shop.title = [SIGN], "Thank you"
+    verified = await bench.verify(planned)
+    assert (verified.verdict, verified.evidence) == ("happened", "probe")
+
+
+async def test_a_probe_that_cannot_tell_or_fails_leaves_it_undecided() -> None:
+    bench, planned, shop = await in_doubt(placed=False)
+    shop.findings = [None]
+    assert (await bench.verify(planned)).verdict == "undecided"
+
+    class Broken(Shop):
+        async def probe(self, name: str, arguments: Any) -> Any:
+            raise RuntimeError("no such page")
+
+    bench, planned, _ = await in_doubt(Broken(), placed=False)
+    verified = await bench.verify(planned)
+    assert (verified.verdict, verified.detail) == ("undecided", "the probe failed: RuntimeError: no such page")
+
+
+async def test_without_a_probe_the_screen_has_to_decide() -> None:
+    bench, planned, _ = await in_doubt(placed=True)
+    plan = await bench.store.plan("run", 1)
+    assert plan is not None
+    await bench.store.save_plan("run", replace(plan, steps=(replace(plan.steps[0], probe=None), *plan.steps[1:])))
+    verified = await bench.verify(planned)
+    assert verified.verdict == "undecided"
+    assert "no probe" in verified.detail
+
+
+async def test_a_lost_world_is_said() -> None:
+    bench, planned, shop = await in_doubt(placed=True)
+    shop.unseen = [Unseen(reason="world_lost", detail="gone")]
+    verified = await bench.verify(planned)
+    assert (verified.verdict, verified.reason) == ("undecided", "world_lost")
+
+
+# --- a world that cannot fence
+
+
+async def test_where_nobody_can_be_kept_out_absence_counts_for_an_answered_act() -> None:
+    shop = Shop(fences=False)
+    bench, planned, _ = await in_doubt(shop, placed=False)
+    bench.clock.advance(9.0)
+    assert (await bench.verify(planned)).verdict == "too_early"
+    bench.clock.advance(9.0)
+    assert (await bench.verify(planned, id=401)).verdict == "did_not_happen"
+
+
+@pytest.mark.parametrize("how", ["times out", "raises", "crashed"])
+@pytest.mark.parametrize("sign", [True, False])
+async def test_where_nobody_can_be_kept_out_absence_says_nothing_of_an_act_that_never_answered(
+    how: str, sign: bool
+) -> None:
+    """It may still be under way: the shop takes its time, and the order comes a minute later."""
+    shop = Shop(fences=False)
+    bench = Bench(world=shop)
+    await bench.ready()
+
+    async def slow() -> None:
+        if how == "raises":
+            raise ConnectionResetError("gone")
+        await asyncio.sleep(60)
+
+    shop.on_order = lambda item: slow()
+    planned = await bench.planned(ORDER_PENS)
+    await bench.act(planned, timeout=0.02)
+    if how == "crashed":
+        entry = await bench.store.ledger_entry("run", 300)
+        assert entry is not None
+        await bench.store.write_ledger("run", replace(entry, outcome=None))
+    shop.zones = [SIGN] if sign else []
+    bench.clock.advance(100.0)
+    await bench.verify(planned)
+    bench.clock.advance(100.0)
+    assert (await bench.verify(planned, id=401)).verdict == "undecided"
+    shop.orders.append("pens")
+    assert (await bench.verify(planned, id=402)).verdict == "happened", "what is there counts at once"
+
+
+# --- a world that does not answer
+
+
+async def test_a_world_that_cannot_bar_an_act_that_never_answered_leaves_it_undecided() -> None:
+    class Deaf(Shop):
+        async def bar(self, command: int) -> None:
+            raise RuntimeError("who are you?")
+
+    shop = Deaf()
+    bench, planned, _ = await in_doubt(shop, placed=False)
+    assert (await bench.verify(planned)).verdict == "too_early", "it answered, so it is over"
+    entry = await bench.store.ledger_entry("run", 300)
+    assert entry is not None
+    await bench.store.write_ledger("run", replace(entry, outcome=None, barred_at=None))
+    verified = await bench.verify(planned, id=401)
+    assert (verified.verdict, verified.detail) == (
+        "undecided",
+        "its effect is not there, but it may still be under way",
+    )
+
+
+async def test_nothing_in_a_verification_is_waited_for_without_end() -> None:
+    class Slow(Shop):
+        slow = ""
+
+        async def _maybe(self, what: str) -> None:
+            if self.slow == what:
+                await asyncio.sleep(60)
+
+        async def bar(self, command: int) -> None:
+            await self._maybe("bar")
+
+        async def observe(self) -> Any:
+            await self._maybe("look")
+            return await super().observe()
+
+        async def probe(self, name: str, arguments: Any) -> Any:
+            await self._maybe("probe")
+            return await super().probe(name, arguments)
+
+    for what in ("bar", "look", "probe"):
+        shop = Slow()
+        bench, planned, _ = await in_doubt(shop, placed=False)
+        shop.slow = what
+        verified = await asyncio.wait_for(bench.verify(planned, timeout=0.05), 2.0)
+        assert verified.verdict in ("undecided", "too_early")
+
+
+async def test_what_was_found_out_once_stays_found_out() -> None:
+    """The process died between writing the verdict down and telling it; by now the page is another one."""
+    bench, planned, shop = await in_doubt(placed=True)
+    assert (await bench.verify(planned)).verdict == "happened"
+    shop.findings = [None]
+    again = await bench.verify(planned, id=401)
+    assert (again.verdict, again.evidence) == ("happened", "probe")
