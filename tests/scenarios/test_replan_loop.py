@@ -97,6 +97,16 @@ async def test_object_not_found_leads_to_another_object() -> None:
     assert played.result.replans == 2
 
 
+async def test_a_planner_that_repeats_itself_is_told_so_once_for_each_failure() -> None:
+    names = ("crimson_cube", "crimson_cube", "red_block", "red_block", "red_cube")
+    answers = Scripted(*(plan(pick(name), final=True) for name in names))
+    played = await example("unreachable_cube", planner=answers, options=IN_REACH).play()
+    assert played.ended == (True, True, "goal_reached")
+    refusal = "step 1 (pick) failed before, and nothing has changed since"
+    assert [context.refused for context in played.contexts] == ["", "", refusal, "", refusal]
+    assert played.result.executions == 3
+
+
 async def test_a_planner_may_give_up_instead() -> None:
     answers = Scripted(plan(pick("crimson_cube")), PlanDraft(verdict="gave_up", detail="there is no other red thing"))
     played = await example("unreachable_cube", planner=answers, options=IN_REACH).play()

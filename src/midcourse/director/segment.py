@@ -221,7 +221,7 @@ def reported(run: Run, move: Report) -> Turn:
         return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), Advance()
     if move.reason in REFUSALS:
         return refuse(run, move.detail, Plan(cause="error", why=move.detail))
-    run = _remember(_learn(run, segment, move.step), move)
+    run = _remember(_learn(_unrefused(run), segment, move.step), move)
     return run, Recover(step=move.step, reason=move.reason, detail=move.detail)
 
 
