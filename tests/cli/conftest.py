@@ -2,7 +2,12 @@
 
 import json
 import os
+import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,3 +127,28 @@ def order_file(folder: Path, name: str, world: str = "") -> str:
     path = folder / name
     path.write_text(ORDER.replace("{world}", world))
     return str(path)
+
+
+def started(folder: Path, run_id: str, home: Path, *arguments: str, turns: int) -> "subprocess.Popen[str]":
+    """A slow run in a process of its own, so many turns on."""
+    settings = ["--set", "step_delay_seconds=0.05", "--set", "retry_delay_seconds=0"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "midcourse", "run", "notepad", "--run-id", run_id, "--json", *settings, *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    give_up_at = time.monotonic() + 30
+    while _turns(home, run_id) < turns:
+        assert process.poll() is None
+        assert time.monotonic() < give_up_at
+        time.sleep(0.02)
+    return process
+
+
+def _turns(home: Path, run_id: str) -> int:
+    if not (home / "runs" / run_id / "job.json").exists():
+        return 0
+    with closing(sqlite3.connect(home / "midcourse.db")) as database:
+        return int(database.execute("SELECT count(*) FROM journal WHERE run = ?", (run_id,)).fetchone()[0])

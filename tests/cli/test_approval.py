@@ -12,7 +12,7 @@ from rich.console import Console
 
 from midcourse.cli.approval import TerminalApprover
 from midcourse.cli.desk import Desk
-from midcourse.cli.keyboard import Keyboard
+from midcourse.cli.keyboard import InputEnded, Keyboard
 from midcourse.cli.marks import ASCII, UNICODE
 from midcourse.cli.question import question_panel
 from midcourse.cli.screen import Nowhere
@@ -187,6 +187,8 @@ async def test_where_a_loop_cannot_watch_the_input_a_thread_does(tmp_path_factor
     try:
         keyboard = Keyboard(fd)
         assert [await keyboard.line(), await keyboard.line()] == ["first", "second"]
+        with pytest.raises(InputEnded):
+            await keyboard.line()
     finally:
         os.close(fd)
 

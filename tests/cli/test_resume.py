@@ -1,21 +1,16 @@
 """`midcourse resume`, and the ways to name a run."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from midcourse.store.sqlite import SqliteStore
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, started
 
 
 def test_a_killed_run_goes_on_where_it_was(cli: Cli, tmp_path: Path, home: Path) -> None:
     """kill -9 in the middle of the second plan; a new process ends the task, and knows what was done before."""
-    _killed_run(tmp_path, "note", home, turns=9)
+    with started(tmp_path, "note", home, turns=9) as process:
+        process.kill()
     assert cli("runs", "--json").json[0]["state"] == "interrupted"
     shown = cli("show", "note")
     assert shown.code == 0
@@ -44,7 +39,7 @@ def test_a_denied_run_still_says_that_nobody_was_there(cli: Cli, order: str) -> 
 
 
 def test_a_run_that_another_process_drives_is_busy(cli: Cli, tmp_path: Path, home: Path) -> None:
-    with _started(tmp_path, "note", home, turns=2) as process:
+    with started(tmp_path, "note", home, turns=2) as process:
         try:
             said = cli("resume", "note")
             assert said.code == 2
@@ -101,32 +96,3 @@ def test_runs_can_be_kept_elsewhere(cli: Cli, tmp_path: Path) -> None:
     cli("run", "unreachable_cube", "--run-id", "cube", "--json", "--set", f"home={tmp_path / 'elsewhere'}")
     assert cli("resume", "cube").code == 2
     assert cli("resume", "cube", "--json", "--set", f"home={tmp_path / 'elsewhere'}").json["run"] == "cube"
-
-
-# --- processes
-
-
-def _started(folder: Path, run_id: str, home: Path, *, turns: int) -> "subprocess.Popen[bytes]":
-    """A slow run in a process of its own, so many turns on."""
-    settings = ["--set", "step_delay_seconds=0.05", "--set", "retry_delay_seconds=0"]
-    command = [sys.executable, "-m", "midcourse", "run", "notepad", "--run-id", run_id, "--quiet", *settings]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
-    give_up_at = time.monotonic() + 15
-    while _turns(home, run_id) < turns:
-        assert process.poll() is None
-        assert time.monotonic() < give_up_at
-        time.sleep(0.02)
-    return process
-
-
-def _killed_run(folder: Path, run_id: str, home: Path, *, turns: int) -> None:
-    with _started(folder, run_id, home, turns=turns) as process:
-        os.kill(process.pid, signal.SIGKILL)
-
-
-def _turns(home: Path, run_id: str) -> int:
-    if not (home / "runs" / run_id / "job.json").exists():
-        return 0
-    with SqliteStore(home / "midcourse.db") as store:
-        rows = store._db.execute("SELECT count(*) FROM journal WHERE run = ?", (run_id,))
-        return int(rows.fetchone()[0])

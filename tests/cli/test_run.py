@@ -5,12 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli, order_file
+from tests.cli.conftest import Cli, order_file, started
 
 
 def test_json_is_one_object_and_nothing_else(cli: Cli) -> None:
@@ -134,22 +133,17 @@ def test_ascii_where_the_output_cannot_take_more(tmp_path: Path) -> None:
     assert "+ Click Save" in done.stdout.decode("ascii")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_without_a_terminal_cancels_and_says_so(tmp_path: Path, home: Path) -> None:
-    command = [sys.executable, "-m", "midcourse", "run", "notepad", "--set", "step_delay_seconds=0.3", "--json"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=tmp_path, text=True
-    ) as process:
-        _wait_for(home / "midcourse.db")
-        time.sleep(0.5)
+    with started(tmp_path, "note", home, "--set", "step_delay_seconds=0.3", turns=3) as process:
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=10)
     assert process.returncode == 1
     assert json.loads(out)["final_reason"] == "cancelled"
 
 
-def _wait_for(path: Path) -> None:
-    give_up_at = time.monotonic() + 10
-    while not path.exists():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.02)
+def test_being_told_to_stop_leaves_the_run_to_be_resumed(tmp_path: Path, home: Path) -> None:
+    with started(tmp_path, "note", home, "--set", "step_delay_seconds=0.3", turns=3) as process:
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert "midcourse resume note" in json.loads(out)["error"]

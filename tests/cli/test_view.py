@@ -109,12 +109,12 @@ def test_ascii_is_ascii() -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 5, 60])
-@pytest.mark.parametrize("width", [30, 80, 109, 110, 140])
+@pytest.mark.parametrize("width", [30, 80, 110, 140])
 def test_it_never_exceeds_the_terminal(width: int, steps: int) -> None:
     plan = replace(plan_of(steps), repairs=("one", "two", "three"), why="why " * 100)
     for cursor in {0, steps // 2, steps - 1}:
         view = view_of(plan, cursor, goal="A goal that is long enough to be cut " * 10)
-        for height in (5, 6, 8, 11, 13, 14, 20, 23, 30, 49):
+        for height in (5, 8, 12, 14, 20, 23, 49):
             lines = drawn(view, width, height)
             assert len(lines) <= height
             assert all(len(line) <= width for line in lines)

@@ -56,7 +56,7 @@ class Keyboard:
         loop = asyncio.get_running_loop()
         self._awaited = loop.create_future()
         try:
-            loop.add_reader(self._fd, self._take)
+            loop.add_reader(self._fd, lambda: self._took(self._read()))
         except (NotImplementedError, PermissionError):  # Windows; a plain file
             self._start_pump(loop)
             await self._awaited
@@ -66,11 +66,11 @@ class Keyboard:
         finally:
             loop.remove_reader(self._fd)
 
-    def _take(self) -> None:
+    def _read(self) -> bytes:
         try:
-            self._took(os.read(self._fd, 4096))
-        except OSError:
-            self._took(b"")
+            return os.read(self._fd, 4096)
+        except OSError:  # the terminal is gone
+            return b""
 
     def _took(self, read: bytes) -> None:
         self._buffer += read
@@ -87,7 +87,7 @@ class Keyboard:
     def _pump_lines(self, loop: asyncio.AbstractEventLoop) -> None:
         read = b"?"
         while read:
-            read = os.read(self._fd, 4096)
+            read = self._read()
             try:
                 loop.call_soon_threadsafe(self._took, read)
             except RuntimeError:  # the loop is closed, and with it the run

@@ -77,14 +77,18 @@ class LiveView:
         self._live: Live | None = None
         self._drawn = ExitStack()
         self._opened = False
+        self._size = console.size
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = max(4, console.size.height - 1)
         yield self._view.render(width=options.max_width, height=height, now=time.time(), hint="Ctrl-C pauses")
 
     def show(self, happening: Happening | None) -> None:
-        if self._live is not None:
-            self._live.refresh()
+        if self._live is None:
+            return
+        if self._console.size != self._size:
+            self._begin_anew()
+        self._live.refresh()
 
     @contextmanager
     def open(self) -> Generator[None]:
@@ -112,7 +116,14 @@ class LiveView:
             if self._opened:
                 self._draw()
 
+    def _begin_anew(self) -> None:
+        """The terminal has another size and has broken the lines that were there: nobody knows where they are now."""
+        self._drawn.close()
+        self._console.clear()
+        self._draw()
+
     def _draw(self) -> None:
+        self._size = self._console.size
         live = Live(self, console=self._console, auto_refresh=False, transient=True)
         self._drawn = ExitStack()
         self._drawn.enter_context(self._keyboard.silenced())
