@@ -8,7 +8,7 @@ import pytest
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Attempt
 from midcourse.domain.run import Run
-from midcourse.policy.admission import already_finished, repeats_failure, why_refused
+from midcourse.policy.admission import already_finished, repeats_failure, too_soon, why_refused
 from tests.harness import REPLAN_STEP, a_step, ref
 
 READ = a_step("read", "read")
@@ -72,6 +72,17 @@ def test_a_transient_failure_is_excused_as_often_as_a_step_may_be_retried() -> N
     assert not repeats_failure(a_run(tried(reason="busy", count=3), max_step_retries=3), CLICK)
     assert repeats_failure(a_run(tried(reason="busy", count=4), max_step_retries=3), CLICK)
     assert repeats_failure(a_run(tried(reason="busy"), max_step_retries=0), CLICK)
+
+
+def test_what_is_only_too_soon_is_waited_for_and_not_refused() -> None:
+    busy = tried(reason="busy", at=1000.0)
+    assert too_soon(a_run(busy, now=1000.5), CLICK) == 1.5
+    assert why_refused(a_run(busy, now=1000.5), (CLICK,)) == ""
+    assert too_soon(a_run(busy, now=1002.0), CLICK) == 0
+    assert too_soon(a_run(now=1000.5), CLICK) == 0
+    for hopeless in (a_run(tried(reason="rejected")), a_run(tried(reason="busy", count=4))):
+        assert too_soon(hopeless, CLICK) == 0
+        assert why_refused(hopeless, (CLICK,))
 
 
 def test_one_excuse_does_not_cover_another_failure() -> None:

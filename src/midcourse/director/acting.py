@@ -20,7 +20,7 @@ from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
-from midcourse.policy.admission import already_finished, repeats_failure
+from midcourse.policy.admission import already_finished, repeats_failure, too_soon
 from midcourse.policy.approval import live_grant, needs_approval
 
 MOST_HOLDS = 3
@@ -47,6 +47,8 @@ def do(run: Run, move: Do) -> Turn:
     if already_finished(run, step):
         return run, _report(run, move, "failed", "already_finished", f"{step.skill} is finished already")
     if not move.retry and repeats_failure(run, step):
+        if wait := too_soon(run, step):
+            return run, BackOff(seconds=wait, then=move)
         return run, _report(run, move, "failed", "repeats_failure", f"{step.skill} failed here before")
     if step.consequence and needs_approval(run.limits, step) and not live_grant(run.grants, step.consequence, run.now):
         then = replace(move, changed_from="", looked=False)

@@ -17,7 +17,7 @@ def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
         if already_finished(run, step):
             return f"step {step.index + 1} ({step.skill}) is finished already and must not be done again"
     for step in steps:
-        if repeats_failure(run, step):
+        if repeats_failure(run, step) and not too_soon(run, step):
             return f"step {step.index + 1} ({step.skill}) failed before, and nothing has changed since"
         if step.effect != "read":
             break
@@ -31,18 +31,34 @@ def already_finished(run: Run, step: PlannedStep) -> bool:
 
 def repeats_failure(run: Run, step: PlannedStep) -> bool:
     """Whether the same call failed under the present screen, and neither waiting nor seeing better excuses it."""
+    tried = _tried(run, step)
+    return bool(tried) and not (_may_be_tried_again(run, tried) and _cooled_down_at(run, tried) <= run.now)
+
+
+def too_soon(run: Run, step: PlannedStep) -> float:
+    """How many seconds of waiting would excuse this step; 0 if none would, or none are needed."""
+    tried = _tried(run, step)
+    if not tried or not _may_be_tried_again(run, tried):
+        return 0.0
+    return max(0.0, _cooled_down_at(run, tried) - run.now)
+
+
+def _tried(run: Run, step: PlannedStep) -> list[Attempt]:
+    """The tries of this call that the present screen reminds of."""
     if not run.limits.replan_admission or run.seen is None:
-        return False
+        return []
     seen = run.seen
     same = [a for a in run.attempts if a.call == step.call and seen.fingerprint in (a.before, a.after)]
-    tried = [a for a in same if seen.stale or a.reason not in OUT_OF_SIGHT]
-    return bool(tried) and not _excused(run, tried)
+    return [a for a in same if seen.stale or a.reason not in OUT_OF_SIGHT]
 
 
-def _excused(run: Run, tried: list[Attempt]) -> bool:
-    """All of them were transient, together no more than a step's retries, and the last one is long enough ago."""
+def _may_be_tried_again(run: Run, tried: list[Attempt]) -> bool:
+    """All of them were transient, and together no more than a step's retries."""
     times = sum(attempt.count for attempt in tried)
-    if times > run.limits.max_step_retries or any(kind_of(attempt.reason) != "transient" for attempt in tried):
-        return False
+    return times <= run.limits.max_step_retries and all(kind_of(attempt.reason) == "transient" for attempt in tried)
+
+
+def _cooled_down_at(run: Run, tried: list[Attempt]) -> float:
     last = max(tried, key=lambda attempt: attempt.at)
-    return run.now >= last.at + retry_delay(run.limits, last.reason, times - 1)
+    times = sum(attempt.count for attempt in tried)
+    return last.at + retry_delay(run.limits, last.reason, times - 1)
