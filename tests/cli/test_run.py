@@ -141,6 +141,7 @@ def test_ctrl_c_without_a_terminal_cancels_and_says_so(tmp_path: Path, home: Pat
     assert json.loads(out)["final_reason"] == "cancelled"
 
 
+@pytest.mark.slow
 def test_being_told_to_stop_leaves_the_run_to_be_resumed(tmp_path: Path, home: Path) -> None:
     with started(tmp_path, "note", home, "--set", "step_delay_seconds=0.3", turns=3) as process:
         process.send_signal(signal.SIGTERM)
