@@ -80,8 +80,11 @@ def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation 
 
 
 def _is_target(zone: Zone, target: Target) -> bool:
-    """Whether it is still the thing that the plan was made for. For a harmless step its id is enough: labels count up."""
-    return (zone.role, zone.label) == (target.role, target.label)
+    """Whether it is still the thing that the plan was made for, if that had been seen.
+
+    For a harmless step its id is enough: labels count up.
+    """
+    return (zone.role, zone.label) == (target.role, target.label) or not (target.role or target.label)
 
 
 def _as_seen(step: Step, before: Observation) -> Step:

@@ -1,6 +1,7 @@
 """AskPerson: put a question with everything that a person needs to answer it."""
 
-from midcourse.domain.approval import VERDICTS, Consequence, Question, Verdict
+from midcourse.codec import decode, encode
+from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
 from midcourse.perform.acting import step_of
@@ -11,10 +12,11 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
     question = await question_of(ports, command)
     try:
         decision = await ports.approver.ask(question)
+        if decision is None:
+            return PersonAsked(answers=command.id)
+        decision = decode(Decision, encode(decision, Decision))
     except Exception as error:
         return _denied(command, f"asking failed: {say(error)}")
-    if decision is None:
-        return PersonAsked(answers=command.id)
     if decision.verdict not in VERDICTS[command.about]:
         return _denied(command, f"'{decision.verdict}' does not answer the question")
     return ApprovalDecided(

@@ -1,5 +1,8 @@
 """CheckDone and Finish: is the task done, and what did the run come to?"""
 
+import asyncio
+from contextlib import suppress
+
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import CheckDone, Finish
@@ -49,7 +52,7 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe) -> DoneChec
     if isinstance(arguments, str):
         return DoneChecked(answers=command.id, verdict="undecided", detail=arguments)
     try:
-        finding = await ports.world.probe(probe.name, arguments)
+        finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), command.timeout)
     except Exception as error:
         return DoneChecked(answers=command.id, verdict="undecided", detail=say(error))
     if finding == "present":
@@ -66,7 +69,8 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe) -> DoneChec
 async def finish(ports: Ports, command: Finish) -> Finished:
     run, _ = await ports.store.load(ports.run_id)
     await ports.store.save_result(await _result(ports, command, run))
-    await ports.world.close()
+    with suppress(Exception):  # the result is written down: a world that clings to its session changes nothing
+        await asyncio.wait_for(ports.world.close(), ports.task.limits.look_timeout_seconds)
     return Finished(answers=command.id)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import cast
 
 from midcourse.codec import decode, encode
 from midcourse.domain.command import MakePlan
@@ -43,7 +44,7 @@ async def _view(ports: Ports, command: MakePlan) -> View | None:
     if observation is None:
         return None
     seen = replace(observation, stale=command.stale)
-    return View(task=ports.task, observation=seen, catalogue=ports.world.catalogue())
+    return View(task=ports.task, observation=seen, catalogue=ports.world.catalogue(), beyond=command.beyond)
 
 
 async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> PlanDraft:
@@ -61,16 +62,20 @@ async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> 
         guidance=command.guidance,
         left=command.left,
         wrap_up=command.wrap_up,
+        beyond=command.beyond,
     )
     worst = worst_plan(ports.task.limits)
     try:
-        answer = await asyncio.wait_for(ports.planner.plan(context), time.left())
+        answer = cast(object, await asyncio.wait_for(ports.planner.plan(context), time.left()))
     except (TimeoutError, OSError) as error:
         return PlanDraft(verdict="transport", detail=say(error), cost=worst)
     except Exception as error:
         return PlanDraft(verdict="garbage", detail=say(error), cost=worst)
+    if not isinstance(answer, PlanDraft):
+        detail = f"the planner answered with {type(answer).__name__}, which is no plan"
+        return PlanDraft(verdict="garbage", detail=detail, cost=worst)
     try:
-        return decode(PlanDraft, encode(answer, PlanDraft))
+        return decode(PlanDraft, encode(answer))
     except Exception as error:
         return PlanDraft(verdict="garbage", detail=f"the answer is no plan: {say(error)}", cost=worst)
 

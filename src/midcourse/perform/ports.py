@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, replace
+from typing import cast
 
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.budget import Cost
@@ -39,13 +40,15 @@ class Ports:
     async def look(self, command: int, seconds: float) -> Observation | Unseen:
         """See the world and keep what was seen. An empty screen counts as not seen: most likely it was not read."""
         try:
-            seen = await asyncio.wait_for(self.world.observe(), seconds)
+            seen = cast(object, await asyncio.wait_for(self.world.observe(), seconds))
         except TimeoutError:
             return Unseen(reason="timeout", detail=f"nothing was seen within {seconds:g} s")
         except Exception as error:
             return Unseen(reason="failed", detail=self.plain(say(error)))
         if isinstance(seen, Unseen):
             return replace(seen, detail=self.plain(seen.detail))
+        if not isinstance(seen, Observation):
+            return Unseen(reason="failed", detail=f"the world showed {type(seen).__name__}, which is no observation")
         if not seen.zones:
             return Unseen(reason="empty", detail=f"'{seen.surface.title}' showed nothing to act on")
         seen = self._masked(replace(seen, id=f"o{command}"))

@@ -44,7 +44,9 @@ class LocalRuntime:
             raise RunEnded(f"run {run.id} has ended")
         if isinstance(run.phase, New):
             self.tell(Started())
-        elif not isinstance(run.phase, Opening):
+        elif isinstance(run.phase, Opening):
+            self.tell(Resumed())  # the world is reached by the command under way
+        else:
             await self._pick_up(run)
         if run.wish == "pause":
             self.tell(ResumeAsked())
@@ -132,5 +134,6 @@ class LocalRuntime:
             reason=known.reason,
             detail=known.detail,
             evidence=known.evidence,
+            dispatched=step.effect not in LEDGERED or entry.dispatched_at is not None,
             identity=entry.identity,
         )

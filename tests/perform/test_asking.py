@@ -1,0 +1,96 @@
+"""AskPerson: what a person is shown, and what becomes of the answer."""
+
+from typing import Any
+
+import pytest
+
+from midcourse.domain.approval import Decision, Question
+from midcourse.domain.command import AskedStep, AskPerson
+from midcourse.domain.event import ApprovalDecided, PersonAsked, Planned
+from midcourse.perform import Performer
+from midcourse.testing import Answers
+from tests.harness import ORDER_PENS, Bench, draft
+
+YES = Decision(verdict="approved", once=False, guidance="fine", by="ada")
+
+
+class Approver:
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    async def ask(self, question: Question) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+async def ask(approver: Any, about: Any = "approve", **more: Any) -> tuple[Any, Planned]:
+    bench = Bench(approver=approver)
+    await bench.ready()
+    planned = await bench.planned(ORDER_PENS, draft("order", "submit", "Send the form"))
+    asked = tuple(
+        AskedStep(version=step.version, index=step.index, consequence=step.consequence)
+        for step in planned.steps
+        if step.consequence
+    )
+    command = AskPerson(id=9, about=about, steps=asked, expires_at=99.0, **more)
+    return await Performer(bench.ports).perform(command), planned
+
+
+async def test_a_person_sees_what_would_happen_in_full() -> None:
+    approver = Answers(YES)
+    await ask(approver, detail="look twice")
+    (question,) = approver.questions
+    assert (question.run, question.id, question.about, question.goal) == ("run", 9, "approve", "order pens")
+    (first,) = question.consequences
+    assert (first.skill, first.effect, first.origin) == ("order", "irreversible", "https://shop.test")
+    assert first.target.label == "Order"
+    assert first.commit.values == (("item", "pens"),)
+    assert question.says == ("order Order",)
+    assert (question.expires_at, question.detail, question.changed_from) == (99.0, "look twice", None)
+
+
+async def test_a_person_sees_what_has_changed() -> None:
+    approver = Answers(YES, YES)
+    _, planned = await ask(Answers(YES))
+    await ask(approver, changed_from=planned.steps[0].consequence)
+    (question,) = approver.questions
+    assert question.changed_from is not None
+    assert question.changed_from.commit.values == (("item", "pens"),)
+
+
+async def test_a_decision_is_passed_on() -> None:
+    event, _ = await ask(Answers(YES))
+    assert event == ApprovalDecided(question=9, verdict="approved", once=False, guidance="fine", by="ada")
+
+
+async def test_no_decision_yet_means_later() -> None:
+    event, _ = await ask(Answers(None))
+    assert event == PersonAsked(answers=9)
+
+
+@pytest.mark.parametrize(("about", "verdict"), [("approve", "rejected"), ("happened", "stop")])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        RuntimeError("no terminal"),
+        "yes",
+        True,
+        Decision(verdict="perhaps"),  # pyright: ignore[reportArgumentType]
+        Decision(verdict="approved", guidance=None),  # pyright: ignore[reportArgumentType]
+    ],
+    ids=repr,
+)
+async def test_unhandled_means_denied(about: Any, verdict: str, answer: Any) -> None:
+    event, _ = await ask(Approver(answer), about)
+    assert isinstance(event, ApprovalDecided)
+    assert event.verdict == verdict
+    assert event.by
+
+
+@pytest.mark.parametrize(
+    ("about", "wrong", "verdict"), [("approve", "happened", "rejected"), ("happened", "approved", "stop")]
+)
+async def test_an_answer_to_another_question_is_a_no(about: Any, wrong: Any, verdict: str) -> None:
+    event, _ = await ask(Answers(Decision(verdict=wrong)), about)
+    assert event.verdict == verdict

@@ -1,0 +1,169 @@
+"""CheckDone and Finish: is the task done, and what did the run come to?"""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from midcourse.domain.budget import Cost
+from midcourse.domain.command import CheckDone, Finish
+from midcourse.domain.event import DoneChecked
+from midcourse.domain.expectation import Condition, Expectation, Probe, TextContains
+from midcourse.domain.observation import Unseen
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.skill import Parameter
+from midcourse.domain.task import Task
+from midcourse.perform import Performer
+from midcourse.testing import Scripted
+from tests.harness import ORDER_PENS, ORDERED, Bench, Shop, draft, steps
+
+THANKED = Expectation(checks=(TextContains(text="Thank you"),))
+FOUND = Probe(name="ordered")
+
+
+async def check(bench: Bench, condition: Condition | None, **more: Any) -> DoneChecked:
+    bench.task = replace(bench.task, done_when=condition)
+    fields: dict[str, Any] = {"id": 8, "timeout": 5.0, "seen": "o101"}
+    event = await Performer(bench.ports).perform(CheckDone(**(fields | more)))
+    assert isinstance(event, DoneChecked)
+    return event
+
+
+async def seen(**more: Any) -> tuple[Bench, Shop]:
+    shop = Shop()
+    bench = Bench(world=shop, **more)
+    await bench.ready()
+    return bench, shop
+
+
+async def test_what_was_seen_last_decides() -> None:
+    bench, shop = await seen()
+    await bench.planned(draft("name", "peek"))
+    assert (await check(bench, THANKED)).verdict == "unmet"
+    shop.title = "Thank you"
+    assert (await check(bench, THANKED)).verdict == "unmet", "nobody looked again"
+    looked = await check(bench, THANKED, look=True)
+    assert looked.verdict == "met"
+    assert looked.seen is not None
+
+
+async def test_a_look_is_charged_only_if_taken() -> None:
+    bench, _ = await seen()
+    bench.with_limits(look_calls=2)
+    await bench.planned(draft("name", "peek"))
+    assert (await check(bench, THANKED)).cost == Cost()
+    assert (await check(bench, THANKED, look=True)).cost == Cost(calls=2)
+
+
+async def test_what_nobody_can_check_is_undecided() -> None:
+    bench, shop = await seen()
+    await bench.planned(draft("name", "peek"))
+    assert (await check(bench, None)).verdict == "undecided"
+    assert (await check(bench, Expectation(says="it feels right"))).verdict == "undecided"
+    assert (await check(bench, THANKED, seen="")).verdict == "undecided"
+    shop.unseen = [Unseen(reason="failed", detail="black")]
+    failed = await check(bench, THANKED, look=True)
+    assert (failed.verdict, failed.detail) == ("undecided", "black")
+
+
+async def test_a_probe_decides() -> None:
+    bench, shop = await seen()
+    assert (await check(bench, FOUND)).verdict == "unmet"
+    shop.orders.append("pens")
+    assert (await check(bench, FOUND)).verdict == "met"
+    shop.findings = [None]
+    assert (await check(bench, FOUND)).verdict == "undecided"
+
+
+async def test_absence_counts_once_the_probe_has_settled_after_the_last_act() -> None:
+    bench, _ = await seen()
+    await bench.act(await bench.planned(draft("order", "nudge")))
+    patient = replace(FOUND, settles_after=10.0)
+    early = await check(bench, patient)
+    assert (early.verdict, early.seconds) == ("too_early", 10.0)
+    bench.clock.advance(10.0)
+    assert (await check(bench, patient)).verdict == "unmet"
+
+
+async def test_a_probe_that_hangs_or_fails_is_undecided() -> None:
+    class Slow(Shop):
+        async def probe(self, name: str, arguments: Any) -> Any:
+            await asyncio.sleep(60)
+
+    bench = Bench(world=Slow())
+    await bench.ready()
+    event = await asyncio.wait_for(check(bench, FOUND, timeout=0.02), 2.0)
+    assert event.verdict == "undecided"
+
+
+async def test_a_probe_of_a_secret_without_value_is_undecided() -> None:
+    bench, _ = await seen()
+    assert (await check(bench, Probe(name="no such probe"))).verdict == "undecided"
+
+
+# --- the end
+
+
+@pytest.mark.parametrize("trouble", ["raises", "hangs"])
+async def test_a_world_that_does_not_close_does_not_keep_the_run_from_ending(trouble: str) -> None:
+    class Clinging(Shop):
+        async def close(self) -> None:
+            if trouble == "raises":
+                raise RuntimeError("never")
+            await asyncio.sleep(60)
+
+    bench = Bench(world=Clinging()).with_limits(look_timeout_seconds=0.05)
+    result = await asyncio.wait_for(bench.run(), 5.0)
+    assert result.final_reason == "plan_complete"
+
+
+async def test_the_result_says_what_was_done_and_what_was_not() -> None:
+    shop = Shop()
+    bench = Bench(
+        world=shop,
+        planner=Scripted(
+            steps(draft("name", "fill", "Fill in", text="Ada"), draft("name", "peek", "Read"), ORDER_PENS)
+        ),
+        task=Task(
+            goal="order pens",
+            output=(
+                Parameter(name="seen"),
+                Parameter(name="total", type="number"),
+                Parameter(name="note", required=False),
+            ),
+            done_when=ORDERED,
+        ),
+    )
+    result = await bench.run()
+    assert (result.success, result.verified, result.final_reason) == (True, True, "goal_reached")
+    assert [step.says for step in result.completed] == ["Fill in", "Read", "order Order"]
+    assert result.completed[-1].irreversible
+    assert (result.steps, result.executions, result.planner_calls, result.replans) == (3, 3, 1, 0)
+    assert result.data == (("seen", "Ada"),)
+    assert result.missing == ("total",)
+    assert result.budget.calls == 1
+    assert shop.orders == ["pens"]
+
+
+async def test_success_without_done_when_is_not_verified() -> None:
+    result = await Bench().run()
+    assert (result.success, result.verified, result.final_reason) == (True, False, "plan_complete")
+
+
+async def test_a_doubt_that_nobody_decides_is_in_the_result() -> None:
+    shop = Shop()
+    shop.on_order = lambda item: Outcome(status="unknown")
+    shop.findings = [None]
+    result = await Bench(world=shop).run()
+    assert (result.success, result.final_reason) == (False, "needs_human")
+    assert [(step.skill, step.doubtful) for step in result.completed] == [("order", True)]
+
+
+async def test_finishing_twice_is_the_same() -> None:
+    bench = Bench()
+    first = await bench.run()
+    await Performer(bench.ports).perform(
+        Finish(id=99, reason=first.final_reason, detail=first.final_detail, verified=first.verified)
+    )
+    assert await bench.result() == first

@@ -1,0 +1,86 @@
+"""OpenWorld, Observe, Record and Wait."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from midcourse.domain.budget import Cost
+from midcourse.domain.command import Observe, OpenWorld, Record, Wait
+from midcourse.domain.event import Observed, Recorded, TimerFired, WorldOpened
+from midcourse.domain.observation import Unseen
+from midcourse.perform import Performer
+from midcourse.worlds.base import Scene
+from tests.harness import Bench, Shop
+
+
+async def look(bench: Bench, **more: Any) -> Observed:
+    event = await Performer(bench.ports).perform(Observe(id=5, timeout=0.05, **more))
+    assert isinstance(event, Observed)
+    return event
+
+
+async def test_a_session_is_taken_over_if_there_is_one() -> None:
+    bench = Bench()
+    performer = await bench.ready()
+    assert await performer.reach_world() == "reopened"
+    assert await bench.store.session("run") == "session"
+    assert await performer.reach_world() == "kept"
+
+
+@pytest.mark.parametrize("trouble", ["raises", "hangs"])
+async def test_a_world_that_does_not_open_is_said(trouble: str) -> None:
+    class Closed(Shop):
+        async def open(self) -> str:
+            if trouble == "hangs":
+                await asyncio.sleep(60)
+            raise RuntimeError("no display")
+
+    bench = Bench(world=Closed())
+    await bench.store.begin(bench.first(), bench.task)
+    event = await Performer(bench.ports).perform(OpenWorld(id=1, timeout=0.05))
+    assert isinstance(event, WorldOpened)
+    assert not event.opened
+
+
+async def test_a_look_is_kept_under_its_command() -> None:
+    bench = Bench().with_limits(look_calls=3)
+    await bench.ready()
+    event = await look(bench)
+    assert event.seen is not None
+    assert (event.seen.id, event.seen.zones, event.seen.surface) == ("o5", 3, "Shop")
+    assert event.cost == Cost(calls=3)
+    assert (await look(bench, free=True)).cost == Cost()
+    assert await bench.store.observation("run", "o5") is not None
+
+
+@pytest.mark.parametrize("trouble", ["failed", "empty", "timeout", "world_lost", "raises", "no zones", "nonsense"])
+async def test_a_look_that_fails_says_how(trouble: str) -> None:
+    class Dark(Shop):
+        async def observe(self) -> Any:
+            match trouble:
+                case "timeout":
+                    return await asyncio.sleep(60)
+                case "raises":
+                    raise RuntimeError("no camera")
+                case "no zones":
+                    return Scene("Empty").observed()
+                case "nonsense":
+                    return "a shop, I think"
+                case _:
+                    return Unseen(reason=trouble)  # pyright: ignore[reportArgumentType]
+
+    bench = Bench(world=Dark())
+    await bench.ready()
+    event = await look(bench)
+    assert event.seen is None
+    assert event.reason == {"raises": "failed", "no zones": "empty", "nonsense": "failed"}.get(trouble, trouble)
+
+
+async def test_time_passes_and_things_are_written_down() -> None:
+    bench = Bench()
+    performer = await bench.ready()
+    before = bench.clock.now()
+    assert await performer.perform(Wait(id=3, seconds=900.0)) == TimerFired(answers=3)
+    assert bench.clock.now() - before == 900.0
+    assert await performer.perform(Record(id=4)) == Recorded(answers=4)

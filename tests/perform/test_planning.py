@@ -1,0 +1,221 @@
+"""MakePlan: what the planner is told, and what becomes of whatever it answers."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from midcourse.domain.approval import Told
+from midcourse.domain.budget import Cost
+from midcourse.domain.command import MakePlan
+from midcourse.domain.event import Planned
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.plan import REPLAN
+from midcourse.perform import Performer
+from midcourse.ports.planner import PlanDraft
+from midcourse.testing import Garbage, Scripted
+from tests.harness import ORDER_PENS, ORDERED, Bench, Shop, draft, steps
+
+COMMAND = MakePlan(id=7, timeout=5.0, version=1, cause="initial", why="", seen="o101")
+
+
+async def ready(**more: Any) -> Bench:
+    bench = Bench(**more)
+    await bench.ready()
+    await bench.planned(draft("name", "peek"))
+    return bench
+
+
+async def ask(bench: Bench, planner: Any, **more: Any) -> Planned:
+    bench.planner = planner
+    fields: dict[str, Any] = {"id": 7, "timeout": 5.0, "version": 1, "cause": "initial", "why": "", "seen": "o101"}
+    event = await Performer(bench.ports).perform(MakePlan(**(fields | more)))
+    assert isinstance(event, Planned)
+    return event
+
+
+class Answering:
+    """A planner that returns, raises or awaits whatever it is given."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    async def plan(self, context: Any) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        if self.answer is hang:
+            await hang()
+        return self.answer
+
+
+async def hang() -> None:
+    await asyncio.sleep(60)
+
+
+# --- what it is told
+
+
+async def test_the_planner_is_told_all_that_is_known() -> None:
+    bench = await ready()
+    await bench.act(await bench.planned(draft("name", "fill", "Fill in", text="Ada")), id=1)
+    assert isinstance(bench.world, Shop)
+    bench.world.on_call = lambda name: Outcome(status="failed", reason="rejected", detail="no")
+    await bench.act(await bench.planned(draft("order", "nudge", "Nudge"), version=2), id=2)
+    planner = Scripted(PlanDraft())
+    await ask(
+        bench,
+        planner,
+        version=3,
+        cause="error",
+        why="nudge failed",
+        refused="not again",
+        guidance=("be kind",),
+        left=Cost(calls=3),
+        wrap_up=True,
+        stale=True,
+    )
+    (context,) = planner.contexts
+    assert [step.says for step in context.completed] == ["Fill in"]
+    assert [(step.says, step.reason, step.detail) for step in context.attempts] == [("Nudge", "rejected", "no")]
+    assert (context.cause, context.why, context.refused) == ("error", "nudge failed", "not again")
+    assert (context.guidance, context.left, context.wrap_up) == (("be kind",), Cost(calls=3), True)
+    assert context.observation.stale
+    assert context.catalogue.skill("order") is not None
+
+
+async def test_the_planner_is_told_what_may_have_happened_and_what_a_person_says() -> None:
+    bench = await ready()
+    assert isinstance(bench.world, Shop)
+    bench.world.on_order = lambda item: Outcome(status="unknown")
+    await bench.act(await bench.planned(ORDER_PENS))
+    planner = Scripted(PlanDraft())
+    await ask(bench, planner, version=2)
+    await ask(bench, planner, version=2, told=(Told(version=1, index=0, happened=True),))
+    await ask(bench, planner, version=2, told=(Told(version=1, index=0, happened=False),))
+    doubtful, done, undone = planner.contexts
+    assert [(step.irreversible, step.doubtful) for step in doubtful.completed] == [(True, True)]
+    assert [(step.irreversible, step.doubtful) for step in done.completed] == [(True, False)]
+    assert undone.completed == ()
+    assert [step.skill for step in undone.attempts] == ["order"]
+
+
+async def test_a_persons_word_is_about_one_try() -> None:
+    """The first try did not happen, a person said; of the second nobody has said anything yet."""
+    bench = await ready()
+    assert isinstance(bench.world, Shop)
+    bench.world.on_order = lambda item: Outcome(status="unknown")
+    planned = await bench.planned(ORDER_PENS)
+    await bench.act(planned, id=1)
+    await bench.act(planned, id=2)
+    planner = Scripted(PlanDraft())
+    words = (Told(version=1, index=0, happened=False), Told(version=1, index=0, happened=True))
+    await ask(bench, planner, version=2, told=words[:1])
+    await ask(bench, planner, version=2, told=words)
+    one, both = planner.contexts
+    assert [step.doubtful for step in one.completed] == [True]
+    assert len(one.attempts) == 1
+    assert [step.doubtful for step in both.completed] == [False]
+
+
+# --- what it answers
+
+
+async def test_a_draft_becomes_a_stored_plan_and_short_steps() -> None:
+    bench = await ready()
+    event = await ask(bench, Scripted(steps(draft("name", "fill", text="Ada"), draft("help", "follow"))))
+    assert (event.verdict, event.final, event.repairs, event.cost) == ("steps", False, 1, Cost(calls=1))
+    assert [step.place for step in event.steps] == ["zone", "zone", "replan"]
+    plan = await bench.store.plan("run", 1)
+    assert plan is not None
+    assert [step.zone for step in plan.steps] == ["name", "help", REPLAN]
+    assert (plan.parent, plan.observation, len(plan.repairs)) == (None, "o101", 1)
+
+
+async def test_identity_and_consequence_are_known_where_nothing_before_can_change_them() -> None:
+    bench = await ready()
+    fill, submit = draft("name", "fill", text="Ada"), draft("order", "submit", expect=ORDERED)
+    alone = (await ask(bench, Scripted(steps(draft("name", "peek"), submit)))).steps[1]
+    assert alone.consequence
+    assert alone.identity
+    behind = (await ask(bench, Scripted(steps(fill, submit)))).steps[1]
+    assert (behind.consequence, behind.identity) == ("", "")
+    by_call = (await ask(bench, Scripted(steps(fill, ORDER_PENS)))).steps[1]
+    assert by_call.consequence, "what is sent is in the call"
+
+
+@pytest.mark.parametrize("verdict", ["done", "impossible", "gave_up", "refused", "garbage", "transport"])
+async def test_an_answer_without_a_plan_says_why(verdict: Any) -> None:
+    bench = await ready()
+    event = await ask(bench, Scripted(PlanDraft(verdict=verdict, detail="because", cost=Cost(calls=1, tokens=9))))
+    assert (event.verdict, event.detail, event.cost) == (verdict, "because", Cost(calls=1, tokens=9))
+
+
+async def test_a_plan_of_which_nothing_can_be_done_is_garbage_and_says_why() -> None:
+    bench = await ready()
+    event = await ask(bench, Scripted(steps(draft("ghost", "order", item="pens"))))
+    assert event.verdict == "garbage"
+    assert "zone 'ghost' is not visible" in event.detail
+    only = await ask(bench, Scripted(steps(draft(REPLAN))))
+    assert only.verdict == "garbage"
+    assert (await ask(bench, Scripted(steps()))).verdict == "steps", "nothing at all is an empty plan"
+
+
+async def test_a_planner_that_hangs_is_unreachable() -> None:
+    bench = await ready()
+    event = await ask(bench, Answering(hang), timeout=0.02)
+    assert (event.verdict, event.cost) == ("transport", Cost(calls=1))
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        (ConnectionRefusedError("no"), "transport"),
+        (TimeoutError(), "transport"),
+        (ValueError("what?"), "garbage"),
+        (RecursionError(), "garbage"),
+        (KeyError("choices"), "garbage"),
+    ],
+)
+async def test_a_planner_that_raises_is_paid_for(error: Exception, verdict: str) -> None:
+    bench = await ready()
+    event = await ask(bench, Answering(error))
+    assert (event.verdict, event.cost) == (verdict, Cost(calls=1))
+    assert event.detail
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        None,
+        "done",
+        0,
+        [],
+        {"steps": []},
+        PlanDraft,
+        PlanDraft(steps=None),  # pyright: ignore[reportArgumentType]
+        PlanDraft(verdict="hurrah"),  # pyright: ignore[reportArgumentType]
+        PlanDraft(steps=("step",)),  # pyright: ignore[reportArgumentType]
+        PlanDraft(detail="\ud800"),
+        PlanDraft(steps=(draft("name", "fill", text=b"bytes"),)),
+    ],
+    ids=str,
+)
+async def test_nonsense_is_garbage(nonsense: Any) -> None:
+    bench = await ready()
+    event = await ask(bench, Answering(nonsense))
+    assert (event.verdict, event.cost) == ("garbage", Cost(calls=1))
+
+
+async def test_no_nonsense_gets_through() -> None:
+    bench = await ready()
+    for seed in range(40):
+        planner = Garbage(seed)
+        for _ in range(5):
+            event = await ask(bench, planner)
+            assert event.verdict in ("steps", "done", "impossible", "gave_up", "refused", "garbage", "transport")
+
+
+async def test_an_observation_that_is_gone_costs_nothing() -> None:
+    bench = await ready()
+    event = await ask(bench, Scripted(PlanDraft()), seen="o9")
+    assert (event.verdict, event.cost) == ("transport", Cost())
