@@ -88,6 +88,12 @@ class Settings(BaseSettings):
         ge=0,
         description="How often a world whose session was lost is opened anew. The next loss ends the run as `world_lost`.",
     )
+    visible_plans: int | None = Field(
+        default=Limits.visible_plans,
+        ge=0,
+        description="How many plans keep to what is visible; later ones may go through screens nobody has seen, as a fixed "
+        "plan does. For comparison only: `0` is one fixed plan, `none` is no such plan.",
+    )
     count_extensions: bool = Field(
         default=Limits.count_extensions,
         description="Counts the continuation after a verified transition against `max_replans`: "
@@ -176,7 +182,7 @@ class Settings(BaseSettings):
         description="Directory in which runs are kept.",
     )
 
-    @field_validator("max_tokens", "max_cost_usd", "deadline_seconds", mode="before")
+    @field_validator("max_tokens", "max_cost_usd", "deadline_seconds", "visible_plans", mode="before")
     @classmethod
     def _none_in_words(cls, value: object) -> object:
         """`none`, because neither the environment nor TOML can say it otherwise."""

@@ -26,6 +26,7 @@ from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.run import Run
 from midcourse.policy.admission import why_refused
 from midcourse.policy.approval import live_grant, needs_approval
+from midcourse.policy.horizon import may_plan_beyond
 from midcourse.policy.recovery import retry_delay
 from midcourse.policy.spending import left, near_ceiling, worst_plan
 
@@ -128,6 +129,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             told=run.told,
             left=left(run),
             wrap_up=near_ceiling(run),
+            beyond=may_plan_beyond(run.limits, run.counts.versions),
         ),
         seconds=run.limits.plan_timeout_seconds,
         worst=worst_plan(run.limits),

@@ -47,6 +47,7 @@ class Limits:
     max_step_retries: int = 3
     max_plan_steps: int = 50
     max_reopenings: int = 3
+    visible_plans: int | None = None
     count_extensions: bool = False
     replan_admission: bool = True
     structural_stop: bool = True

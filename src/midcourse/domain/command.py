@@ -49,6 +49,8 @@ class MakePlan:
     told: tuple[Told, ...] = ()
     left: Cost = FREE
     wrap_up: bool = False
+    beyond: bool = False
+    """The plan may go through screens that nobody has seen."""
     kind: Literal["make_plan"] = "make_plan"
 
 

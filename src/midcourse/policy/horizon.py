@@ -8,6 +8,7 @@ nothing irreversible is kept behind the gap.
 from dataclasses import dataclass
 
 from midcourse.domain.argument import Argument, Arguments, Reference
+from midcourse.domain.budget import Limits
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlannedStep, Step, Target
 from midcourse.domain.skill import Catalogue, Parameter, Skill, ValueType
@@ -29,6 +30,13 @@ class View:
     task: Task
     observation: Observation
     catalogue: Catalogue
+    beyond: bool = False
+    """Keep steps on what nobody has seen: what a fixed plan does, for comparison."""
+
+
+def may_plan_beyond(limits: Limits, plans_made: int) -> bool:
+    """Whether the next plan need not keep to what is visible."""
+    return limits.visible_plans is not None and plans_made >= limits.visible_plans
 
 
 def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: View) -> Resolved:
@@ -60,7 +68,7 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: V
             break
         steps.append(_step(draft, skill, version, len(steps), view))
         last = number == len(drafts)
-        if steps[-1].transition and not (last and final):
+        if steps[-1].transition and not view.beyond and not (last and final):
             if last or drafts[number].zone != REPLAN:
                 repairs.append(f"{REPLAN} inserted after step {number}, which may change the screen")
             if not last and drafts[number].zone != REPLAN:
@@ -78,7 +86,7 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: V
 
 def step_problem(draft: Draft | Step, skill: Skill, view: View) -> str:
     """Why this step cannot be done from what is seen, or nothing."""
-    if skill.on_zone and view.observation.zone(draft.zone) is None:
+    if skill.on_zone and not view.beyond and view.observation.zone(draft.zone) is None:
         return f"zone '{draft.zone}' is not visible"
     if not skill.on_zone and draft.zone != GLOBAL:
         return f"'{skill.name}' acts on no zone; its target is {GLOBAL}"

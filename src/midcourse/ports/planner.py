@@ -35,6 +35,8 @@ class PlanningContext:
     """What the run may still spend."""
     wrap_up: bool = False
     """The ceiling is near: bring the task to a good end."""
+    beyond: bool = False
+    """The plan may go on through screens that nobody has seen. Only for comparison with fixed plans."""
 
 
 @dataclass(frozen=True, kw_only=True)
