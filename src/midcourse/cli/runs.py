@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +13,7 @@ from midcourse.cli.terminal import Terminal, print_object, terminal
 from midcourse.ports.store import RunSummary
 
 LATEST = 20
+GAP = 2
 STYLES = {"done, verified": "green", "failed": "red"}
 
 
@@ -55,13 +55,17 @@ def _plain(run: RunSummary, state: str) -> dict[str, object]:
 
 
 def _table(found: list[tuple[RunSummary, str]], where: Terminal) -> Table:
-    table = Table(box=box.ASCII if where.marks.ascii_only else box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("run", "state", "began"):
+    """One line a run: what does not fit is the end of its goal."""
+    rows = [(run.id, _words(run, state), local_time(run.began_at)[5:16], run.goal) for run, state in found]
+    taken = sum(max(len(row[column]) for row in rows) + GAP for column in range(3))
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
+    for column in ("run", "state", "began", "goal"):
         table.add_column(column, no_wrap=True)
-    table.add_column("goal", overflow="fold")
-    for run, state in found:
-        words = Text(state, STYLES.get(state, "yellow"))
-        if state == "failed":
-            words.append(f": {run.final_reason}")
-        table.add_row(run.id, words, local_time(run.began_at)[5:16], where.marks.fit(run.goal, 80))
+    for (run_id, words, began, goal), (_, state) in zip(rows, found, strict=True):
+        style = STYLES.get(state, "yellow")
+        table.add_row(run_id, Text(words, style), began, where.marks.fit(goal, max(8, where.console.width - taken)))
     return table
+
+
+def _words(run: RunSummary, state: str) -> str:
+    return f"{state}: {run.final_reason}" if state == "failed" else state
