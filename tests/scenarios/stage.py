@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from midcourse.app.agent import Agent, LiveRun
 from midcourse.app.settings import Settings
-from midcourse.app.wiring import load_job, planner_for
+from midcourse.app.wiring import Job, load_job, planner_for
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import Act, MakePlan
 from midcourse.domain.event import Answer
@@ -182,18 +183,19 @@ class Stage:
     def __post_init__(self) -> None:
         self.listened = Listened(self.planner)
         self._turns: list[Progress] = []
+        settings = Settings.load(task=self.settings)
+        self.task = replace(self.task, limits=settings.limits())
         self.agent = Agent(
             world=self.world,
             planner=self.listened,
             approver=self.approver,
-            settings=Settings.load(task=self.settings),
+            settings=settings,
             store=self.store,
             clock=self.clock,
         )
 
     def start(self) -> LiveRun:
-        limits = Settings.load(task=self.settings).limits()
-        return self.agent.start(replace(self.task, limits=limits), run_id=RUN)
+        return self.agent.start(self.task, run_id=RUN)
 
     async def play(self) -> Played:
         return await self.played(self.start())
@@ -227,6 +229,11 @@ class Stage:
         return self.world.effects.present(float("inf"))
 
 
+@cache
+def _job(name: str) -> Job:
+    return load_job(name, {})
+
+
 def example(
     name: str,
     *,
@@ -243,7 +250,7 @@ def example(
 
     `world` takes the place of the task's own, `options` are for either, and `rules` rewrites the playbook's rules.
     """
-    job = load_job(name, {})
+    job = _job(name)
     clock = clock or FakeClock()
     make = world or WORLDS[job.file.world.name]
     written = planner_for(job.file.planner)

@@ -3,15 +3,19 @@
 Orders are counted by the shop, never by the run.
 """
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from midcourse.domain.approval import Decision
+from midcourse.ports.world import World
 from midcourse.testing import Answers, Posts, Rule
-from midcourse.worlds.simulated import Fault
+from midcourse.worlds.simulated import Fault, Shop
 from midcourse.worlds.simulated.faults import LOOK_KINDS, STORE_KINDS, LookKind, StoreKind
-from tests.scenarios.stage import Stage, example
+from tests.scenarios.stage import Stage, crash, example, kept
 
 PRESSED = "Place the order"
 MENDED = [
@@ -135,6 +139,36 @@ async def test_two_faults_of_storing_in_a_row_never_make_two_orders(first: Store
     lied_to = "success_not_stored" in (first, second if first == "error_not_stored" else "")
     assert len(stage.effects) == (not lied_to)
     assert played.result.verified == (not lied_to)
+
+
+# --- the process dies
+
+
+async def crash_after(turns: int, stage: Stage) -> bool:
+    """Whether the run was still going on when its process died."""
+    live = stage.start()
+    async for turn in live:
+        turns -= 1
+        if turns == 0 or turn.run.phase.kind == "ended":
+            break
+    await asyncio.sleep(0)
+    await crash(live)
+    return turns == 0
+
+
+@pytest.mark.parametrize("session", [Shop, partial(kept, Shop)], ids=["lost", "kept"])
+@pytest.mark.parametrize("kind", ["stored_but_error", "error_not_stored"])
+async def test_a_crash_after_any_turn_ends_with_exactly_one_order(
+    kind: StoreKind, session: Callable[..., World]
+) -> None:
+    """Resumed in its old session or in a new one, in which everything but the order has to be done again."""
+    turns = 1
+    while await crash_after(turns, stage := example("order", world=session, faults=[Fault(kind=kind)])):
+        played = await stage.resumed()
+        assert played.ended == (True, True, "goal_reached")
+        assert len(stage.effects) == 1
+        turns += 1
+    assert turns > 20
 
 
 # --- nobody but a person can tell
