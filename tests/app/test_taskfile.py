@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.app.settings import Settings
-from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_task_file
+from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
 from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import (
     Check,
@@ -391,12 +391,12 @@ def test_what_is_missing(text: str, complaint: str):
 def test_reading_from_disk(tmp_path: Path):
     path = tmp_path / "order.toml"
     with pytest.raises(TaskInvalid, match=r"order\.toml: cannot be read: No such file"):
-        read_task_file(path)
+        read_text(path)
     path.write_bytes(b"goal = '\xff'")
     with pytest.raises(TaskInvalid, match=r"order\.toml: is not a text file in UTF-8"):
-        read_task_file(path)
+        read_text(path)
     path.write_text(WHOLE, encoding="utf-8")
-    assert read_task_file(path) == parse_task_file(WHOLE)
+    assert read_text(path) == WHOLE
 
 
 def test_the_settings_of_a_file_are_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

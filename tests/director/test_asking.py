@@ -59,7 +59,7 @@ def test_a_posted_question_waits_for_its_decision() -> None:
 
 def test_rejected_ends_the_run() -> None:
     drill = Drill().to_acting(ORDER, PAY).decides("rejected")
-    assert drill.ended == ("rejected", "a person rejected order, pay")
+    assert drill.ended == ("rejected", "order, pay was rejected")
     assert drill.sent(Act) == []
 
 

@@ -97,7 +97,7 @@ async def test_rejected() -> None:
     stage = ordering(Rejects())
     played = await stage.play()
     assert played.ended == (False, False, "rejected")
-    assert played.result.final_detail == "a person rejected place_order"
+    assert played.result.final_detail == "place_order was rejected (testing)"
     assert stage.effects == ()
 
 

@@ -57,9 +57,9 @@ class TaskFile:
     """As written; `Settings.load` says whether the values will do."""
 
 
-def read_task_file(path: Path) -> TaskFile:
+def read_text(path: Path) -> str:
     try:
-        return parse_task_file(path.read_text(encoding="utf-8"), str(path))
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise TaskInvalid(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:

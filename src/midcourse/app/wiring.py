@@ -12,7 +12,7 @@ from midcourse.app.export import export as export
 from midcourse.app.export import result_json as result_json
 from midcourse.app.settings import Settings
 from midcourse.app.spelling import unknown
-from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file
+from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.ports.approver import Approver
@@ -54,7 +54,7 @@ def load_job(reference: str, overrides: Mapping[str, str]) -> Job:
         if reference not in packaged:
             raise TaskInvalid(f"there is no file '{reference}'; tasks that ship: {', '.join(packaged)}")
         path = packaged[reference]
-    return _job(path.stem, path.read_text(encoding="utf-8"), overrides)
+    return _job(path.stem, read_text(path), overrides)
 
 
 def packaged_tasks() -> tuple[str, ...]:

@@ -65,7 +65,8 @@ def _approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
         return replace(run, grants=(*alive, *grants)), phase.then
     if event.guidance.strip():
         return run, Plan(cause="guided", why=f"a person rejected {names}: {event.guidance.strip()[:200]}")
-    return run, End(reason="rejected", detail=f"a person rejected {names}")
+    by = f" ({event.by})" if event.by else ""
+    return run, End(reason="rejected", detail=f"{names} was rejected{by}")
 
 
 def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
@@ -73,7 +74,8 @@ def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     step, denial = phase.steps[0], phase.then
     assert isinstance(denial, Report), "a question about what happened leads to a report"
     if event.verdict == "stop":
-        return run, End(reason="needs_human", detail=f"a person stopped the run: did {step.skill} happen?")
+        by = f" ({event.by})" if event.by else ""
+        return run, End(reason="needs_human", detail=f"nobody could say whether {step.skill} happened{by}")
     happened = event.verdict == "happened"
     run = replace(run, told=(*run.told, Told(version=step.version, index=step.index, happened=happened)))
     if happened:
