@@ -212,6 +212,13 @@ class Stage:
                 return turn
         raise AssertionError(f"the run ended without being {phase}")
 
+    async def reach_dispatch(self, live: LiveRun) -> None:
+        """Until an irreversible step is on its way with nothing left to ask, and the world has not answered yet."""
+        while True:
+            turn = await self.reach(live, "acting")
+            if any(act.consequence for act in turn.commands if isinstance(act, Act)):
+                return
+
     async def played(self, live: LiveRun) -> Played:
         """Watch a run to its end."""
         self._turns += [turn async for turn in live]
@@ -265,6 +272,12 @@ def example(
         clock=clock,
         settings={**job.file.settings, **settings},
     )
+
+
+def without(rules: tuple[Rule, ...], *evidence: str) -> list[Rule]:
+    """The same rules with less to go by: no `probe`, say, or no `absent_when`."""
+    nothing: dict[str, Any] = dict.fromkeys(evidence)
+    return [replace(rule, steps=tuple(replace(step, **nothing) for step in rule.steps)) for rule in rules]
 
 
 def notepad_of_the_seed(**more: Any) -> Stage:

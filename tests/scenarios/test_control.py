@@ -7,7 +7,6 @@ import pytest
 
 from midcourse.app.agent import LiveRun
 from midcourse.domain.approval import Decision
-from midcourse.domain.command import Act
 from midcourse.domain.event import Acted, Observed
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Posts
@@ -29,8 +28,7 @@ async def during_the_order(**more: Any) -> tuple[Stage, LiveRun]:
     """'Place order' is being pressed, and the shop has not answered yet."""
     stage = example("order", options=SLOW, **more)
     live = stage.start()
-    while not any(act.consequence for act in (await stage.reach(live, "acting")).commands if isinstance(act, Act)):
-        pass
+    await stage.reach_dispatch(live)
     return stage, live
 
 

@@ -5,7 +5,6 @@ Orders are counted by the shop, never by the run.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -15,7 +14,7 @@ from midcourse.ports.world import World
 from midcourse.testing import Answers, Posts, Rule
 from midcourse.worlds.simulated import Fault, Shop
 from midcourse.worlds.simulated.faults import LOOK_KINDS, STORE_KINDS, LookKind, StoreKind
-from tests.scenarios.stage import Stage, crash, example, kept
+from tests.scenarios.stage import Stage, crash, example, kept, without
 
 PRESSED = "Place the order"
 MENDED = [
@@ -175,7 +174,7 @@ async def test_a_crash_after_any_turn_ends_with_exactly_one_order(
 
 
 def without_probe(rules: tuple[Rule, ...]) -> list[Rule]:
-    return [replace(rule, steps=tuple(replace(step, probe=None) for step in rule.steps)) for rule in rules]
+    return without(rules, "probe")
 
 
 def in_doubt(fault: Fault, *decisions: Decision) -> tuple[Stage, Answers]:

@@ -9,13 +9,11 @@ from midcourse.app.wiring import result_json
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing import Playbook, Rule, SamePlan, Scripted
+from midcourse.testing import FakeClock, Playbook, Rule, SamePlan, Scripted
 from midcourse.worlds.base import failed, skill
-from midcourse.worlds.simulated import Arm
+from midcourse.worlds.simulated import Arm, Fault
 from tests.scenarios.stage import Played, Stage, Thinking, example, pick, plan
 
-RED_CUBE = SamePlan([pick("red_cube")], final=True)
-"""The seed's StubPlanner: it ignores what failed."""
 IN_REACH = {"objects": "red_cube=0.45,0.10"}
 IK = r"IK did not converge in 400 iters \(pos_err=0\.3450m > tol=0\.001m\)"
 
@@ -213,11 +211,19 @@ async def test_reason_and_detail_reach_planner_and_result_as_the_skill_gave_them
     assert (attempt.reason, attempt.detail) == ("error", "")
 
 
-async def test_failure_modes_are_told_apart_by_their_reason() -> None:
-    """'unreachable' stops; 'object_not_found' is planned around; 'busy' is waited for."""
-    reasons = {"red_cube": "structural_failure", "blue_cup": "empty_plan"}
-    for thing, final_reason in reasons.items():
-        played = await Stage(
-            world=Arm(objects="red_cube=1.2,0.0"), planner=Scripted(plan(pick(thing), final=True), plan())
-        ).play()
-        assert played.result.final_reason == final_reason
+@pytest.mark.parametrize(
+    ("thing", "fault", "executions", "ends"),
+    [
+        ("far_cube", [], 1, "structural_failure"),
+        ("blue_cup", [], 1, "empty_plan"),
+        ("red_cube", [Fault(kind="transient")], 2, "plan_complete"),
+    ],
+    ids=["unreachable stops", "object_not_found is planned around", "busy is waited for"],
+)
+async def test_failure_modes_are_told_apart_by_their_reason(
+    thing: str, fault: list[Fault], executions: int, ends: str
+) -> None:
+    clock = FakeClock()
+    arm = Arm(objects="far_cube=1.2,0.0 red_cube=0.45,0.10", faults=fault, clock=clock)
+    played = await Stage(world=arm, planner=Scripted(plan(pick(thing), final=True), plan()), clock=clock).play()
+    assert (played.result.executions, played.result.final_reason) == (executions, ends)
