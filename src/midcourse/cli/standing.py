@@ -20,8 +20,8 @@ from midcourse.domain.phase import (
     Planning,
     Verifying,
 )
+from midcourse.domain.result import SUCCESSES
 from midcourse.domain.run import Run
-from midcourse.perform.finishing import SUCCESSES
 
 Standing: TypeAlias = Literal["done", "current", "failed", "unknown", "waiting"]
 

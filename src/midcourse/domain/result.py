@@ -7,6 +7,9 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.move import FinalReason
 
+SUCCESSES: tuple[FinalReason, ...] = ("goal_reached", "plan_complete")
+"""The reasons that mean success; the second is the plan's word only."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CompletedStep:

@@ -9,15 +9,13 @@ from midcourse.domain.command import CheckDone, Finish
 from midcourse.domain.event import DoneChecked, Finished
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Observation, Unseen
-from midcourse.domain.result import BudgetUsed, Result
+from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.domain.run import Run
 from midcourse.perform.history import history_of
 from midcourse.perform.ports import Ports, say
 from midcourse.policy.horizon import fits
 from midcourse.policy.spending import MICRO
 from midcourse.policy.verify import describe, holds
-
-SUCCESSES = ("goal_reached", "plan_complete")
 
 
 async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
