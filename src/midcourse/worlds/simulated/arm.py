@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import hypot
 from typing import Unpack
 
+from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
@@ -46,7 +47,7 @@ class Arm(SimulatedWorld[ArmState]):
     def __init__(self, *, objects: str = OBJECTS, **simulation: Unpack[Simulation]) -> None:
         """`objects` says what lies where at first: `red_cube=0.45,0.10 blue_cube=0.35,-0.20`, in metres."""
         super().__init__(ArmState(), **simulation)
-        self._laid_out = _things_from(objects)
+        self._laid_out = things_from(objects)
 
     @skill(effect="reversible", undo="place")
     def pick(self, object: str) -> Outcome | None:  # noqa: A002
@@ -91,38 +92,37 @@ class Arm(SimulatedWorld[ArmState]):
         return thing is not None and not thing.held and hypot(thing.x - x, thing.y - y) <= NEAR
 
     def scene(self) -> Scene:
-        things = dict(self._things())
-        if self.state.believed is not None:
-            things[self.state.believed.name] = self.state.believed
+        things = self._believed()
         held = next((thing.name for thing in things.values() if thing.held), "")
         gripper = Zone(id="gripper", role="gripper", label="Gripper", state=(("holding", held),))
-        return Scene("Robot cell", gripper, *(_zone(thing) for thing in things.values()))
+        return Scene("Robot cell", gripper, *(thing_zone(thing) for thing in things.values()))
+
+    def _believed(self) -> Mapping[str, Thing]:
+        """Everything where the controller takes it to be."""
+        believed = self.state.believed
+        return self._things() if believed is None else {**self._things(), believed.name: believed}
 
     def _things(self) -> Mapping[str, Thing]:
         """Everything where it really is."""
         things = dict(self._laid_out)
         for one in self.happened():
             name = one.get("object")
-            if one.effect == "placed":
-                things[name] = Thing(name=name, x=one.get("x"), y=one.get("y"))
-            elif name in things:
+            if one.effect == "picked":
                 things[name] = replace(things[name], held=True)
+            else:
+                things[name] = Thing(name=name, x=one.get("x"), y=one.get("y"))
         return things
 
     def _held(self) -> Thing | None:
         return next((thing for thing in self._things().values() if thing.held), None)
 
 
-def _zone(thing: Thing) -> Zone:
-    return Zone(
-        id=f"object_{thing.name}",
-        role="object",
-        label=thing.name,
-        state=(("x", thing.x), ("y", thing.y), ("held", thing.held)),
-    )
+def thing_zone(thing: Thing, **more: Scalar) -> Zone:
+    state: Pairs = (("x", thing.x), ("y", thing.y), ("held", thing.held), *more.items())
+    return Zone(id=f"object_{thing.name}", role="object", label=thing.name, state=state)
 
 
-def _things_from(objects: str) -> Mapping[str, Thing]:
+def things_from(objects: str) -> Mapping[str, Thing]:
     things: dict[str, Thing] = {}
     for part in objects.split():
         name, _, place = part.partition("=")

@@ -1,4 +1,4 @@
-"""What the simulated worlds share: a back end that keeps its own log, and faults to order."""
+"""What the simulated worlds share: a back end that keeps its own log, and faults to order or by chance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,14 +10,22 @@ from midcourse.domain.outcome import Outcome
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.world import Call
 from midcourse.worlds.base import BaseWorld, Scene, failed, no_effect, skill, unreachable
+from midcourse.worlds.simulated.disguise import Disguises
+from midcourse.worlds.simulated.drift import NO_DRIFT, Chance, Drift, drift_from
 from midcourse.worlds.simulated.effects import EffectLog, Happened
 from midcourse.worlds.simulated.faults import (
     ACT_KINDS,
     LOOK_KINDS,
+    SIGHT_KINDS,
+    SPECIAL_KINDS,
     STORE_KINDS,
+    ZONE_KINDS,
+    ActKind,
     Fault,
     FaultKind,
+    Premises,
     Schedule,
+    Special,
     check_faults,
     faults_from,
 )
@@ -33,6 +41,9 @@ class Simulation(TypedDict, total=False):
     """Path of the log of effects; nothing keeps it in memory."""
     seed: int
     faults: Sequence[Fault | Mapping[str, object]]
+    """Trouble to order."""
+    drift: Drift | str | Mapping[str, object]
+    """Trouble by chance: `calm`, `moderate`, `stormy`, or a rate for each kind of fault."""
     act_seconds: float
     """How long each act takes before it does anything."""
     clock: Clock
@@ -51,6 +62,8 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     popup: ClassVar[Overlay] = Overlay(kind="popup", title="Notice", text="Something wants attention.", button="OK")
     error: ClassVar[Overlay] = Overlay(kind="error", title="Error", text="Error. Please try again.", button="OK")
     loading: ClassVar[Overlay] = Overlay(kind="loading", title="Loading", text="Loading")
+    flicker: ClassVar[Overlay] = Overlay(kind="flicker", title="Reconnecting", text="Connection lost, reconnecting")
+    special: ClassVar[Special] = {}
 
     def __init__(
         self,
@@ -59,18 +72,20 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         effects: str = "",
         seed: int = 0,
         faults: Sequence[Fault | Mapping[str, object]] = (),
+        drift: Drift | str | Mapping[str, object] = NO_DRIFT,
         act_seconds: float = 0.0,
         clock: Clock | None = None,
     ) -> None:
         super().__init__()
+        premises = Premises(world=self.name, catalogue=self.catalogue(), stores=self.stores, special=self.special)
         self._ordered = faults_from(faults)
-        check_faults(self.name, self._ordered, self.catalogue(), self.stores)
+        check_faults(self._ordered, premises)
+        self._drift = drift_from(drift, premises)
         self._at_first = state
         self.effects = EffectLog(effects)
         self._seed = seed
         self._clock = clock or SystemClock()
         self._act_seconds = act_seconds
-        self._due: dict[FaultKind, Fault] = {}
         self._skill = ""
         self._store_fault: Fault | None = None
         self._begin()
@@ -85,13 +100,21 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         """What a click does; nothing, unless a world says otherwise."""
 
     def blocked(self, over: Overlay, call: Call) -> Outcome | None:
-        """What becomes of a skill without a zone while something covers the screen. None: it gets through."""
+        """What becomes of a skill without a zone while something covers the screen. None: it gets through.
+
+        One can always wait.
+        """
         return no_effect(f"'{over.title}' is in the way")
+
+    def without_dialog(self) -> State | None:
+        """The state once a dialog or menu of the world's own has closed. None: nothing is open."""
+
+    def logged_out(self) -> State | None:
+        """The state once the session has expired. None: nobody is logged in."""
 
     def store(self, effect: str, **values: Any) -> None:
         """Leave an effect in the back end, unless a fault has it otherwise."""
-        due = self._schedule.due(STORE_KINDS, self._skill)
-        self._store_fault = next(iter(due.values()), None)
+        self._store_fault = next(iter(self._trouble(STORE_KINDS, self._skill).values()), None)
         at = self._clock.now()
         if self._store_fault is not None:
             if self._store_fault.kind in ("error_not_stored", "success_not_stored"):
@@ -125,16 +148,24 @@ class SimulatedWorld(BaseWorld, Generic[State]):
             self._overlays.pop()
         return None
 
+    @skill(effect="read")
+    async def wait(self, seconds: float) -> Outcome | None:
+        """Wait, for something to load perhaps. What then is there, the next look tells."""
+        if seconds < 0:
+            return failed("bad_arguments", f"nobody can wait {seconds:g} s")
+        await self._clock.sleep(seconds)
+        return None
+
     def look(self) -> Scene:
-        scene, over = self.scene(), self._over()
-        if over is not None:
-            scene = over.scene(scene.surface)
-        zones = tuple(self._placed(index, zone) for index, zone in enumerate(scene.zones))
-        where = scene.surface
-        return Scene(where.title, *zones, address=where.address, origin=where.origin, fingerprint=scene.fingerprint)
+        screen = self._screen()
+        zones = tuple(self._disguises.shown(index, zone) for index, zone in enumerate(screen.zones))
+        where = screen.surface
+        return Scene(where.title, *zones, address=where.address, origin=where.origin, fingerprint=screen.fingerprint)
 
     async def observe(self) -> Observation | Unseen:
-        due = self._schedule.due(LOOK_KINDS)
+        kinds: tuple[FaultKind, ...] = (*LOOK_KINDS, *SIGHT_KINDS)
+        due = self._seeing = self._trouble(tuple(kind for kind in kinds if self._can_have(kind)))
+        self._flipped = "flip" in due and not self._flipped
         if fault := due.get("look_fails"):
             return Unseen(reason="failed", detail=fault.detail or "the screen could not be read")
         if "look_empty" in due:
@@ -143,26 +174,73 @@ class SimulatedWorld(BaseWorld, Generic[State]):
 
     def _begin(self) -> None:
         self.state = self._at_first
-        self._schedule = Schedule(self._ordered)
+        self._schedule, self._chance = Schedule(self._ordered), Chance(self._drift, self._seed)
         self._overlays: list[Overlay] = []
-        self._moved: dict[str, str] = {}
+        self._flipped = False
+        self._disguises = Disguises()
+        self._due: dict[FaultKind, Fault] = {}
+        self._seeing: dict[FaultKind, Fault] = {}
+
+    def _trouble(self, kinds: tuple[FaultKind, ...], skill: str = "") -> dict[FaultKind, Fault]:
+        """What is due at this act or look: to order first, then by chance."""
+        due = self._schedule.due(kinds, skill)
+        for kind, fault in self._chance.due(kinds).items():
+            due.setdefault(kind, fault)
+        return due
+
+    def _can_have(self, kind: FaultKind) -> bool:
+        return kind not in SPECIAL_KINDS or kind in self.special
+
+    def _can_meet(self, kind: ActKind, call: Call) -> bool:
+        """Whether this act can meet this fault: only such acts are counted, or chance drawn for."""
+        if not self._can_have(kind):
+            return False
+        if kind in ZONE_KINDS:
+            skill = self.catalogue().skill(call.skill)
+            return skill is not None and skill.on_zone
+        if kind == "dismissed":
+            return bool(self._closable()) or self.without_dialog() is not None
+        if kind == "expired":
+            return self.logged_out() is not None
+        return call.skill in (self.special.get(kind) or (call.skill,))
 
     async def _attempt(self, call: Call) -> Outcome:
-        skill = self.catalogue().skill(call.skill)
-        on_zone = skill is not None and skill.on_zone
-        kinds: tuple[FaultKind, ...] = tuple(kind for kind in ACT_KINDS if on_zone or kind != "zone_moves")
-        self._due = self._schedule.due(kinds, call.skill)
+        self._due = self._trouble(tuple(kind for kind in ACT_KINDS if self._can_meet(kind, call)), call.skill)
+        if "expired" in self._due and (login := self.logged_out()) is not None:
+            self.state = login
+        if "dismissed" in self._due:
+            self._dismiss()
         if fault := self._due.get("popup"):
             self._cover(self.popup, fault)
         if "zone_moves" in self._due:
-            thing = self._thing(call.zone)
-            self._moved[thing] = f"zone_{self.drawn(thing, self._moved.get(thing))}"
+            self._move(call.zone)
+        if fault := self._due.get("renamed"):
+            self._rename(call.zone, fault.detail)
         return await super()._attempt(call)
 
+    def _dismiss(self) -> None:
+        if over := self._closable():
+            self._overlays.remove(over)
+        elif (closed := self.without_dialog()) is not None:
+            self.state = closed
+
+    def _move(self, zone_id: str) -> None:
+        thing = self._disguises.thing(zone_id)
+        self._disguises.give_id(thing, f"zone_{self.drawn(thing, self._disguises.id_of(thing))}")
+
+    def _rename(self, zone_id: str, label: str) -> None:
+        zone = next((zone for zone in self.look().zones if zone.id == zone_id), None)
+        if zone is not None:
+            self._disguises.give_label(self._disguises.thing(zone_id), label or f"{zone.label} (new)")
+            self._move(zone_id)
+
     async def _find(self, zone_id: str) -> Zone | None:
-        """A skill is given the zone as the world knows it, whatever id it goes by at the moment."""
-        zone = await super()._find(zone_id)
-        return None if zone is None else replace(zone, id=self._thing(zone.id))
+        """A skill is given the zone as the world knows it, whatever it goes by at the moment."""
+        shown = await super()._find(zone_id)
+        if shown is None:
+            return None
+        thing = self._disguises.thing(shown.id)
+        return next((zone for zone in self._screen().zones if zone.id == thing), None)
 
     async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
         if fault := self._due.get("transient"):
@@ -172,7 +250,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         if "no_effect" in self._due:
             return Outcome()
         over = self._over()
-        if over is not None and "zone" not in arguments:
+        if over is not None and "zone" not in arguments and call.skill != "wait":
             if blocked := self.blocked(over, call):
                 return blocked
             self._overlays.clear()
@@ -198,16 +276,18 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         self._overlays.append(replace(overlay, text=fault.detail or overlay.text, until=until))
 
     def _over(self) -> Overlay | None:
+        if self._flipped:
+            return self.flicker
         now = self._clock.now()
         self._overlays = [one for one in self._overlays if one.until is None or now < one.until]
         return self._overlays[-1] if self._overlays else None
 
-    def _placed(self, index: int, zone: Zone) -> Zone:
-        """One zone below the other; a moved one is to the right."""
-        moved = self._moved.get(zone.id)
-        left = 320 if moved else 0
-        bounds = (left, 24 * index, left + 300, 24 * index + 20)
-        return replace(zone, id=moved or zone.id, bounds=bounds)
+    def _closable(self) -> Overlay | None:
+        """What covers the screen and could be closed by hand."""
+        over = self._over()
+        return over if over is not None and over.button else None
 
-    def _thing(self, zone_id: str) -> str:
-        return next((thing for thing, moved in self._moved.items() if moved == zone_id), zone_id)
+    def _screen(self) -> Scene:
+        """What is to be seen, everything by the id and label that the world knows it by."""
+        scene, over = self.scene(), self._over()
+        return scene if over is None else over.scene(scene.surface)

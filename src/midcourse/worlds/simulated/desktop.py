@@ -108,6 +108,16 @@ class Desktop(SimulatedWorld[DesktopState]):
             self._overlays.pop()
         return no_effect(f"'{over.title}' has the focus") if call.skill == "type_text" else Outcome()
 
+    def without_dialog(self) -> DesktopState | None:
+        match self.state.front:
+            case "start":
+                front = self.state.behind
+            case "save_as":
+                front = "notepad"
+            case _:
+                return None
+        return replace(self.state, front=front, focus="", selected=False, query="")
+
     def scene(self) -> Scene:
         state = self.state
         match state.front:
@@ -157,10 +167,7 @@ class Desktop(SimulatedWorld[DesktopState]):
             self._type("\n")
 
     def _escape(self) -> None:
-        if self.state.front == "start":
-            self._show(self.state.behind)
-        elif self.state.front == "save_as":
-            self._show("notepad")
+        self.state = self.without_dialog() or self.state
 
     def _type(self, text: str) -> None:
         state = self.state

@@ -18,11 +18,16 @@ from midcourse.ports.world import Catalogue
 ActKind: TypeAlias = Literal[
     "popup",  # a dialog takes the focus before the act, until its button is clicked
     "zone_moves",  # the target has another id and other bounds before the act; role and label stay
+    "renamed",  # the target has another label, and so another id, before the act; the old label is gone
+    "dismissed",  # a dialog or menu that was open has closed by itself before the act
+    "expired",  # before the act the session is back at the login, and what was not sent is lost
     "slow_load",  # after the act there is only a loading screen for `seconds`
     "no_effect",  # reported ok, and nothing was done
     "done_but_timeout",  # done, and reported unknown after `seconds`
     "transient",  # refused as busy
     "structural",  # refused as unreachable
+    "grasp_slipped",  # the gripper closes on nothing
+    "object_moved",  # the thing is no longer where it was last seen; the next look finds it
 ]
 StoreKind: TypeAlias = Literal[
     "stored_but_error",  # the effect is there, the screen shows an error
@@ -34,11 +39,24 @@ LookKind: TypeAlias = Literal[
     "look_fails",
     "look_empty",  # a look that shows no zones
 ]
-FaultKind: TypeAlias = ActKind | StoreKind | LookKind
+SightKind: TypeAlias = Literal[
+    "flip",  # every other look finds the screen behind another one
+    "misnamed",  # two things are taken for each other, until the next look
+    "unseen",  # one thing is overlooked, until the next look
+]
+FaultKind: TypeAlias = ActKind | StoreKind | LookKind | SightKind
 
 ACT_KINDS: tuple[ActKind, ...] = get_args(ActKind)
 STORE_KINDS: tuple[StoreKind, ...] = get_args(StoreKind)
 LOOK_KINDS: tuple[LookKind, ...] = get_args(LookKind)
+SIGHT_KINDS: tuple[SightKind, ...] = get_args(SightKind)
+FAULT_KINDS: tuple[FaultKind, ...] = (*ACT_KINDS, *STORE_KINDS, *LOOK_KINDS, *SIGHT_KINDS)
+ZONE_KINDS = ("zone_moves", "renamed")
+"""Only a skill on a zone can meet them."""
+SPECIAL_KINDS = ("expired", "grasp_slipped", "object_moved", "misnamed", "unseen")
+"""Only some worlds can have them, and say so."""
+Special: TypeAlias = Mapping[FaultKind, tuple[str, ...]]
+"""Special kinds that can happen in a world, each with the skills that can meet it; none given: all of them."""
 _NEED_SECONDS = ("slow_load", "stored_late")
 
 
@@ -46,7 +64,8 @@ _NEED_SECONDS = ("slow_load", "stored_late")
 class Fault:
     """Happens at the `nth` matching act of a session, and at the `times - 1` after it.
 
-    A fault of storing counts only acts that would leave an effect; a fault of looking counts looks.
+    Only acts that can meet it are counted: for a fault of storing those that would leave an effect, for `dismissed`
+    those while something is open, for `expired` those of somebody who is logged in. A fault of looking counts looks.
     """
 
     kind: FaultKind
@@ -56,6 +75,18 @@ class Fault:
     times: int = 1
     seconds: float = 0.0
     detail: str = ""
+    """What the screen or the outcome says; for `renamed` the new label."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Premises:
+    """What a world says about itself, as far as it decides which faults make sense there."""
+
+    world: str
+    catalogue: Catalogue
+    stores: tuple[str, ...]
+    """Skills that leave effects."""
+    special: Special
 
 
 def faults_from(values: Iterable[Fault | Mapping[str, object]]) -> tuple[Fault, ...]:
@@ -74,32 +105,36 @@ def _fault_from(value: Mapping[str, object]) -> Fault:
         raise SkillInvalid(f"fault {dict(value)!r}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def check_faults(world: str, faults: Iterable[Fault], catalogue: Catalogue, stores: tuple[str, ...]) -> None:
-    """Refuse a fault that could never happen in this world. `stores` are the skills that leave effects."""
+def check_faults(faults: Iterable[Fault], premises: Premises) -> None:
+    """Refuse a fault that could never happen in this world."""
     for fault in faults:
-        if why := _senseless(world, fault, catalogue, stores):
+        if why := _senseless(fault, premises):
             raise SkillInvalid(f"fault '{fault.kind}' makes no sense here: {why}")
 
 
-def _senseless(world: str, fault: Fault, catalogue: Catalogue, stores: tuple[str, ...]) -> str:
-    skill = catalogue.skill(fault.skill) if fault.skill else None
+def _senseless(fault: Fault, premises: Premises) -> str:
+    skill = premises.catalogue.skill(fault.skill) if fault.skill else None
     if fault.nth < 1 or fault.times < 1:
         return "nth and times count from 1"
     if fault.kind in _NEED_SECONDS and fault.seconds <= 0:
         return "it needs seconds"
-    if fault.kind in LOOK_KINDS:
+    if fault.kind in SPECIAL_KINDS and fault.kind not in premises.special:
+        return f"nothing in {premises.world} can have it"
+    if fault.kind in (*LOOK_KINDS, *SIGHT_KINDS):
         return f"a look is no use of '{fault.skill}'" if fault.skill else ""
     if fault.skill and skill is None:
-        return f"{world} has no skill called '{fault.skill}'"
-    if fault.kind == "zone_moves" and skill is not None and not skill.on_zone:
+        return f"{premises.world} has no skill called '{fault.skill}'"
+    if fault.kind in ZONE_KINDS and skill is not None and not skill.on_zone:
         return f"{skill.name} acts on no zone"
-    if fault.kind in STORE_KINDS and fault.skill and fault.skill not in stores:
-        return f"{fault.skill} leaves no effect in {world}"
+    if fault.kind in STORE_KINDS and fault.skill and fault.skill not in premises.stores:
+        return f"{fault.skill} leaves no effect in {premises.world}"
+    if fault.skill and fault.skill not in (premises.special.get(fault.kind) or (fault.skill,)):
+        return f"{fault.skill} cannot meet it in {premises.world}"
     return ""
 
 
 class Schedule:
-    """Counts acts and looks, and says which faults are due."""
+    """Counts acts and looks, and says which faults to order are due."""
 
     def __init__(self, faults: tuple[Fault, ...]) -> None:
         self._faults = faults

@@ -1,4 +1,4 @@
-"""What covers a screen for a while: a dialog, an error page, a loading screen."""
+"""What covers a screen for a while: a dialog, an error page, a loading screen, another screen that flickers."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,9 +9,9 @@ from midcourse.worlds.base import Scene
 
 @dataclass(frozen=True, kw_only=True)
 class Overlay:
-    """Only its own zones can be seen. It goes when its button is clicked, or when its time is over."""
+    """Only its own zones can be seen. It goes when its button is clicked, when its time is over, or by itself."""
 
-    kind: Literal["popup", "error", "loading"]
+    kind: Literal["popup", "error", "loading", "flicker"]
     title: str
     text: str
     button: str = ""
@@ -22,7 +22,7 @@ class Overlay:
         return f"{self.kind}_button"
 
     def scene(self, under: Surface) -> Scene:
-        role = "progressbar" if self.kind == "loading" else "text"
+        role = "text" if self.button else "progressbar"
         zones = [Zone(id=f"{self.kind}_text", role=role, label=self.text)]
         if self.button:
             zones.append(Zone(id=self.button_id, role="button", label=self.button))

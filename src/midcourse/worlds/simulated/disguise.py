@@ -1,0 +1,35 @@
+"""What things on the screen go by at the moment: a world knows them by one id and label, and shows them by another."""
+
+from dataclasses import replace
+
+from midcourse.domain.observation import Zone
+
+WIDTH, HEIGHT, ROW = 300, 20, 24
+ASIDE = 320
+
+
+class Disguises:
+    """Ids and labels that have changed since the session began."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+        self._labels: dict[str, str] = {}
+
+    def give_id(self, thing: str, shown_as: str) -> None:
+        self._ids[thing] = shown_as
+
+    def give_label(self, thing: str, label: str) -> None:
+        self._labels[thing] = label
+
+    def id_of(self, thing: str) -> str:
+        return self._ids.get(thing, thing)
+
+    def thing(self, zone_id: str) -> str:
+        """The world's own id of what is shown under this one."""
+        return next((thing for thing, shown_as in self._ids.items() if shown_as == zone_id), zone_id)
+
+    def shown(self, index: int, zone: Zone) -> Zone:
+        """One zone below the other; what goes by another id is to the right."""
+        left = ASIDE if zone.id in self._ids else 0
+        bounds = (left, ROW * index, left + WIDTH, ROW * index + HEIGHT)
+        return replace(zone, id=self.id_of(zone.id), label=self._labels.get(zone.id, zone.label), bounds=bounds)
