@@ -66,7 +66,8 @@ def test_commands_work(block: str, tmp_path: Path):
         if words[:1] != ["midcourse"]:
             continue
         done = run(*words, cwd=tmp_path)
-        assert done.returncode in (0, 1) and "Traceback" not in done.stderr, f"{line}\n{done.stdout}{done.stderr}"
+        assert done.returncode in (0, 1), f"{line}\n{done.stdout}{done.stderr}"
+        assert "Traceback" not in done.stderr, f"{line}\n{done.stderr}"
 
 
 def test_generated_pages_are_current():
