@@ -1,0 +1,26 @@
+"""The recorded turns through `decide` again."""
+
+from collections.abc import Iterable
+
+from midcourse.domain.budget import Limits
+from midcourse.domain.run import Run
+from midcourse.replay.alike import listed
+from midcourse.replay.changed import Changed
+from midcourse.replay.recorded import Commands, Replayed, Row, result, turn
+
+
+def replay(opening: Run, rows: Iterable[Row], limits: Limits | None = None) -> Replayed:
+    """The recorded turns from this state on, under these limits instead of its own."""
+    rows = tuple(rows)
+    states: list[Run] = [opening]
+    issued: list[Commands] = []
+    for row in rows:
+        run, commands = turn(states[-1], row.event)
+        states.append(run)
+        issued.append(commands)
+        if (run.seq, commands) != (row.seq, row.commands):
+            says = f"nondeterminism at event {row.seq}: recorded {listed(row.commands)}, now {listed(commands)}"
+            return result("nondeterminism", run, run, issued, at=row.seq, detail=says)
+    if limits is None or limits == opening.limits:
+        return result("identical", states[-1], states[-1], issued)
+    return Changed(opening, states, limits).walk(rows)

@@ -1,0 +1,110 @@
+"""Do these commands ask the same of the world, the planner and people? And commands in words."""
+
+from dataclasses import replace
+from typing import assert_never
+
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import (
+    Act,
+    AskPerson,
+    CheckDone,
+    Command,
+    Finish,
+    MakePlan,
+    Observe,
+    OpenWorld,
+    Record,
+    Verify,
+    Wait,
+)
+from midcourse.replay.recorded import Commands
+
+
+def end_of(commands: Commands) -> Finish | None:
+    return next((command for command in commands if isinstance(command, Finish)), None)
+
+
+def asks(commands: Commands) -> bool:
+    return any(isinstance(command, AskPerson) for command in commands)
+
+
+def timeout(command: Command) -> float:
+    match command:
+        case OpenWorld() | Observe() | MakePlan() | Act() | Verify() | CheckDone():
+            return command.timeout
+        case Wait() | AskPerson() | Record() | Finish():
+            return float("inf")
+        case _:
+            assert_never(command)
+
+
+def bare(commands: Commands) -> Commands:
+    """What of them reaches the world, the planner or a person. The timer of a question or a pause does not."""
+    lasting = any(isinstance(command, AskPerson | Record) for command in commands)
+    return tuple(_alike(command) for command in commands if not (lasting and isinstance(command, Wait)))
+
+
+def _alike(command: Command) -> Command:
+    match command:
+        case OpenWorld() | Observe() | Act() | Verify() | CheckDone():
+            return replace(command, id=0, timeout=0.0)
+        case MakePlan():
+            return replace(command, id=0, timeout=0.0, left=FREE)
+        case AskPerson():
+            return replace(command, id=0, expires_at=0.0)
+        case Wait() | Record() | Finish():
+            return replace(command, id=0)
+        case _:
+            assert_never(command)
+
+
+# --- in words
+
+
+def difference(ours: Commands, theirs: Commands) -> str:
+    match ours, theirs:
+        case (MakePlan(wrap_up=True) as mine,), (MakePlan(wrap_up=False) as its,) if (
+            replace(mine, wrap_up=False) == its
+        ):
+            return "the planner would have been told to wrap up"
+        case (MakePlan() as mine,), (MakePlan() as its,) if mine.version == its.version and mine.cause == its.cause:
+            return f"to {describe(its)}, the planner would have been told something else"
+        case (AskPerson(),), (AskPerson(),):
+            return "a person would have been asked about something else"
+        case _:
+            return f"it would {listed(ours)} instead of {listed(theirs)}"
+
+
+def listed(commands: Commands) -> str:
+    return ", ".join(describe(command) for command in commands) or "do nothing yet"
+
+
+def describe(command: Command) -> str:
+    """What is to be done; follows 'to'."""
+    match command:
+        case OpenWorld():
+            return "open the world"
+        case Observe():
+            return "look"
+        case MakePlan():
+            return f"make plan {command.version} ({command.cause})"
+        case Act():
+            return f"do step {command.index + 1} of plan {command.version}"
+        case Verify():
+            return f"find out whether step {command.index + 1} of plan {command.version} happened"
+        case CheckDone():
+            return "check whether the task is done"
+        case AskPerson():
+            return "ask a person"
+        case Wait():
+            return f"wait {command.seconds:g} s"
+        case Record():
+            return "pause"
+        case Finish():
+            return f"end as {command.reason}"
+        case _:
+            assert_never(command)
+
+
+def why(end: Finish) -> str:
+    return f"{end.reason}, {end.detail}"

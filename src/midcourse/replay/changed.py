@@ -1,0 +1,199 @@
+"""A recorded run under other limits, up to where the two part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from midcourse.director.lost import lost
+from midcourse.domain.budget import Limits
+from midcourse.domain.command import Act, CheckDone, Command, Finish, MakePlan, Observe, OpenWorld, Verify, Wait
+from midcourse.domain.event import Acted, Answer, ApprovalDecided, Event, Planned, Resumed, TimerFired
+from midcourse.domain.run import Issued, Run
+from midcourse.policy.spending import worst_plan
+from midcourse.replay.alike import asks, bare, describe, difference, end_of, listed, timeout, why
+from midcourse.replay.recorded import Commands, Replayed, Row, Verdict, result, turn
+
+TICK = 0.001
+"""Seconds after a time-out at which it has certainly passed, whatever was lost in adding up."""
+SLACK = 0.1
+"""Seconds by which two clocks may disagree on whether something took as long as it was allowed to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parting:
+    """Where the two part, how and why."""
+
+    verdict: Verdict
+    detail: str
+
+
+class Changed:
+    """The recorded run and the changed one side by side. Command ids may differ: a pause with a deadline has a timer more."""
+
+    def __init__(self, opening: Run, states: Sequence[Run], limits: Limits) -> None:
+        self._states = states
+        self._old, self._new = opening.limits, limits
+        self._run = replace(opening, limits=limits)
+        self._issued: list[Commands] = []
+        self._ids = {one.command.id: one.command.id for one in opening.pending}
+        self._since = 0.0
+        self._note = ""
+
+    def walk(self, rows: Sequence[Row]) -> Replayed:
+        for row, before in zip(rows, self._states, strict=False):
+            self._since = row.event.at if isinstance(row.event, Resumed) else self._since
+            parting = self._before(row.event, before)
+            if parting is None:
+                event = self._ours(row.event)
+                self._run, commands = turn(self._run, event)
+                self._issued.append(commands)
+                parting = self._compare(commands, row.commands)
+            if parting is not None:
+                return self._parted(parting, row.seq)
+        return result("same_course", self._run, self._states[-1], self._issued, detail=self._note)
+
+    def _parted(self, parting: _Parting, at: int) -> Replayed:
+        return result(parting.verdict, self._run, self._states[-1], self._issued, at=at, detail=parting.detail)
+
+    def _ours(self, event: Event) -> Event:
+        if isinstance(event, Answer):
+            return replace(event, answers=self._ids.get(event.answers, 0))
+        if isinstance(event, ApprovalDecided):
+            return replace(event, question=self._ids.get(event.question, 0))
+        return event
+
+    # --- would this event have come at all, and like this?
+
+    def _before(self, event: Event, before: Run) -> _Parting | None:
+        fired = self._timer_before(event, before)
+        if fired is not None:
+            return self._ends_with(fired) or _undetermined("a timer would have fired before")
+        if not isinstance(event, Answer):
+            return None
+        theirs = _pending(before, event.answers)
+        ours = _pending(self._run, self._ids.get(event.answers, 0))
+        if theirs is None or ours is None:
+            return None
+        return self._patience(event, theirs, ours) or self._would_differ(event, theirs.command)
+
+    def _timer_before(self, event: Event, before: Run) -> TimerFired | None:
+        """A wait for a person or in a pause that would have been over before this."""
+        for theirs in before.pending:
+            ours = _pending(self._run, self._ids.get(theirs.command.id, 0))
+            if ours is None or not isinstance(theirs.command, Wait) or not isinstance(ours.command, Wait):
+                continue
+            due = ours.at + ours.command.seconds
+            if ours.command.seconds < theirs.command.seconds and due <= event.at:
+                return TimerFired(answers=ours.command.id, at=due)
+        for ours in self._run.pending:
+            if isinstance(ours.command, Wait) and ours.command.id not in self._ids.values():
+                due = ours.at + ours.command.seconds
+                if due <= event.at:
+                    return TimerFired(answers=ours.command.id, at=due)
+        return None
+
+    def _patience(self, event: Answer, theirs: Issued, ours: Issued) -> _Parting | None:
+        """Whether the answer came while the recorded run waited for it and the changed one no more, or the reverse."""
+        if isinstance(theirs.command, Wait) and isinstance(ours.command, Wait):
+            waits, waited = ours.command.seconds, theirs.command.seconds
+            if waited < waits and event.at < ours.at + waits:
+                detail = f"the recorded run stopped waiting after {waited:g} s, this one would have waited {waits:g} s"
+                return _Parting(verdict="not_recorded", detail=detail)
+            return None
+        patience = self._allowed(ours.command, self._new, event)
+        allowed = self._allowed(theirs.command, self._old, event)
+        began = max(ours.at, self._since)
+        took, doing = event.at - began, describe(theirs.command)
+        if patience < allowed and took > patience:
+            given_up = self._given_up(ours.command, event, min(event.at, began + patience + TICK))
+            if patience == timeout(ours.command) and given_up and (ended := self._ends_with(given_up)):
+                return ended
+            return _undetermined(f"to {doing} took {took:.1f} s, and would have been given up after {patience:g} s")
+        if patience > allowed and took + SLACK >= allowed:
+            return _undetermined(f"to {doing} was given up after {allowed:g} s, and would have been given more time")
+        return None
+
+    def _allowed(self, command: Command, limits: Limits, event: Answer) -> float:
+        """How long this may take. Nobody recorded how long its parts took, so the shortest of those changed counts."""
+        times = [timeout(command)]
+        acts = isinstance(command, Act | Verify)
+        reads = isinstance(event, Planned) and any(step.effect == "irreversible" for step in event.steps)
+        if acts and self._old.act_timeout_seconds != self._new.act_timeout_seconds:
+            times.append(limits.act_timeout_seconds)
+        if (acts or reads) and self._old.look_timeout_seconds != self._new.look_timeout_seconds:
+            times.append(limits.look_timeout_seconds)
+        return min(times)
+
+    def _given_up(self, command: Command, event: Answer, at: float) -> Answer | None:
+        """The answer of whatever ran out of time, where there is only one. It costs what it did cost."""
+        answer = lost(command, event.cost)
+        if not isinstance(command, OpenWorld | Observe | MakePlan | Act) or not isinstance(answer, Answer):
+            return None
+        return replace(answer, at=at)
+
+    def _would_differ(self, event: Answer, command: Command) -> _Parting | None:
+        """Whether a limit was changed that the answer itself depends on."""
+        old, new = self._old, self._new
+        looks = isinstance(command, Act | Verify) or (isinstance(command, Observe) and not command.free)
+        looks = looks or (isinstance(command, CheckDone) and command.look)
+        if looks and old.look_calls != new.look_calls and not (isinstance(event, Acted) and not event.looked):
+            return _undetermined("what a look costs was changed, and the recorded looks cost what they did")
+        if not isinstance(event, Planned):
+            return None
+        steps = sum(step.place != "replan" for step in event.steps)
+        if new.max_plan_steps < steps:
+            return _undetermined(f"the plan of {steps} steps would have been cut after {new.max_plan_steps}")
+        if old.max_plan_steps <= steps and new.max_plan_steps > old.max_plan_steps:
+            return _undetermined(f"the plan may have been cut after {old.max_plan_steps} steps")
+        if event.verdict in ("transport", "garbage") and worst_plan(old) != worst_plan(new):
+            return _undetermined("what a planner call that failed is charged was changed")
+        return None
+
+    # --- would the same be done about it?
+
+    def _ends_with(self, event: Event) -> _Parting | None:
+        """What would have come instead ends the run, or it is not taken."""
+        run, commands = turn(self._run, event)
+        end = end_of(commands)
+        if end is None:
+            return None
+        self._run = run
+        self._issued.append(commands)
+        return _Parting(verdict="ends_earlier", detail=why(end))
+
+    def _compare(self, ours: Commands, theirs: Commands) -> _Parting | None:
+        end, recorded_end = end_of(ours), end_of(theirs)
+        if recorded_end is not None:
+            return self._at_the_end(end, recorded_end)
+        if end is not None:
+            return _Parting(verdict="ends_earlier", detail=why(end))
+        if asks(ours) and not asks(theirs):
+            detail = f"it would ask a person, instead of: {listed(theirs)}"
+            return _Parting(verdict="asks_earlier", detail=detail)
+        self._learn(ours, theirs)
+        mine, its = bare(ours), tuple(self._renumbered(command) for command in bare(theirs))
+        return None if mine == its else _undetermined(difference(mine, its))
+
+    def _renumbered(self, command: Command) -> Command:
+        return replace(command, doubted=self._ids.get(command.doubted, 0)) if isinstance(command, Verify) else command
+
+    def _at_the_end(self, end: Finish | None, recorded: Finish) -> _Parting | None:
+        if end is None:
+            detail = f"the recorded run ended there ({why(recorded)}), this one would have gone on"
+            return _Parting(verdict="not_recorded", detail=detail)
+        self._ids[recorded.id] = end.id
+        if (end.reason, end.detail) != (recorded.reason, recorded.detail):
+            self._note = f"it would have ended at the same point, as {why(end)} instead of {why(recorded)}"
+        return None
+
+    def _learn(self, ours: Commands, theirs: Commands) -> None:
+        for kind in (False, True):
+            mine, its = ([one for one in some if isinstance(one, Wait) is kind] for some in (ours, theirs))
+            self._ids.update((it.id, my.id) for my, it in zip(mine, its, strict=False))
+
+
+def _pending(run: Run, number: int) -> Issued | None:
+    return next((one for one in run.pending if one.command.id == number), None)
+
+
+def _undetermined(detail: str) -> _Parting:
+    return _Parting(verdict="undetermined", detail=detail)

@@ -1,0 +1,124 @@
+"""What a replay is given, and what it comes to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from midcourse.director.decide import abort, decide
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event
+from midcourse.domain.move import FinalReason
+from midcourse.domain.phase import Ended
+from midcourse.domain.result import SUCCESSES
+from midcourse.domain.run import Run
+from midcourse.errors import ImpossibleEvent
+
+Verdict: TypeAlias = Literal[
+    "identical",
+    "nondeterminism",
+    "same_course",
+    "ends_earlier",
+    "asks_earlier",
+    "undetermined",
+    "not_recorded",
+]
+
+EXACT = ("ends_earlier", "asks_earlier")
+
+Commands: TypeAlias = tuple[Command, ...]
+
+
+class Row(Protocol):
+    """One recorded turn; a store's journal has them."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def event(self) -> Event: ...
+    @property
+    def commands(self) -> Commands: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """What a run has come to at some point."""
+
+    calls: int
+    planner_calls: int
+    executions: int
+    completed: int
+    """Steps."""
+    seconds: float
+
+    def minus(self, other: "Tally") -> "Tally":
+        return Tally(
+            calls=self.calls - other.calls,
+            planner_calls=self.planner_calls - other.planner_calls,
+            executions=self.executions - other.executions,
+            completed=self.completed - other.completed,
+            seconds=self.seconds - other.seconds,
+        )
+
+
+def tally(run: Run) -> Tally:
+    return Tally(
+        calls=run.budget.spent.calls,
+        planner_calls=run.counts.planner_calls,
+        executions=run.counts.executions,
+        completed=run.counts.completed,
+        seconds=max(0.0, run.now - run.started_at),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replayed:
+    verdict: Verdict
+    at: int = 0
+    """The recorded event at which the two part; 0 if they never do."""
+    detail: str = ""
+    final: Run
+    """The state after the last turn that is certain."""
+    commands: tuple[Commands, ...]
+    """What went out, turn by turn, up to the one in which the two part and with it."""
+    recorded: Tally
+    """All of the recorded run."""
+    until: Tally
+    """What is certain of the changed one."""
+    reached: FinalReason | None = None
+    """How the recorded run ended, if it did."""
+
+    @property
+    def saved(self) -> Tally | None:
+        """What the recorded run went on to spend from there, and the steps it completed, which would have been lost.
+
+        None unless that is known.
+        """
+        return self.recorded.minus(self.until) if self.verdict in EXACT else None
+
+    @property
+    def lost_success(self) -> bool:
+        """Whether the recorded run succeeded, and the changed one would have ended, or asked, before."""
+        return self.verdict in EXACT and self.reached in SUCCESSES
+
+
+def turn(run: Run, event: Event) -> tuple[Run, Commands]:
+    """As `drive` has it."""
+    try:
+        return decide(run, event)
+    except ImpossibleEvent as bug:
+        return abort(run, f"{type(bug).__name__}: {bug}")
+
+
+def result(
+    verdict: Verdict, run: Run, recorded: Run, issued: Sequence[Commands], *, at: int = 0, detail: str = ""
+) -> Replayed:
+    return Replayed(
+        verdict=verdict,
+        at=at,
+        detail=detail,
+        final=run,
+        commands=tuple(issued),
+        recorded=tally(recorded),
+        until=tally(run),
+        reached=recorded.phase.reason if isinstance(recorded.phase, Ended) else None,
+    )
