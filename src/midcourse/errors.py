@@ -6,6 +6,7 @@ MidcourseError
 ├── RunUnknown        no run of that name in this store
 ├── RunEnded          the run has ended; there is nothing left to resume
 ├── RunBusy           another process is driving this run
+├── KeyTaken          an earlier run has this business key, and may have done what it stands for
 ├── FormatUnknown     a stored run or journal of a format this version does not read
 └── ImpossibleEvent   an answer that the director never asked for: our own bug
 """
@@ -33,6 +34,10 @@ class RunEnded(MidcourseError):
 
 class RunBusy(MidcourseError):
     """Another process is driving this run right now."""
+
+
+class KeyTaken(MidcourseError):
+    """An earlier run has this business key; the message says which, and what to look at."""
 
 
 class FormatUnknown(MidcourseError):

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.nobody import Nobody
 from midcourse.app.settings import Settings
 from midcourse.app.vault import EnvironmentVault
@@ -17,11 +18,12 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
+from midcourse.errors import KeyTaken
 from midcourse.perform import Ports
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.planner import Planner
-from midcourse.ports.store import Store
+from midcourse.ports.store import Claimable, Store
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
 from midcourse.runtimes.local import LocalRuntime
@@ -45,20 +47,23 @@ class Agent:
     clock: Clock | None = None
     vault: Vault | None = None
 
-    async def run(self, task: Task | str, *, run_id: str = "") -> Result:
-        """Carry out a task, or a goal in words, and say what came of it."""
-        return await self.start(task, run_id=run_id).result()
+    async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
+        """Carry out a task, or a goal in words, and say what came of it.
 
-    def run_sync(self, task: Task | str, *, run_id: str = "") -> Result:
+        If the task has a key and a run under it has done it, that run's result comes back and nothing is done; if a
+        run under it was interrupted, that one goes on. `again` begins anew although a run that failed may have done it.
+        """
+        return await self.start(task, run_id=run_id, again=again).result()
+
+    def run_sync(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """`run` for programs without an event loop."""
-        return asyncio.run(self.run(task, run_id=run_id))
+        return asyncio.run(self.run(task, run_id=run_id, again=again))
 
-    def start(self, task: Task | str, *, run_id: str = "") -> "LiveRun":
+    def start(self, task: Task | str, *, run_id: str = "", again: bool = False) -> "LiveRun":
         """Begin a run and stay in touch with it. Needs a running event loop."""
         if isinstance(task, str):
             task = Task(goal=task, limits=self._settings.limits())
-        run = Run(id=run_id or new_run_id(), limits=task.limits, has_done_when=task.done_when is not None)
-        return LiveRun(self, self._store, run, task)
+        return LiveRun(self, self._store, new_run(task, run_id or new_run_id()), task, again=again)
 
     async def resume(self, run_id: str) -> Result:
         """Go on with a run whose process died. The world is looked at first; nothing finished is done again."""
@@ -93,10 +98,13 @@ class Agent:
 class LiveRun:
     """A run under way: iterate over its progress, pause, resume, guide or cancel it, await its result.
 
-    What happens is kept until somebody iterates, so nothing is missed by beginning late.
+    What happens is kept until somebody iterates, so nothing is missed by beginning late. Under a business key `run_id`
+    may turn out to be that of an earlier run, at the latest when the first turn or the result is there.
     """
 
-    def __init__(self, agent: Agent, store: Store, run: Run | str, task: Task | None = None) -> None:
+    def __init__(
+        self, agent: Agent, store: Store, run: Run | str, task: Task | None = None, *, again: bool = False
+    ) -> None:
         self.run_id = run if isinstance(run, str) else run.id
         self._agent = agent
         self._store = store
@@ -105,7 +113,7 @@ class LiveRun:
         self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
         self._unsent: list[Control] = []
         self._runtime: LocalRuntime | None = None
-        self._task = asyncio.create_task(self._go(run, task), name=f"run {self.run_id}")
+        self._task = asyncio.create_task(self._go(run, task, again), name=f"run {self.run_id}")
 
     async def result(self) -> Result:
         """What the run came to. Cancelling this waits for nothing and leaves the run to be resumed."""
@@ -151,30 +159,59 @@ class LiveRun:
             self._unsent.append(event)
         return why_not
 
-    async def _go(self, run: Run | str, task: Task | None) -> Result:
+    async def _go(self, run: Run | str, task: Task | None, again: bool) -> Result:
         try:
-            with self._claim():
-                if task is None or isinstance(run, str):
-                    self._latest, task = await self._store.load(self.run_id)
-                runtime = LocalRuntime(self._agent.ports(self._store, self.run_id, task), self._heard)
-                self._runtime = runtime
-                for event in self._unsent:
-                    runtime.tell(event)
-                await (runtime.resume() if isinstance(run, str) else runtime.begin(run))
-                result = await self._store.result(self.run_id)
-                assert result is not None, "a run that ended has a result"
-                return result
+            if task is None or isinstance(run, str):
+                return await self._pick_up(self.run_id)
+            return await self._begin(run, task, again)
         finally:
             self._turns.put_nowait(None)
             if self._own_store and isinstance(self._store, SqliteStore):
                 self._store.close()
 
-    def _claim(self) -> AbstractContextManager[object]:
-        return self._store.claim(self.run_id) if isinstance(self._store, SqliteStore) else nullcontext()
+    async def _begin(self, run: Run, task: Task, again: bool) -> Result:
+        while True:
+            match await standing_of(self._store, task.key, again=again):
+                case Done(result=result):
+                    self.run_id = result.run
+                    return result
+                case Unfinished(run=earlier):
+                    with self._claim(earlier):
+                        if await self._store.result(earlier) is None:
+                            return await self._drive(*await self._store.load(earlier))
+                case Free(after=after):
+                    try:
+                        with self._claim(run.id):
+                            await self._store.begin(run, task, after=after)
+                            return await self._drive(run, task)
+                    except KeyTaken:
+                        continue  # somebody else was faster: see what they make of it
+
+    async def _pick_up(self, run_id: str) -> Result:
+        with self._claim(run_id):
+            return await self._drive(*await self._store.load(run_id))
+
+    async def _drive(self, run: Run, task: Task) -> Result:
+        self.run_id, self._latest = run.id, run
+        runtime = LocalRuntime(self._agent.ports(self._store, run.id, task), self._heard)
+        self._runtime = runtime
+        for event in self._unsent:
+            runtime.tell(event)
+        await runtime.resume()
+        result = await self._store.result(run.id)
+        assert result is not None, "a run that ended has a result"
+        return result
+
+    def _claim(self, run_id: str) -> AbstractContextManager[None]:
+        return self._store.claim(run_id) if isinstance(self._store, Claimable) else nullcontext()
 
     def _heard(self, progress: Progress) -> None:
         self._latest = progress.run
         self._turns.put_nowait(progress)
+
+
+def new_run(task: Task, run_id: str) -> Run:
+    return Run(id=run_id, limits=task.limits, has_done_when=task.done_when is not None)
 
 
 def new_run_id() -> str:

@@ -1,7 +1,8 @@
 """The store: state, journal, plans, observations and ledger of runs. What a method wrote is on disk when it returns."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from midcourse.domain.approval import Consequence
 from midcourse.domain.command import Command
@@ -33,8 +34,16 @@ class RunSummary:
 
 
 class Store(Protocol):
-    async def begin(self, run: Run, task: Task) -> None:
-        """Enter a new run. A second one of the same id is refused with `TaskInvalid`."""
+    async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
+        """Enter a new run. A second one of the same id is refused with `TaskInvalid`.
+
+        A task with a business key is refused with `KeyTaken` unless `after` is the latest run under this key, or is
+        nothing and there is none. Looking and entering are one: of several that come after the same run, one gets in.
+        """
+        ...
+
+    async def run_with_key(self, key: str) -> str | None:
+        """The latest run under this business key."""
         ...
 
     async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
@@ -90,3 +99,12 @@ class Store(Protocol):
     async def save_result(self, result: Result) -> None: ...
 
     async def result(self, run_id: str) -> Result | None: ...
+
+
+@runtime_checkable
+class Claimable(Protocol):
+    """A store that can also tell whether anybody drives a run."""
+
+    def claim(self, run_id: str) -> AbstractContextManager[None]:
+        """Hold a run while driving it; `RunBusy` if somebody else does."""
+        ...

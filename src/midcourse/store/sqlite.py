@@ -27,7 +27,7 @@ from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import FORMAT, Run
 from midcourse.domain.task import Task
-from midcourse.errors import FormatUnknown, RunBusy, RunUnknown, TaskInvalid
+from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
 from midcourse.ports.store import JournalRow, RunSummary
 
 if sys.platform != "win32":
@@ -38,13 +38,14 @@ T = TypeVar("T")
 BUSY_SECONDS = 10.0
 """How long a write waits for another process's."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Kept as the file's `user_version`; 0 is a file that has no tables yet."""
 
 SCHEMA = (
     """CREATE TABLE runs (
         entered INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
+        key TEXT NOT NULL,
         goal TEXT NOT NULL,
         task TEXT NOT NULL,
         opening TEXT NOT NULL,
@@ -55,6 +56,7 @@ SCHEMA = (
         session TEXT NOT NULL DEFAULT '',
         result TEXT
     )""",
+    "CREATE INDEX runs_with_key ON runs (key, entered) WHERE key <> ''",
     """CREATE TABLE journal (
         run TEXT NOT NULL REFERENCES runs (id),
         seq INTEGER NOT NULL,
@@ -136,15 +138,24 @@ class SqliteStore:
 
     # --- state and journal
 
-    async def begin(self, run: Run, task: Task) -> None:
+    async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
         state = encode(run)
-        entered = self._db.execute(
-            "INSERT INTO runs (id, goal, task, opening, state, phase, final_reason) VALUES (?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (id) DO NOTHING",
-            (run.id, task.goal, encode(task), state, state, run.phase.kind, _final_reason(run)),
-        )
-        if not entered.rowcount:
-            raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
+        with self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            latest = await self.run_with_key(task.key)
+            if latest is not None and latest != after:
+                raise KeyTaken(f"run {latest!r} has the key {task.key!r} already")
+            entered = self._db.execute(
+                "INSERT INTO runs (id, key, goal, task, opening, state, phase, final_reason)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+                (run.id, task.key, task.goal, encode(task), state, state, run.phase.kind, _final_reason(run)),
+            )
+            if not entered.rowcount:
+                raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
+
+    async def run_with_key(self, key: str) -> str | None:
+        row = self._one("SELECT id FROM runs WHERE key = ? AND key <> '' ORDER BY entered DESC LIMIT 1", key)
+        return row[0] if row else None
 
     async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
         """A turn that is stored already may be kept again, without effect. Any other turn in its place is `RunBusy`."""

@@ -1,5 +1,7 @@
 """A store in memory, for tests: as strict as the real ones, and gone with the process."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from midcourse.domain.approval import Consequence
@@ -12,7 +14,7 @@ from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import FORMAT, Run
 from midcourse.domain.task import Task
-from midcourse.errors import FormatUnknown, RunBusy, RunUnknown, TaskInvalid
+from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
 from midcourse.ports.store import JournalRow, RunSummary
 
 
@@ -39,11 +41,30 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._runs: dict[str, _Kept] = {}
+        self._driven: set[str] = set()
 
-    async def begin(self, run: Run, task: Task) -> None:
+    @contextmanager
+    def claim(self, run_id: str) -> Generator[None]:
+        """Hold a run while driving it; `RunBusy` if somebody else in this process does."""
+        if run_id in self._driven:
+            raise RunBusy(f"somebody is driving run {run_id!r}")
+        self._driven.add(run_id)
+        try:
+            yield
+        finally:
+            self._driven.remove(run_id)
+
+    async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
+        latest = await self.run_with_key(task.key)
+        if latest is not None and latest != after:
+            raise KeyTaken(f"run {latest!r} has the key {task.key!r} already")
         if run.id in self._runs:
             raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
         self._runs[run.id] = _Kept(task=task, opening=run, state=run)
+
+    async def run_with_key(self, key: str) -> str | None:
+        under = [run_id for run_id, kept in self._runs.items() if key and kept.task.key == key]
+        return under[-1] if under else None
 
     async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
         kept = self._known(run.id)

@@ -22,7 +22,7 @@ from typing import Any
 from midcourse.domain.event import Observed, Started
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.run import FORMAT
-from midcourse.errors import FormatUnknown, MidcourseError, RunBusy, RunUnknown, TaskInvalid
+from midcourse.errors import FormatUnknown, KeyTaken, MidcourseError, RunBusy, RunUnknown, TaskInvalid
 from midcourse.ports.store import Store
 from midcourse.testing.conformance.store_samples import (
     CONSEQUENCE,
@@ -158,6 +158,47 @@ class StoreConformance:
         with refused(FormatUnknown):
             await store.journal("a")
         assert [summary.id for summary in await store.runs()] == ["a"]
+
+    # --- business keys
+
+    @_with_store
+    async def test_without_a_key_there_is_nothing_to_find(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        await store.begin(opening("b"), TASK)
+        assert await store.run_with_key("") is None
+        assert await store.run_with_key("order 1") is None
+
+    @_with_store
+    async def test_key_leads_to_its_run(self, store: Store) -> None:
+        await store.begin(opening("a"), replace(TASK, key="order 1"))
+        await store.begin(opening("b"), replace(TASK, key="order 2"))
+        assert [await store.run_with_key(key) for key in ("order 1", "order 2", "ORDER 1")] == ["a", "b", None]
+        assert (await store.load("a"))[1].key == "order 1"
+
+    @_with_store
+    async def test_second_run_under_a_key_is_refused_and_leaves_no_trace(self, store: Store) -> None:
+        await store.begin(opening("a"), replace(TASK, key="order 1"))
+        with refused(KeyTaken):
+            await store.begin(opening("b"), replace(TASK, key="order 1"))
+        assert [summary.id for summary in await store.runs()] == ["a"]
+        await store.begin(opening("b"), TASK)
+
+    @_with_store
+    async def test_run_that_comes_after_the_latest_has_the_key_from_then_on(self, store: Store) -> None:
+        task = replace(TASK, key="order 1")
+        await store.begin(opening("a"), task)
+        await store.begin(opening("b"), task, after="a")
+        assert await store.run_with_key("order 1") == "b"
+        with refused(KeyTaken):
+            await store.begin(opening("c"), task, after="a")
+        assert await store.run_with_key("order 1") == "b"
+
+    @_with_store
+    async def test_refused_id_does_not_take_the_key(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        with refused(TaskInvalid):
+            await store.begin(opening("a"), replace(TASK, key="order 1"))
+        assert await store.run_with_key("order 1") is None
 
     # --- keep
 
@@ -365,7 +406,7 @@ class StoreConformance:
     @_with_store
     async def test_reopened_store_has_everything(self, store: Store) -> None:
         await store.begin(opening("a"), TASK)
-        await store.begin(opening("b"), TASK)
+        await store.begin(opening("b"), replace(TASK, key="order 1"))
         await _fill(store, "a")
         listed = await store.runs()
         again = self.reopen(store)
@@ -373,6 +414,7 @@ class StoreConformance:
             return
         try:
             assert await again.runs() == listed
+            assert await again.run_with_key("order 1") == "b"
             assert same(await again.load("a"), (turns("a")[-1][0], TASK))
             assert same(await again.opening("a"), opening("a"))
             assert same(await again.journal("a"), rows("a"))
