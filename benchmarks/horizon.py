@@ -1,0 +1,176 @@
+"""Does a rolling horizon beat a fixed plan and a plain replan loop, and what does each part of it contribute?
+
+    python benchmarks/horizon.py --runs 1000 --json
+
+Every arm runs the same tasks with the same planner in the same worlds, under three drift profiles whose parameters are in
+`midcourse.worlds.simulated.drift`. Runs are counted per arm and profile, spread evenly over the tasks. Truth is the world's
+own log. Tuning was done on seeds below 1,000; the seeds reported here begin at 10,000.
+
+completed    success was reported, and the world has the effect
+twice        runs in which an effect that must happen once happened more often
+false done   success was reported, and the world does not have the effect
+calls        planner calls and looks at transitions, mean
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from midcourse.worlds.simulated.drift import PROFILES
+
+sys.path.insert(0, str(Path(__file__).parent))
+from arms import ABLATIONS, PLAIN, SEGMENTS, TASKS, Arm, Trial, run_trial
+from report import RESULTS, Share, keep, machine, table
+
+FIRST_SEED = 10_000
+CLAIMED_ELSEWHERE = {"1 segment": 30, "2 segments": 60, "3 segments": 85, "4 segments": 90, "unlimited": 95}
+"""Completion in percent as the document that proposed the rolling horizon states it, without a method."""
+ARMS = (*SEGMENTS, PLAIN, *ABLATIONS)
+
+Cell = tuple[str, str, int, int]
+
+
+def measure(cell: Cell) -> list[Trial]:
+    """One chunk of seeds of one arm under one profile."""
+    profile, arm_name, first, count = cell
+    arm = next(arm for arm in ARMS if arm.name == arm_name)
+    return [run_trial(TASKS[seed % len(TASKS)], seed, PROFILES[profile], arm) for seed in range(first, first + count)]
+
+
+@dataclass(frozen=True)
+class Row:
+    arm: str
+    runs: int
+    completed: Share
+    twice: int
+    false_done: int
+    calls: float
+    executions: float
+    asked: int
+    by_task: dict[str, Share]
+    ended: dict[str, int]
+    """Why those that did not complete ended."""
+
+
+Measured = dict[str, list[Row]]
+
+
+def summed(arm: Arm, trials: Sequence[Trial]) -> Row:
+    n = len(trials)
+    return Row(
+        arm=arm.name,
+        runs=n,
+        completed=Share.of(sum(trial.completed for trial in trials), n),
+        twice=sum(trial.twice > 0 for trial in trials),
+        false_done=sum(trial.false_done for trial in trials),
+        calls=round(sum(trial.calls for trial in trials) / n, 2),
+        executions=round(sum(trial.executions for trial in trials) / n, 2),
+        asked=sum(trial.asked > 0 for trial in trials),
+        by_task={
+            task: Share.of(sum(t.completed for t in trials if t.task == task), sum(t.task == task for t in trials))
+            for task in TASKS
+        },
+        ended=_reasons(trials),
+    )
+
+
+def _reasons(trials: Sequence[Trial]) -> dict[str, int]:
+    reasons = [trial.reason for trial in trials if not trial.completed]
+    return {reason: reasons.count(reason) for reason in sorted(set(reasons), key=lambda one: -reasons.count(one))}
+
+
+def run(runs: int, first_seed: int, jobs: int, chunk: int = 50) -> Measured:
+    cells: list[Cell] = [
+        (profile, arm.name, first, min(chunk, first_seed + runs - first))
+        for profile in PROFILES
+        for arm in ARMS
+        for first in range(first_seed, first_seed + runs, chunk)
+    ]
+    trials: dict[tuple[str, str], list[Trial]] = {}
+    with ProcessPoolExecutor(jobs) as pool:
+        for done, (cell, part) in enumerate(zip(cells, pool.map(measure, cells), strict=True), start=1):
+            trials.setdefault(cell[:2], []).extend(part)
+            if done % 20 == 0:
+                print(f"{done}/{len(cells)} chunks", file=sys.stderr)
+    return {profile: [summed(arm, trials[profile, arm.name]) for arm in ARMS] for profile in PROFILES}
+
+
+def tables(measured: Measured) -> str:
+    parts: list[str] = []
+    for profile, rows in measured.items():
+        header = ["arm", "completed % (95 %)", "claimed elsewhere %", "twice", "false done", "calls", "asked"]
+        body = [
+            [
+                row.arm,
+                str(row.completed),
+                str(CLAIMED_ELSEWHERE.get(row.arm, "")),
+                str(row.twice),
+                str(row.false_done),
+                f"{row.calls:.2f}",
+                str(row.asked),
+            ]
+            for row in rows
+        ]
+        parts.append(f"## {profile} ({PROFILES[profile].digest}), {rows[0].runs} runs an arm\n\n{table(header, body)}")
+    return "\n\n".join(parts)
+
+
+def plot(measured: Measured, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
+    segments = [arm.name for arm in SEGMENTS]
+    for colour, (profile, rows) in enumerate(measured.items()):
+        found = {row.arm: row.completed for row in rows}
+        for names, mark, label in ((segments, "o-", profile), ([PLAIN.name], "s", None)):
+            shares = [found[name] for name in names]
+            middle = [100 * one.share for one in shares]
+            errors = [[100 * (one.share - one.low) for one in shares], [100 * (one.high - one.share) for one in shares]]
+            axes.errorbar(names, middle, yerr=errors, fmt=mark, capsize=3, color=f"C{colour}", label=label)
+    axes.plot(list(CLAIMED_ELSEWHERE), list(CLAIMED_ELSEWHERE.values()), "k:", label="claimed elsewhere")
+    axes.set_ylabel("tasks completed, %")
+    axes.set_ylim(0, 102)
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend(loc="lower right")
+    axes.set_title("How far to plan before looking again")
+    figure.savefig(path, dpi=110)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=50, help="per arm and profile")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", action="store_true", help="write table, plot and JSON into benchmarks/results")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
+    given = parser.parse_args()
+    began = time.monotonic()
+    measured = run(given.runs, given.first_seed, given.jobs)
+    summary: dict[str, object] = {
+        "runs": given.runs,
+        "first_seed": given.first_seed,
+        "drift": {name: drift.digest for name, drift in PROFILES.items()},
+        "profiles": {profile: [asdict(row) for row in rows] for profile, rows in measured.items()},
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+    }
+    if given.keep:
+        command = f"python benchmarks/horizon.py --runs {given.runs} --first-seed {given.first_seed} --json --keep"
+        keep("horizon", command, summary, tables(measured) + "\n\n![completion](horizon.png)")
+        plot(measured, RESULTS / "horizon.png")
+    if not given.json:
+        print(tables(measured))
+    print(json.dumps(summary))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
