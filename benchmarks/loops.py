@@ -4,7 +4,7 @@ It is given the same world and the same planner as Midcourse. It trusts what the
 not what it finished, has no idea of an unknown outcome, and refuses no plan.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.observation import Observation
@@ -15,46 +15,49 @@ from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.ports.world import Call
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopResult:
-    success: bool
-    reason: str
-    planner_calls: int
-    looks: int
-    executions: int
+@dataclass
+class Tally:
+    success: bool = False
+    reason: str = ""
+    planner_calls: int = 0
+    looks: int = 0
+    executions: int = 0
+
+    def ended(self, reason: str, *, success: bool = False) -> "Tally":
+        self.reason, self.success = reason, success
+        return self
 
 
-async def plain_replan_loop(ports: Ports, *, max_replans: int, max_calls: int) -> LoopResult:
+async def plain_replan_loop(ports: Ports, *, max_replans: int, max_calls: int) -> Tally:
     """`max_replans` bounds replans after failures; `max_calls` the planner's calls and looks at transitions."""
-    task = ports.task
+    tally = Tally()
     attempts: list[FailedStep] = []
-    calls = looks = executions = replans = 0
+    failures = 0
     await ports.world.open()
-    while True:
+    while failures <= max_replans:
         seen = await ports.world.observe()
         if not isinstance(seen, Observation):
-            return LoopResult(success=False, reason="unseen", planner_calls=calls, looks=looks, executions=executions)
-        if calls + looks >= max_calls:
-            return LoopResult(success=False, reason="calls", planner_calls=calls, looks=looks, executions=executions)
-        calls += 1
-        draft = await ports.planner.plan(_context(task, seen, ports, attempts))
-        if draft.verdict == "done":
-            return LoopResult(success=True, reason="done", planner_calls=calls, looks=looks, executions=executions)
-        if not draft.steps:
-            return LoopResult(
-                success=False, reason=draft.verdict, planner_calls=calls, looks=looks, executions=executions
-            )
-        failed, done, ended = await _execute(ports, draft, seen)
-        executions += done
-        if failed is None and not ended:
-            looks += 1
+            return tally.ended("unseen")
+        if tally.planner_calls + tally.looks >= max_calls:
+            return tally.ended("calls")
+        tally.planner_calls += 1
+        try:
+            draft = await ports.planner.plan(_context(ports.task, seen, ports, attempts))
+        except ConnectionError:
+            failures += 1
             continue
-        if failed is None:
-            return LoopResult(success=True, reason="plan", planner_calls=calls, looks=looks, executions=executions)
-        attempts.append(failed)
-        if replans >= max_replans:
-            return LoopResult(success=False, reason="replans", planner_calls=calls, looks=looks, executions=executions)
-        replans += 1
+        if not draft.steps:
+            return tally.ended(draft.verdict, success=draft.verdict == "done")
+        failed, tried, ended = await _execute(ports, draft, seen)
+        tally.executions += tried
+        if failed is not None:
+            attempts.append(failed)
+            failures += 1
+        elif ended:
+            return tally.ended("plan", success=True)
+        else:
+            tally.looks += 1
+    return tally.ended("replans")
 
 
 def _context(task: Task, seen: Observation, ports: Ports, attempts: list[FailedStep]) -> PlanningContext:
@@ -70,8 +73,8 @@ async def _execute(ports: Ports, draft: PlanDraft, seen: Observation) -> tuple[F
         arguments = ports.fill_in(step.arguments)
         assert not isinstance(arguments, str)
         target = _target(step, seen)
-        call = Call(command=1_000_000 + id(step) % 1_000_000, skill=step.skill, zone=step.zone, target=target)
-        outcome = await ports.world.act(replace(call, arguments=arguments))
+        call = Call(command=0, skill=step.skill, zone=step.zone, target=target, arguments=arguments)
+        outcome = await ports.world.act(call)
         if outcome.status != "ok":
             failed = FailedStep(
                 version=0,

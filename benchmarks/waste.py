@@ -1,0 +1,248 @@
+"""How much is spent on failures that no retry could mend? Midcourse against a plain replan loop, by class of failure.
+
+    python benchmarks/waste.py --json
+
+A robot arm picks up a cube; the planner is the same on both sides. In the hopeless classes nothing helps, so every execution
+and planner call after the first of each is waste. In the mendable ones a retry or another plan helps, and a run that the plain
+loop completes and Midcourse does not counts as lost.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from midcourse.app.agent import Agent
+from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.domain.task import Task
+from midcourse.perform import Ports
+from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.testing import Approves, FakeClock, MemoryStore, SamePlan
+from midcourse.worlds.base import failed
+from midcourse.worlds.simulated.arm import Arm
+
+sys.path.insert(0, str(Path(__file__).parent))
+from arms import Vault
+from loops import plain_replan_loop
+from report import keep, machine, table
+
+PLAIN_REPLANS = 3
+"""The default of the plain loop's own document."""
+FIRST_SEED = 10_000
+
+
+def pick(name: str, **more: str) -> PlanDraft:
+    step = Draft(zone=GLOBAL, skill="pick", arguments=(("object", name), *more.items()), says=f"Pick up the {name}")
+    return PlanDraft(steps=(step,), final=True)
+
+
+class Adaptive:
+    """Tries the names it knows, one after the other, and none that failed."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        tried = {value for attempt in context.attempts for _, value in attempt.arguments}
+        left = [name for name in self._names if name not in tried]
+        return pick(left[0]) if left else PlanDraft(verdict="gave_up", detail="no name is left to try")
+
+
+class Unreachable:
+    """A planner whose service is down."""
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        raise ConnectionError("the model's service does not answer")
+
+
+class Guarded(Arm):
+    """Its controller refuses to move."""
+
+    def pick(self, object: str):  # noqa: A002
+        return failed("not_permitted", f"'{object}' lies in a zone that this arm must not enter")
+
+
+def same(name: str) -> Planner:
+    return SamePlan(pick(name).steps, final=True)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One class of failure: a world and a planner for a seed."""
+
+    name: str
+    hopeless: bool
+    make: Callable[[random.Random, FakeClock], tuple[Arm, Planner]]
+
+
+def _far(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return Arm(objects=f"red_cube={chance.uniform(0.9, 1.5):.3f},0.0", clock=clock), same("red_cube")
+
+
+def _forbidden(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return Guarded(objects=_near(chance), clock=clock), same("red_cube")
+
+
+def _misnamed(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return Arm(objects=_near(chance), clock=clock), same("crimson_cube")
+
+
+def _wrong_arguments(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return Arm(objects=_near(chance), clock=clock), SamePlan(pick("red_cube", force="high").steps, final=True)
+
+
+def _no_planner(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    return Arm(objects=_near(chance), clock=clock), Unreachable()
+
+
+def _slips(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    slips = {"kind": "transient", "skill": "pick", "times": chance.randint(1, 3)}
+    return Arm(objects=_near(chance), faults=[slips], clock=clock), same("red_cube")
+
+
+def _other_name(chance: random.Random, clock: FakeClock) -> tuple[Arm, Planner]:
+    wrong = ["cube", "red_block", "redcube"][: chance.randint(1, 2)]
+    return Arm(objects=_near(chance), clock=clock), Adaptive(*wrong, "red_cube")
+
+
+def _near(chance: random.Random) -> str:
+    return f"red_cube={chance.uniform(0.3, 0.6):.3f},{chance.uniform(-0.2, 0.2):.3f}"
+
+
+CASES = (
+    Case("out of reach", True, _far),
+    Case("not permitted", True, _forbidden),
+    Case("not found, planner repeats", True, _misnamed),
+    Case("bad arguments, planner repeats", True, _wrong_arguments),
+    Case("planner unreachable", True, _no_planner),
+    Case("busy for a while", False, _slips),
+    Case("not found, planner adapts", False, _other_name),
+)
+
+
+@dataclass
+class Spent:
+    case: str
+    hopeless: bool
+    runs: int = 0
+    ours_executions: int = 0
+    ours_calls: int = 0
+    plain_executions: int = 0
+    plain_calls: int = 0
+    ours_completed: int = 0
+    plain_completed: int = 0
+    lost: int = 0
+    """Completed by the plain loop and not by Midcourse."""
+
+    def waste(self, executions: int, calls: int) -> int:
+        """All that came after the first plan and the first try."""
+        return max(0, executions - self.runs) + max(0, calls - self.runs)
+
+    @property
+    def ours_waste(self) -> int:
+        return self.waste(self.ours_executions, self.ours_calls)
+
+    @property
+    def plain_waste(self) -> int:
+        return self.waste(self.plain_executions, self.plain_calls)
+
+
+async def measure(case: Case, seed: int, spent: Spent) -> None:
+    task = Task(goal="Pick up the red cube")
+    clock = FakeClock()
+    world, planner = case.make(random.Random(seed), clock)
+    agent = Agent(world=world, planner=planner, approver=Approves(), store=MemoryStore(), clock=clock, vault=Vault())
+    ours = await agent.run(task)
+    picked = await world.probe("holding", (("object", "red_cube"),)) == "present"
+
+    clock = FakeClock()
+    world, planner = case.make(random.Random(seed), clock)
+    ports = Ports(
+        run_id="plain",
+        task=task,
+        world=world,
+        planner=planner,
+        approver=Approves(),
+        store=MemoryStore(),
+        clock=clock,
+        vault=Vault(),
+    )
+    plain = await plain_replan_loop(ports, max_replans=PLAIN_REPLANS, max_calls=task.limits.max_calls)
+    plainly_picked = await world.probe("holding", (("object", "red_cube"),)) == "present"
+
+    spent.runs += 1
+    spent.ours_executions += ours.executions
+    spent.ours_calls += ours.planner_calls
+    spent.plain_executions += plain.executions
+    spent.plain_calls += plain.planner_calls
+    spent.ours_completed += ours.success and picked
+    spent.plain_completed += plain.success and plainly_picked
+    spent.lost += (plain.success and plainly_picked) and not (ours.success and picked)
+
+
+async def run(runs: int, first_seed: int) -> list[Spent]:
+    rows: list[Spent] = []
+    for case in CASES:
+        spent = Spent(case.name, case.hopeless)
+        for seed in range(first_seed, first_seed + runs):
+            await measure(case, seed, spent)
+        rows.append(spent)
+    return rows
+
+
+def text(rows: list[Spent]) -> str:
+    header = ["failure", "can be mended", "executions", "plain", "planner calls", "plain", "completed", "plain", "lost"]
+    body = [
+        [
+            row.case,
+            "no" if row.hopeless else "yes",
+            f"{row.ours_executions / row.runs:.2f}",
+            f"{row.plain_executions / row.runs:.2f}",
+            f"{row.ours_calls / row.runs:.2f}",
+            f"{row.plain_calls / row.runs:.2f}",
+            str(row.ours_completed),
+            str(row.plain_completed),
+            str(row.lost),
+        ]
+        for row in rows
+    ]
+    return table(header, body)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=100, help="per class of failure")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
+    given = parser.parse_args()
+    began = time.monotonic()
+    rows = asyncio.run(run(given.runs, given.first_seed))
+    hopeless = [row for row in rows if row.hopeless]
+    ours, plain = sum(row.ours_waste for row in hopeless), sum(row.plain_waste for row in hopeless)
+    summary: dict[str, object] = {
+        "runs": given.runs,
+        "first_seed": given.first_seed,
+        "wasted": ours,
+        "wasted_by_plain_loop": plain,
+        "ratio": round(ours / plain, 3),
+        "lost": sum(row.lost for row in rows),
+        "classes": [asdict(row) for row in rows],
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+    }
+    if given.keep:
+        keep("waste", f"python benchmarks/waste.py --runs {given.runs} --json --keep", summary, text(rows))
+    if not given.json:
+        print(text(rows))
+    print(json.dumps(summary))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
