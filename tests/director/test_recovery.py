@@ -80,6 +80,13 @@ def test_a_wait_past_the_deadline_ends_the_run_now() -> None:
     assert drill.ended == ("deadline_exceeded", "no time left to wait 30 s")
 
 
+def test_a_retry_is_not_sent_on_a_screen_where_the_call_failed_for_good() -> None:
+    drill = Drill().to_acting(ONE).acts("failed", fingerprint="f1", reason="rejected")
+    drill.plans(TWO, ONE).acts("ok", fingerprint="f2").acts("failed", fingerprint="f1", reason="busy").waits()
+    assert len(drill.sent(Act)) == 3
+    assert drill.pending(MakePlan).cause == "error"
+
+
 def test_attempts_keep_both_screens_and_count() -> None:
     drill = Drill().to_acting(ONE).acts("failed", fingerprint="f2", reason="busy").waits()
     (attempt,) = drill.run.attempts

@@ -109,6 +109,13 @@ def test_what_could_not_be_seen_was_not_tried(reason: str) -> None:
     assert repeats_failure(replace(run, seen=ref("f1", stale=True)), CLICK)
 
 
+def test_a_retry_is_refused_where_the_call_failed_for_good() -> None:
+    busy = tried(reason="busy", at=1000.0, count=9)
+    assert not repeats_failure(a_run(busy), CLICK, retry=True), "recovery has counted and waited"
+    assert repeats_failure(a_run(busy, tried(reason="rejected")), CLICK, retry=True)
+    assert not repeats_failure(a_run(busy, tried(reason="rejected", before="f8", after="f9")), CLICK, retry=True)
+
+
 def test_admission_can_be_switched_off_but_not_for_what_is_finished() -> None:
     run = replace(a_run(tried(), replan_admission=False), finished_irreversible=(ORDER.identity,))
     assert not repeats_failure(run, CLICK)

@@ -46,7 +46,7 @@ def do(run: Run, move: Do) -> Turn:
             return run, _report(run, move, "failed", "stale_target", "the last look failed; what was seen is stale")
     if already_finished(run, step):
         return run, _report(run, move, "failed", "already_finished", f"{step.skill} is finished already")
-    if not move.retry and repeats_failure(run, step):
+    if repeats_failure(run, step, retry=move.retry):
         if wait := too_soon(run, step):
             return run, BackOff(seconds=wait, then=move)
         return run, _report(run, move, "failed", "repeats_failure", f"{step.skill} failed here before")

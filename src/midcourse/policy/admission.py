@@ -29,9 +29,14 @@ def already_finished(run: Run, step: PlannedStep) -> bool:
     return bool(step.identity) and step.identity in run.finished_irreversible
 
 
-def repeats_failure(run: Run, step: PlannedStep) -> bool:
-    """Whether the same call failed under the present screen, and neither waiting nor seeing better excuses it."""
+def repeats_failure(run: Run, step: PlannedStep, *, retry: bool = False) -> bool:
+    """Whether the same call failed under the present screen, and neither waiting nor seeing better excuses it.
+
+    For a retry recovery has counted and waited already; but the screen may have become one that it failed on for good.
+    """
     tried = _tried(run, step)
+    if retry:
+        return any(kind_of(attempt.reason) != "transient" and attempt.reason not in OUT_OF_SIGHT for attempt in tried)
     return bool(tried) and not (_may_be_tried_again(run, tried) and _cooled_down_at(run, tried) <= run.now)
 
 
