@@ -213,7 +213,7 @@ async def test_approvals_ask_before_the_order_is_sent() -> None:
     recording, played = await recorded(example("order"))
     again = recording.again(approvals="always")
     assert (again.verdict, again.lost_success) == ("asks_earlier", True)
-    assert again.detail == "it would ask a person, instead of: do step 3 of plan 2"
+    assert again.detail == "instead of going on to do step 3 of plan 2"
     assert again.saved is not None
     assert again.saved.completed == len(played.completed) - again.until.completed
 

@@ -1,14 +1,13 @@
-"""A run's result and journal as files: `result.json`, and `journal.jsonl` with a header and one line a turn."""
+"""A run's result and journal as files: `result.json` and `journal.jsonl`."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+from midcourse.app.journalfile import JOURNAL_FILE, journal_of, journal_text
 from midcourse.codec import encode
 from midcourse.domain.result import Result
-from midcourse.ports.store import JournalRow, Store
-
-JOURNAL_FORMAT = 1
+from midcourse.ports.store import Store
 
 
 def result_json(result: Result) -> str:
@@ -27,16 +26,9 @@ async def export(store: Store, run_id: str, folder: Path) -> None:
     result = await store.result(run_id)
     if result is not None:
         _write(folder / "result.json", result_json(result) + "\n")
-    _write(folder / "journal.jsonl", await _journal(store, run_id))
+    _write(folder / JOURNAL_FILE, journal_text(await journal_of(store, run_id)))
 
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-async def _journal(store: Store, run_id: str) -> str:
-    _, task = await store.load(run_id)
-    opening = await store.opening(run_id)
-    header = f'{{"journal":{JOURNAL_FORMAT},"run":{encode(opening)},"task":{encode(task)}}}'
-    return "\n".join([header, *(encode(row, JournalRow) for row in await store.journal(run_id))]) + "\n"

@@ -11,7 +11,22 @@ from typing import Annotated, Protocol, runtime_checkable
 
 import typer
 
-from midcourse.cli.options import EXIT_CODES, All, ExampleName, Home, Json, Quiet, Run, RunId, Set, Task, teach
+from midcourse.cli.options import (
+    EXIT_CODES,
+    All,
+    Change,
+    Diff,
+    ExampleName,
+    Home,
+    Journal,
+    Json,
+    Quiet,
+    Run,
+    RunId,
+    Set,
+    Task,
+    teach,
+)
 from midcourse.errors import MidcourseError
 
 MISUSE = 2
@@ -100,6 +115,42 @@ def show_command(run: Run, set_: Home = None, json: Json = False) -> None:
     from midcourse.cli.show import show
 
     show(run, set_ or [], json=json)
+
+
+@app.command(
+    name="plans",
+    epilog=teach(
+        ("midcourse plans last", "every version, why it was made, and what was mended in it"),
+        ("midcourse plans last --diff 1 2", "what the second kept, dropped and added, and why there is one"),
+    ),
+)
+def plans_command(journal: Journal, diff: Diff = None, set_: Home = None, json: Json = False) -> None:
+    """Show the plan versions of a run, or what changed between two of them."""
+    from midcourse.cli.plans import plans
+
+    plans(journal, diff, set_ or [], json=json)
+
+
+@app.command(
+    name="replay",
+    epilog=teach(
+        ("midcourse replay last", "the same commands again, to the byte"),
+        ("midcourse replay last --set max_replans=2", "what would have been saved, and what lost"),
+    ),
+)
+def replay_command(journal: Journal, set_: Change = None, json: Json = False) -> None:
+    """Put a recorded run through the director again, under other settings.
+
+    Nothing is done and no model is asked. The answer is exact where the run
+    would only have ended, or asked you, earlier. Where it would have acted
+    differently, nobody knows what would have come of it, and it says so.
+
+    Exit codes: 0 there is an answer, 1 the unchanged run came to something
+    else (a bug), 2 misuse.
+    """
+    from midcourse.cli.replay import replay
+
+    raise typer.Exit(replay(journal, set_ or [], json=json))
 
 
 @app.command(

@@ -15,6 +15,20 @@ Task = Annotated[
 Run = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or 'last'.", show_default=False)
 ]
+Journal = Annotated[
+    str,
+    typer.Argument(
+        metavar="JOURNAL", help="A run's id, the beginning of one, 'last', or a journal.jsonl.", show_default=False
+    ),
+]
+Change = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the recorded run, as often as needed."),
+]
+Diff = Annotated[
+    tuple[int, int] | None,
+    typer.Option("--diff", metavar="A B", help="Compare two versions: kept, done, dropped, new.", show_default=False),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(

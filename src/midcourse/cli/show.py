@@ -11,11 +11,12 @@ from midcourse.app.wiring import result_json, run_folder
 from midcourse.cli.find import find_run, is_driven, opened_store, state_of
 from midcourse.cli.marks import Marks
 from midcourse.cli.overrides import settings_with
+from midcourse.cli.plans import plan_lines
 from midcourse.cli.session import verdict_of
 from midcourse.cli.telling import Teller
 from midcourse.cli.terminal import print_object, terminal
 from midcourse.cli.view import STYLES
-from midcourse.cli.words import elapsed, step_call, step_words, why_made
+from midcourse.cli.words import elapsed
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion
 from midcourse.ports.store import JournalRow, RunSummary
@@ -67,13 +68,7 @@ async def _print(store: SqliteStore, run: RunSummary, settings: Settings) -> Non
 
 def _plans(plans: tuple[PlanVersion, ...], marks: Marks) -> Iterator[Text]:
     for plan in plans:
-        yield Text.assemble((f"Plan {plan.version}  ", "bold"), (marks.clean(why_made(plan)), "italic"))
-        for repair in plan.repairs:
-            yield Text(f"  repaired: {marks.clean(repair)}", "yellow")
-        for step in plan.steps:
-            call = step_call(step) if step.says else ""
-            words = (f"  {step.index + 1:>2}. ", "dim"), marks.clean(step_words(step))
-            yield Text.assemble(*words, (f"  {marks.clean(call)}", "dim") if call else "")
+        yield from plan_lines(plan, marks)
         yield Text("")
 
 

@@ -15,6 +15,7 @@ What a planner makes of a smaller or larger remainder of the budget (`MakePlan.l
 it is told to wrap up is.
 """
 
+from midcourse.replay.again import carried_out as carried_out
 from midcourse.replay.again import replay as replay
 from midcourse.replay.recorded import Replayed as Replayed
 from midcourse.replay.recorded import Row as Row

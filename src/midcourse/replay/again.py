@@ -24,3 +24,13 @@ def replay(opening: Run, rows: Iterable[Row], limits: Limits | None = None) -> R
     if limits is None or limits == opening.limits:
         return result("identical", states[-1], states[-1], issued)
     return Changed(opening, states, limits).walk(rows)
+
+
+def carried_out(opening: Run, rows: Iterable[Row]) -> dict[int, int]:
+    """How many steps of each plan version were carried out, `__replan__` among them."""
+    run, reached = opening, dict[int, int]()
+    for event in (None, *(row.event for row in rows)):
+        run = turn(run, event)[0] if event is not None else run
+        if run.segment is not None:
+            reached[run.segment.version] = run.segment.cursor
+    return reached

@@ -167,7 +167,7 @@ class Changed:
         if end is not None:
             return _Parting(verdict="ends_earlier", detail=why(end))
         if asks(ours) and not asks(theirs):
-            detail = f"it would ask a person, instead of: {listed(theirs)}"
+            detail = f"instead of going on to {listed(theirs)}"
             return _Parting(verdict="asks_earlier", detail=detail)
         self._learn(ours, theirs)
         mine, its = bare(ours), tuple(self._renumbered(command) for command in bare(theirs))

@@ -1,0 +1,145 @@
+"""A run's journal as one file: all that is needed to replay it and to look at its plans.
+
+One JSON object a line. The first is the header: what the run began with. Then its plans, its turns in order, and the
+state it came to:
+
+    {"journal": 1, "run": {...}, "task": {...}}
+    {"plan": {...}}
+    {"seq": 1, "event": {...}, "commands": [...]}
+    {"state": {...}}
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+
+from midcourse.codec import decode, encode
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.run import FORMAT, Run
+from midcourse.domain.task import Task
+from midcourse.errors import FormatUnknown
+from midcourse.ports.store import JournalRow, Store
+
+JOURNAL_FORMAT = 1
+JOURNAL_FILE = "journal.jsonl"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Journal:
+    opening: Run
+    """What the run began with; for a fork, where it came from is in there."""
+    task: Task
+    plans: tuple[PlanVersion, ...]
+    rows: tuple[JournalRow, ...]
+    state: Run
+    """What the last turn led to."""
+
+    def plan(self, version: int) -> PlanVersion | None:
+        return next((plan for plan in self.plans if plan.version == version), None)
+
+
+async def journal_of(store: Store, run_id: str) -> Journal:
+    """As far as the run has got."""
+    state, task = await store.load(run_id)
+    return Journal(
+        opening=await store.opening(run_id),
+        task=task,
+        plans=await store.plans(run_id),
+        rows=await store.journal(run_id),
+        state=state,
+    )
+
+
+def journal_text(journal: Journal) -> str:
+    return "\n".join(_lines(journal)) + "\n"
+
+
+def _lines(journal: Journal) -> Iterator[str]:
+    yield f'{{"journal":{JOURNAL_FORMAT},"run":{encode(journal.opening)},"task":{encode(journal.task)}}}'
+    yield from (f'{{"plan":{encode(plan)}}}' for plan in journal.plans)
+    yield from (encode(row, JournalRow) for row in journal.rows)
+    yield f'{{"state":{encode(journal.state)}}}'
+
+
+def read_journal(path: Path) -> Journal:
+    """Raises `FormatUnknown` with the line that cannot be read."""
+    try:
+        return parse_journal(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError:
+        raise FormatUnknown(f"{path}: is not a text file in UTF-8, so it is no journal") from None
+
+
+def parse_journal(text: str, name: str = "journal") -> Journal:
+    """`name` is what complaints call it."""
+    reader = _Reader(name)
+    lines = text.split("\n")
+    torn = lines.pop()
+    if not lines or torn:
+        raise reader.wrong("ends in the middle of a line" if torn else "is empty, so it is no journal")
+    opening, task = reader.header(lines[0])
+    plans: list[PlanVersion] = []
+    rows: list[JournalRow] = []
+    state: Run | None = None
+    for line in lines[1:]:
+        parts = reader.parts(line)
+        if state is not None:
+            raise reader.wrong("something follows the state, which comes last")
+        if "plan" in parts:
+            plans.append(reader.decoded(PlanVersion, parts["plan"]))
+        elif "seq" in parts:
+            rows.append(reader.decoded(JournalRow, parts))
+        elif "state" in parts:
+            state = reader.run(parts["state"])
+        else:
+            raise reader.wrong("is neither a plan, nor a turn, nor the state")
+    if state is None:
+        raise reader.wrong("the state is missing: the file was cut off after this line")
+    return Journal(opening=opening, task=task, plans=tuple(plans), rows=tuple(rows), state=state)
+
+
+class _Reader:
+    """Knows which line it is at."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._line = 0
+
+    def wrong(self, problem: str) -> FormatUnknown:
+        return FormatUnknown(f"{self._name}, line {max(1, self._line)}: {problem}")
+
+    def parts(self, line: str) -> dict[str, Any]:
+        self._line += 1
+        try:
+            found = json.loads(line)
+        except ValueError as error:
+            raise self.wrong(f"is not JSON: {error}") from None
+        if not isinstance(found, dict):
+            raise self.wrong("is not a JSON object")
+        return cast(dict[str, Any], found)
+
+    def header(self, line: str) -> tuple[Run, Task]:
+        parts = self.parts(line)
+        if "journal" not in parts:
+            raise self.wrong("is not the header of a journal")
+        if parts["journal"] != JOURNAL_FORMAT:
+            raise self.wrong(f"journal format {parts['journal']}, this version reads {JOURNAL_FORMAT}")
+        return self.run(parts.get("run")), self.decoded(Task, parts.get("task"))
+
+    def run(self, part: Any) -> Run:
+        found = cast(dict[str, Any], part).get("format") if isinstance(part, dict) else None
+        if found != FORMAT:
+            raise self.wrong(f"run format {found}, this version reads {FORMAT}")
+        return self.decoded(Run, part)
+
+    def decoded(self, kind: type[T], part: Any) -> T:
+        try:
+            return decode(kind, json.dumps(part))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise self.wrong(f"{kind.__name__} {where}: {first['msg']}") from None

@@ -1,0 +1,50 @@
+"""What changed between these two plans? Steps are the same if they call the same skill on the same thing the same way."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from midcourse.domain.plan import REPLAN, PlanVersion, Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanDiff:
+    """The steps of two plans, without `__replan__`. A step that is in both is shown as the later plan has it."""
+
+    kept: tuple[Step, ...]
+    done: tuple[Step, ...]
+    """Of the earlier plan only, because they were carried out."""
+    dropped: tuple[Step, ...]
+    """Of the earlier plan only, and never carried out."""
+    new: tuple[Step, ...]
+
+
+def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanDiff:
+    """`carried_out`: how many steps of the earlier plan were, before another took its place."""
+    earlier, later = _steps(before), _steps(after)
+    again = Counter(step.call for step in earlier) & Counter(step.call for step in later)
+    kept, new = _shared(later, again)
+    _, gone = _shared(earlier, again)
+    return PlanDiff(
+        kept=kept,
+        done=tuple(step for step in gone if step.index < carried_out),
+        dropped=tuple(step for step in gone if step.index >= carried_out),
+        new=new,
+    )
+
+
+def _steps(plan: PlanVersion) -> tuple[Step, ...]:
+    return tuple(step for step in plan.steps if step.zone != REPLAN)
+
+
+def _shared(steps: tuple[Step, ...], shared: Counter[str]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Those in both plans, as often as they are in both, and the others. Both in the plan's order."""
+    left = shared.copy()
+    both: list[Step] = []
+    others: list[Step] = []
+    for step in steps:
+        if left[step.call] > 0:
+            left[step.call] -= 1
+            both.append(step)
+        else:
+            others.append(step)
+    return tuple(both), tuple(others)
