@@ -1,0 +1,402 @@
+"""Whatever could happen to a run: events for `decide` in any order, chosen byte by byte.
+
+As long as there are bytes, answers are of every kind that a performer can give, and control events come at any moment. After
+the last byte everything is plausible, so that every run can be driven to its end. Hypothesis makes the bytes, and shrinks
+them: zeros are the plausible choice.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from midcourse.director.decide import decide
+from midcourse.director.lost import lost
+from midcourse.domain.approval import VERDICTS
+from midcourse.domain.budget import FREE, Cost, Limits
+from midcourse.domain.command import (
+    Act,
+    AskPerson,
+    CheckDone,
+    Command,
+    Finish,
+    MakePlan,
+    Observe,
+    OpenWorld,
+    Record,
+    Verify,
+    Wait,
+)
+from midcourse.domain.event import (
+    Acted,
+    ApprovalDecided,
+    CancelAsked,
+    DoneChecked,
+    Event,
+    Finished,
+    Guided,
+    Observed,
+    PauseAsked,
+    PersonAsked,
+    Planned,
+    Recorded,
+    ResumeAsked,
+    Resumed,
+    Started,
+    TimerFired,
+    Verified,
+    WorldOpened,
+)
+from midcourse.domain.observation import ObservationRef
+from midcourse.domain.phase import Acting, Asking, Ended, New, Paused
+from midcourse.domain.plan import PlannedStep
+from midcourse.domain.run import Issued, Run
+from midcourse.domain.skill import Effect
+from midcourse.drive import is_over
+from midcourse.errors import ImpossibleEvent
+
+T = TypeVar("T")
+
+START = 1_800_000_000.0
+BYTES = st.one_of(st.binary(min_size=500, max_size=1500), st.binary(min_size=60, max_size=300))
+MOST_TURNS = 400
+"""A run of so many bytes that has not ended by then never will."""
+
+SCREENS = ("f0", "f1", "f2", "f3")
+IDENTITY = {"": "", "k0": "i0", "k1": "i1", "k2": "i0", "k3": "i2", "k4": "i3", "k5": "i3", "k6": "i4", "k7": "i5"}
+"""By consequence. Some of them are the same deed in other words."""
+REASONS = ("", "busy", "rejected", "timeout", "no_effect", "unreachable", "target_not_visible", "world_lost", "held")
+UNSENT = ("bad_arguments", "target_not_visible", "not_dispatched", "commit_unreadable", "world_lost", "stale_target")
+EVIDENCE = ("expectation", "", "absent_when", "probe", "person", "not_dispatched")
+
+
+class Choices:
+    """One byte a choice; with none left, always the first option."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._next = 0
+
+    @property
+    def exhausted(self) -> bool:
+        return self._next >= len(self._data)
+
+    def pick(self, *options: T) -> T:
+        if self.exhausted:
+            return options[0]
+        self._next += 1
+        return options[self._data[self._next - 1] % len(options)]
+
+    def mostly(self, usual: T, *others: T) -> T:
+        """The usual, three times out of four."""
+        return self.pick(*[usual] * 3 * len(others), *others)
+
+    def one_in(self, n: int) -> bool:
+        return self.pick(*[False] * (n - 1), True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    before: Run
+    event: Event
+    after: Run
+    commands: tuple[Command, ...]
+
+    @property
+    def fresh(self) -> Issued | None:
+        """The command that this event answers, if it was still awaited."""
+        answers = getattr(self.event, "answers", None)
+        return next((issued for issued in self.before.pending if issued.command.id == answers), None)
+
+    def sent(self, kind: type[T]) -> list[T]:
+        return [command for command in self.commands if isinstance(command, kind)]
+
+
+class Adversary:
+    """Drives one run. `turns` yields every event that `decide` took, with the state before and after."""
+
+    def __init__(self, data: bytes, **limits: Any) -> None:
+        self.choices = Choices(data)
+        self.run = Run(id="run", limits=self._limits(limits), has_done_when=self.choices.pick(False, True))
+        self.now = START
+        self.given: list[Event] = []
+        self.numbers = 0
+        self.raised: list[tuple[Run, Event]] = []
+
+    def _limits(self, fixed: dict[str, Any]) -> Limits:
+        mostly = self.choices.mostly
+        chosen: dict[str, Any] = {
+            "max_calls": mostly(200, 200, 3, 20),
+            "max_tokens": mostly(None, 1500),
+            "plan_tokens": mostly(0, 200),
+            "max_wall_seconds": mostly(36_000.0, 100.0, 600.0),
+            "deadline_seconds": mostly(None, None, 900.0),
+            "max_segments": mostly(99, 3, 9),
+            "max_replans": mostly(99, 1, 4),
+            "max_error_replans": mostly(99, 0, 3),
+            "max_step_retries": mostly(3, 1, 1, 0),
+            "max_reopenings": mostly(20, 1),
+            "count_extensions": mostly(False, True),
+            "structural_stop": mostly(False, True),
+            "replan_admission": True,
+            "approvals": self.choices.pick("always", "never"),
+            "approval_seconds": mostly(3600.0, 8.0),
+            "look_calls": mostly(0, 1),
+            "final_looks": mostly("each", "last"),
+        }
+        return Limits(**(chosen | fixed))
+
+    # --- the loop
+
+    def turns(self) -> Iterator[Turn]:
+        for _ in range(MOST_TURNS):
+            if is_over(self.run):
+                return
+            event = self._next_event()
+            before = self.run
+            try:
+                after, commands = decide(before, event)
+            except ImpossibleEvent:
+                self.raised.append((before, event))
+                continue
+            self.run = after
+            self.given.append(event)
+            yield Turn(before=before, event=event, after=after, commands=commands)
+        raise AssertionError(f"still {self.run.phase} after {MOST_TURNS} turns")
+
+    def _next_event(self) -> Event:
+        what: Callable[[], Event] = self.choices.pick(
+            *[self._answer] * 40, *[self._control] * 6, self._late, self._late, self._again, self._lost, self._wrong
+        )
+        event = what()
+        return replace(event, at=self._moment(event))
+
+    def _moment(self, event: Event) -> float:
+        """Never after something under way is due: performers keep their time. A timer fires when it is due."""
+        due = [(issued, issued.at + _seconds(issued.command)) for issued in self.run.pending]
+        if isinstance(event, TimerFired):
+            self.now = next((at for issued, at in due if issued.command.id == event.answers), self.now)
+        else:
+            share = self.choices.mostly(0.0, 0.01, 0.01, 0.05, 0.05, 1.0)
+            until = min((at for _, at in due), default=self.now + 1000.0)
+            self.now += max(0.0, until - self.now) * share
+        return self.now
+
+    # --- kinds of events
+
+    def _answer(self) -> Event:
+        """To what is pending, in any order; or what ends a wait that nothing pending ends."""
+        phase, pending = self.run.phase, self.run.pending
+        if isinstance(phase, New):
+            return Started()
+        asked = isinstance(phase, Asking) and not any(isinstance(i.command, AskPerson) for i in pending)
+        if isinstance(phase, Asking) and asked and not self.choices.one_in(4):
+            return self._decision(phase)
+        patient = [issued for issued in pending if not isinstance(issued.command, Wait)]
+        if not patient and (not pending or (isinstance(phase, Paused) and not self.choices.one_in(5))):
+            return ResumeAsked()
+        if self.choices.one_in(20) or not patient:
+            return self._answer_to(pending[-1])
+        return self._answer_to(self.choices.pick(*patient))
+
+    def _control(self) -> Event:
+        pick = self.choices.pick
+        return pick(
+            ResumeAsked(),
+            PauseAsked(),
+            Guided(text="to the left"),
+            Resumed(),
+            Resumed(world="reopened"),
+            Started(),
+            ApprovalDecided(question=pick(0, 3, 5), verdict=pick("approved", "happened", "stop")),
+            CancelAsked() if self.choices.one_in(9) else Guided(text=""),
+        )
+
+    def _late(self) -> Event:
+        """An answer to a command that nobody issued, or that was given up."""
+        pick = self.choices.pick
+        number = 100_000 + len(self.given)
+        return pick(
+            Acted(answers=number, status=pick("ok", "unknown"), identity=pick(*IDENTITY.values())),
+            Acted(answers=number, dispatched=False, identity="i1", status="failed"),
+            Planned(answers=number, steps=(self._step(0),)),
+            Observed(answers=number, seen=self._seen(number)),
+            TimerFired(answers=number),
+        )
+
+    def _again(self) -> Event:
+        """Something that was said before."""
+        return self.choices.pick(*self.given[-5:]) if self.given else Started()
+
+    def _lost(self) -> Event:
+        """Whoever performed a command is gone."""
+        for issued in self.run.pending:
+            answer = lost(issued.command, issued.reserved)
+            if answer is not None and not isinstance(issued.command, OpenWorld):
+                return answer
+        return self._answer()
+
+    def _wrong(self) -> Event:
+        """An answer that the command cannot have. This is the only kind that may raise."""
+        for issued in self.run.pending:
+            if isinstance(issued.command, Act | MakePlan | Observe | Verify):
+                return self.choices.pick(Recorded(answers=issued.command.id), Finished(answers=issued.command.id))
+        return self._answer()
+
+    # --- answers
+
+    def _answer_to(self, issued: Issued) -> Event:
+        pick, command = self.choices.pick, issued.command
+        match command:
+            case OpenWorld():
+                return WorldOpened(answers=command.id, opened=not self.choices.one_in(60))
+            case Observe():
+                seen = None if self.choices.one_in(7) else self._seen(command.id)
+                reason = "" if seen else self.choices.mostly("failed", "empty", "timeout", "world_lost")
+                return Observed(answers=command.id, seen=seen, reason=reason, cost=self._cost(issued))
+            case MakePlan():
+                return self._plan(command, issued)
+            case Act():
+                return self._outcome(command, issued)
+            case Verify():
+                return Verified(
+                    answers=command.id,
+                    verdict=pick("happened", "did_not_happen", "undecided", "too_early"),
+                    evidence=pick("probe", "", "not_dispatched", "expectation"),
+                    reason="world_lost" if self.choices.one_in(9) else "",
+                    seconds=self.choices.mostly(3.0, 0.0, 1e9),
+                    seen=None if self.choices.one_in(4) else self._seen(command.id),
+                    cost=self._cost(issued),
+                )
+            case CheckDone():
+                return DoneChecked(
+                    answers=command.id,
+                    verdict="met"
+                    if self.choices.exhausted
+                    else pick("unmet", "unmet", "unmet", "undecided", "too_early"),
+                    seconds=pick(0.0, 3.0),
+                    seen=pick(None, self._seen(command.id)),
+                    cost=self._cost(issued),
+                )
+            case AskPerson():
+                phase = self.run.phase
+                if isinstance(phase, Asking) and not self.choices.one_in(4):
+                    return self._decision(phase)
+                return PersonAsked(answers=command.id)
+            case Wait():
+                return TimerFired(answers=command.id)
+            case Record():
+                return Recorded(answers=command.id)
+            case Finish():
+                return Finished(answers=command.id)
+
+    def _decision(self, phase: Asking) -> ApprovalDecided:
+        fits = VERDICTS[phase.about]
+        return ApprovalDecided(
+            question=phase.question,
+            verdict=self.choices.mostly(fits[0], *fits[1:], "happened", "approved"),
+            once=self.choices.mostly(True, False),
+            guidance=self.choices.mostly("by the other door", ""),
+        )
+
+    def _plan(self, command: MakePlan, issued: Issued) -> Planned:
+        pick = self.choices.pick
+        verdict = pick(*["steps"] * 40, "done", "impossible", "gave_up", "refused", "garbage", "transport")
+        if self.choices.exhausted:
+            self.numbers += 1
+            steps = (PlannedStep(version=0, index=0, place="zone", skill="new", call=f"new{self.numbers}"),)
+            final = True
+        else:
+            steps = tuple(self._step(n) for n in range(0 if self.choices.one_in(50) else pick(2, 1, 3, 4)))
+            final = self.choices.one_in(9)
+            if not final and steps:
+                steps = (*steps, PlannedStep(version=0, index=len(steps), place="replan"))
+        return Planned(
+            answers=command.id,
+            verdict=verdict,  # pyright: ignore[reportArgumentType]
+            steps=tuple(replace(step, version=command.version) for step in steps) if verdict == "steps" else (),
+            final=final,
+            detail=pick("", "so it is"),
+            cost=self._cost(issued),
+        )
+
+    def _step(self, index: int) -> PlannedStep:
+        pick = self.choices.pick
+        effect: Effect = pick("set_state", "irreversible", "reversible", "read")
+        call = pick("c0", "c1", "c2", "c3", "c4", "c5")
+        consequence = pick(*IDENTITY) if effect == "irreversible" else ""
+        return PlannedStep(
+            version=0,
+            index=index,
+            place=pick("zone", "zone", "global"),
+            skill=call,
+            effect=effect,
+            call=call,
+            identity=IDENTITY[consequence],
+            consequence=consequence,
+        )
+
+    def _outcome(self, command: Act, issued: Issued) -> Acted:
+        """What a performer may say of an act. One that names no consequence is never sent if it cannot be undone."""
+        pick, phase = self.choices.pick, self.run.phase
+        assert isinstance(phase, Acting)
+        step = phase.doing.step
+        if (step.effect == "irreversible" and not step.consequence) or self.choices.one_in(9):
+            others = [other for other in IDENTITY if other not in ("", step.consequence)]
+            if not self.choices.exhausted and pick(True, False):
+                would = pick(*others)
+                return Acted(
+                    answers=command.id,
+                    status="no_effect",
+                    reason="held",
+                    dispatched=False,
+                    looked=False,
+                    consequence=would,
+                    identity=IDENTITY[would],
+                    effect="irreversible",
+                )
+            return Acted(
+                answers=command.id,
+                status=pick("failed", "no_effect", "unreachable"),
+                reason=pick(*UNSENT),
+                dispatched=False,
+                looked=False,
+            )
+        looked = command.look or not self.choices.one_in(4)
+        return Acted(
+            answers=command.id,
+            status=self.choices.mostly("ok", "failed", "no_effect", "unreachable", "unknown"),
+            reason=pick(*REASONS),
+            evidence=self.choices.mostly(*EVIDENCE),
+            identity=step.identity if step.effect == "irreversible" else "",
+            looked=looked,
+            seen=self._seen(command.id) if looked and not self.choices.one_in(5) else None,
+            cost=self._cost(issued),
+        )
+
+    def _seen(self, number: int) -> ObservationRef:
+        return ObservationRef(id=f"o{number}", fingerprint=self.choices.pick(*SCREENS), zones=3, surface="Somewhere")
+
+    def _cost(self, issued: Issued) -> Cost:
+        """Up to what was set aside for it."""
+        return self.choices.pick(issued.reserved, FREE, replace(issued.reserved, tokens=issued.reserved.tokens // 2))
+
+
+def _seconds(command: Command) -> float:
+    match command:
+        case Wait():
+            return command.seconds
+        case AskPerson() | Record() | Finish():
+            return 10_000.0
+        case _:
+            return command.timeout
+
+
+def play(data: bytes, check: Callable[[Turn], None], **limits: Any) -> Adversary:
+    """Drive a run to its end, with a check after every event."""
+    adversary = Adversary(data, **limits)
+    for turn in adversary.turns():
+        check(turn)
+    assert isinstance(adversary.run.phase, Ended)
+    return adversary

@@ -1,0 +1,314 @@
+"""The director's promises over arbitrary orders of events, after every single one of them."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import get_args
+
+from hypothesis import event as note
+from hypothesis import given
+
+from midcourse.codec import decode, decode_any, encode
+from midcourse.director.acting import EVIDENCE
+from midcourse.director.decide import abort, decide, objection
+from midcourse.director.lost import lost
+from midcourse.domain.approval import VERDICTS
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import Act, AskPerson, Finish
+from midcourse.domain.event import Acted, ApprovalDecided, Control, Event, Finished, Planned, Recorded, Verified
+from midcourse.domain.failure import Attempt
+from midcourse.domain.move import FinalReason
+from midcourse.domain.phase import Acting, Asking, Ended, Verifying
+from midcourse.domain.plan import PlannedStep
+from midcourse.domain.run import Run
+from midcourse.policy.classify import OUT_OF_SIGHT, kind_of
+from midcourse.policy.spending import ceiling
+from tests.properties.adversary import BYTES, IDENTITY, Turn, play
+
+
+def acting_on(run: Run) -> PlannedStep:
+    assert isinstance(run.phase, Acting)
+    return run.phase.doing.step
+
+
+# --- 4: budgets are ceilings
+
+
+@given(BYTES)
+def test_nothing_is_ever_above_a_ceiling(data: bytes) -> None:
+    executions: Counter[tuple[int, int]] = Counter()
+
+    def check(turn: Turn) -> None:
+        run, limits, counts = turn.after, turn.after.limits, turn.after.counts
+        assert run.budget.committed.within(ceiling(limits))
+        assert FREE.within(run.budget.spent)
+        assert FREE.within(run.budget.reserved)
+        assert run.budget.active_seconds <= limits.max_wall_seconds + 1e-6
+        assert counts.versions <= limits.max_segments
+        assert counts.replans + (counts.extensions if limits.count_extensions else 0) <= limits.max_replans
+        assert counts.error_replans <= limits.max_error_replans
+        assert counts.reopenings <= limits.max_reopenings + 1
+        if isinstance(turn.event, Acted) and turn.fresh and turn.event.dispatched:
+            step = acting_on(turn.before)
+            executions[step.version, step.index] += 1
+            assert executions[step.version, step.index] <= limits.max_step_retries + 1
+        reserved = FREE
+        for issued in run.pending:
+            reserved = reserved.plus(issued.reserved)
+        assert reserved == run.budget.reserved, "what is set aside is set aside for something"
+
+    play(data, check)
+
+
+# --- 2 and 6: nothing irreversible twice, and nothing without evidence
+
+
+@dataclass
+class Deeds:
+    """What was done, or may have been, as whoever performed it would say."""
+
+    done: set[str] = field(default_factory=set[str])
+
+    def check(self, turn: Turn) -> None:
+        self._learn(turn)
+        for act in turn.sent(Act):
+            step = acting_on(turn.after)
+            assert step.effect != "irreversible" or IDENTITY[act.consequence] not in self.done, "done already"
+        assert set(turn.after.finished_irreversible) == self.done
+        self._counted(turn)
+
+    def _learn(self, turn: Turn) -> None:
+        event, phase = turn.event, turn.before.phase
+        match event:
+            case Acted() if event.dispatched and turn.fresh:
+                step = acting_on(turn.before)
+                if step.effect == "irreversible" and not self._disproved(event):
+                    self.done |= {step.identity} - {""}
+            case Acted() if event.dispatched and not turn.fresh:
+                self.done |= {event.identity} - {""}
+            case Verified(verdict="did_not_happen") if turn.fresh and event.reason != "world_lost":
+                assert isinstance(phase, Verifying)
+                self.done -= {phase.doubt.step.identity}
+            case ApprovalDecided(verdict="did_not_happen") if isinstance(phase, Asking):
+                if len(turn.after.told) > len(turn.before.told):
+                    self.done -= {phase.steps[0].identity}
+            case _:
+                pass
+
+    def _disproved(self, event: Acted) -> bool:
+        return event.status == "no_effect" and event.evidence in ("absent_when", "probe", "person", "not_dispatched")
+
+    def _counted(self, turn: Turn) -> None:
+        if turn.after.counts.completed == turn.before.counts.completed or not isinstance(turn.event, Acted):
+            return
+        if acting_on(turn.before).effect == "irreversible":
+            assert (turn.event.status, turn.event.dispatched) == ("ok", True)
+            assert turn.event.evidence in EVIDENCE["ok"]
+
+
+@given(BYTES)
+def test_nothing_irreversible_is_done_twice_or_believed_without_evidence(data: bytes) -> None:
+    play(data, Deeds().check)
+
+
+@given(BYTES)
+def test_nothing_irreversible_is_done_twice_where_nobody_is_asked(data: bytes) -> None:
+    play(data, Deeds().check, approvals="never", max_wall_seconds=3600.0, max_calls=100)
+
+
+# --- 3: no failed call again under an unchanged screen
+
+
+@dataclass
+class Failures:
+    """Every try that failed for good, and the screens it failed between."""
+
+    tried: list[Attempt] = field(default_factory=list[Attempt])
+
+    def check(self, turn: Turn) -> None:
+        event = turn.event
+        if isinstance(event, Acted) and turn.fresh and event.dispatched:
+            phase = turn.before.phase
+            assert isinstance(phase, Acting)
+            step = phase.doing.step
+            believed = step.effect != "irreversible" or event.evidence in EVIDENCE[event.status]
+            if believed and event.status not in ("ok", "unknown") and event.reason != "world_lost":
+                after = turn.after.seen.fingerprint if turn.after.seen else ""
+                if event.reason not in OUT_OF_SIGHT and kind_of(event.reason) == "other":
+                    self.tried.append(
+                        Attempt(call=step.call, before=phase.before, after=after, reason=event.reason, at=event.at)
+                    )
+        for _ in turn.sent(Act):
+            assert turn.after.seen is not None
+            present = turn.after.seen.fingerprint
+            call = acting_on(turn.after).call
+            assert not any(t.call == call and present in (t.before, t.after) for t in self.tried), "failed here before"
+        assert turn.after.counts.refusals < 2 or isinstance(turn.after.phase, Ended)
+
+
+@given(BYTES)
+def test_no_call_that_failed_is_repeated_on_the_same_screen(data: bytes) -> None:
+    play(data, Failures().check, approvals="never", structural_stop=False, max_replans=9, max_error_replans=9)
+
+
+# --- 5: stale is marked, and not acted on
+
+
+@given(BYTES)
+def test_nothing_is_done_to_a_zone_that_was_not_seen_just_now(data: bytes) -> None:
+    def check(turn: Turn) -> None:
+        seen = turn.after.seen
+        for act in turn.sent(Act):
+            step = acting_on(turn.after)
+            assert seen is not None
+            assert act.seen == seen.id
+            assert not seen.stale or (step.place == "global" and step.effect != "irreversible")
+
+    play(data, check)
+
+
+# --- 7: approval binds the consequence
+
+
+@dataclass
+class Permits:
+    """What people allowed, until when, and how often."""
+
+    given: list[tuple[str, float, bool]] = field(default_factory=list[tuple[str, float, bool]])
+    questions: dict[int, AskPerson] = field(default_factory=dict[int, AskPerson])
+
+    def check(self, turn: Turn) -> None:
+        event = turn.event
+        self.questions |= {question.id: question for question in turn.sent(AskPerson)}
+        if isinstance(event, ApprovalDecided) and event.verdict == "approved":
+            self._approved(turn, event)
+        if isinstance(event, Acted) and turn.fresh:
+            self._used(turn, event)
+        for act in turn.sent(Act):
+            if acting_on(turn.after).effect == "irreversible" and act.consequence:
+                live = [c for c, until, _ in self.given if c == act.consequence and until > turn.after.now]
+                assert live, f"nobody allowed {act.consequence}"
+
+    def _approved(self, turn: Turn, event: ApprovalDecided) -> None:
+        phase = turn.before.phase
+        if not isinstance(phase, Asking) or phase.question != event.question or phase.about != "approve":
+            return
+        question = self.questions[event.question]
+        if event.at < question.expires_at:
+            until = event.at + turn.before.limits.approval_seconds
+            self.given += [(step.consequence, until, event.once) for step in question.steps]
+
+    def _used(self, turn: Turn, event: Acted) -> None:
+        step = acting_on(turn.before)
+        if step.effect != "irreversible" and event.reason != "held":
+            return
+        absent = event.status == "no_effect" and event.evidence in EVIDENCE["no_effect"]
+        used = event.dispatched and not absent
+        changed = event.reason == "held" and not event.dispatched
+        for permit in self.given:
+            if permit[0] == step.consequence and ((used and permit[2]) or changed):
+                self.given.remove(permit)
+                return
+
+
+@given(BYTES)
+def test_nothing_irreversible_is_done_without_a_persons_word_for_exactly_that(data: bytes) -> None:
+    play(data, Permits().check, approvals="always", max_wall_seconds=3600.0)
+
+
+# --- 10: every run ends, and says why
+
+
+@given(BYTES)
+def test_every_run_ends_and_says_why(data: bytes) -> None:
+    def check(turn: Turn) -> None:
+        if isinstance(turn.after.phase, Ended):
+            assert all(isinstance(issued.command, Finish) for issued in turn.after.pending)
+
+    ended = play(data, check).run
+    assert isinstance(ended.phase, Ended)
+    note(ended.phase.reason)
+    assert ended.phase.reason in get_args(FinalReason)
+    assert ended.phase.detail
+    assert ended.budget.reserved == FREE
+
+
+# --- events: total, pure, written down
+
+
+@given(BYTES)
+def test_only_an_impossible_answer_raises(data: bytes) -> None:
+    def check(turn: Turn) -> None:
+        if isinstance(turn.event, Control):
+            assert isinstance(objection(turn.before, turn.event), str)
+
+    adversary = play(data, check)
+    for run, event in adversary.raised:
+        assert isinstance(event, Recorded | Finished), "only these were given where they make no sense"
+        assert any(issued.command.id == event.answers for issued in run.pending)
+        ended, commands = abort(run, "our own mistake")
+        assert isinstance(ended.phase, Ended)
+        assert [command.kind for command in commands] == ["finish"]
+
+
+@given(BYTES)
+def test_an_act_is_awaited_until_it_is_answered(data: bytes) -> None:
+    def check(turn: Turn) -> None:
+        before = {i.command.id for i in turn.before.pending if isinstance(i.command, Act)}
+        after = {i.command.id for i in turn.after.pending}
+        answered = getattr(turn.event, "answers", None)
+        assert before - {answered} <= after
+        numbers = [issued.command.id for issued in turn.after.pending]
+        assert len(set(numbers)) == len(numbers)
+        assert all(number < turn.after.next_id for number in numbers)
+        if isinstance(turn.event, Planned) and not turn.fresh:
+            assert turn.after.segment == turn.before.segment, "a late plan is not adopted"
+
+    play(data, check)
+
+
+@given(BYTES)
+def test_whatever_is_lost_has_an_answer_that_is_legal(data: bytes) -> None:
+    def check(turn: Turn) -> None:
+        for issued in turn.after.pending:
+            answer = lost(issued.command, issued.reserved)
+            if answer is not None:
+                after, _ = decide(turn.after, answer)
+                assert after.counts.late == turn.after.counts.late
+                assert after.overrun == FREE
+
+    play(data, check)
+
+
+@given(BYTES)
+def test_every_state_can_be_written_down_and_read_again(data: bytes) -> None:
+    def check(turn: Turn) -> None:
+        written = encode(turn.after)
+        assert decode(Run, written) == turn.after
+        assert encode(decode(Run, written)) == written
+        assert decode_any(Event, encode(turn.event, Event)) == turn.event
+
+    play(data, check)
+
+
+@given(BYTES)
+def test_the_same_event_leads_to_the_same_state_and_changes_nothing_else(data: bytes) -> None:
+    def check(turn: Turn) -> None:
+        before = repr(turn.before)
+        assert decide(turn.before, turn.event) == (turn.after, turn.commands)
+        assert repr(turn.before) == before
+
+    play(data, check)
+
+
+@given(BYTES)
+def test_every_question_can_be_answered_with_what_it_takes(data: bytes) -> None:
+    def check(turn: Turn) -> None:
+        phase = turn.after.phase
+        if isinstance(phase, Asking):
+            for verdict in VERDICTS[phase.about]:
+                answer = ApprovalDecided(question=phase.question, verdict=verdict, at=turn.after.now)
+                assert objection(turn.after, answer) == ""
+                after, _ = decide(turn.after, answer)
+                assert not isinstance(after.phase, Asking) or after.phase.question != phase.question
+
+    play(data, check)
