@@ -405,3 +405,39 @@ def test_the_settings_of_a_file_are_settings(monkeypatch: pytest.MonkeyPatch, tm
     read = parse_task_file(WHOLE)
     assert Settings.load(task=read.settings).limits().max_calls == 12
     assert Settings.load(task=read.settings, overrides={"max_calls": "4"}).limits().max_calls == 4
+
+
+def test_other_inputs_take_the_place_of_those_in_the_file():
+    inputs = (("quantity", 5), ("reference", "PO-7"))
+    file = parse_task_file(WHOLE, inputs=inputs)
+    assert file.task.inputs == (("reference", "PO-7"), ("quantity", 5))
+    assert (file.task.goal, file.task.key) == ("Order 5 books", "order-PO-7")
+    assert parse_task_file(WHOLE, inputs=(("quantity", 4),)).task.inputs == (("reference", "PO-1001"), ("quantity", 4))
+    with pytest.raises(TaskInvalid, match=r"inputs: no such input: 'quantty'; did you mean 'quantity'\?"):
+        parse_task_file(WHOLE, inputs=(("quantty", 5),))
+
+
+def test_inputs_are_put_into_the_options_of_worlds_and_planners():
+    text = """
+goal = "Go"
+[inputs]
+seed = 7
+name = "Ada"
+[world]
+name = "shop"
+options = { seed = "$input.seed", list = ["a $input.name", 3], deep = { who = "$input.name", price = "5 $$" } }
+[[world.faults]]
+kind = "popup"
+nth = "$input.seed"
+[planner]
+name = "my.planners:Mine"
+options = { seed = "$input.seed" }
+"""
+    file = parse_task_file(text)
+    assert file.world.options == {"seed": 7, "list": ["a Ada", 3], "deep": {"who": "Ada", "price": "5 $"}}
+    assert file.world.faults == ({"kind": "popup", "nth": 7},)
+    assert file.planner.options == {"seed": 7}
+    with pytest.raises(TaskInvalid, match=r"world\.options\.deep\.who: no such input: 'nam'"):
+        parse_task_file(text.replace('who = "$input.name"', 'who = "$input.nam"'))
+    with pytest.raises(TaskInvalid, match=r"world\.options\.seed: no such secret"):
+        parse_task_file(text.replace('options = { seed = "$input.seed", l', 'options = { seed = "$secret.s", l'))

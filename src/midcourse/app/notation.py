@@ -6,6 +6,7 @@ wherever no skill's argument is meant, only inputs can be named; their values ar
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from glob import escape
 from typing import Literal, cast
@@ -85,6 +86,20 @@ class Notation:
 
     def arguments(self, table: Table) -> Arguments:
         return tuple((name, self.argument(table, name)) for name in table)
+
+    def options(self, table: Table) -> Mapping[str, object]:
+        """What a table holds, however deep. It is somebody else's affair; inputs are put into its texts all the same."""
+        return {key: self._option(table, key, table.values[key]) for key in table}
+
+    def _option(self, table: Table, key: str, value: object) -> object:
+        if isinstance(value, str):
+            return self.scalar(Table({key: value}, file=table.file, path=table.path), key)
+        if isinstance(value, dict):
+            inner = Table(cast(dict[str, object], value), file=table.file, path=table.at(key))
+            return self.options(inner)
+        if isinstance(value, list):
+            return [self._option(table, key, each) for each in cast(list[object], value)]
+        return value
 
     def _filled(self, table: Table, key: str, text: str, *, in_pattern: bool = False) -> str:
         inputs = dict(self.inputs)

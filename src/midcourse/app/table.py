@@ -15,8 +15,8 @@ class Table:
 
     def __init__(self, values: Mapping[str, object], *, file: str, path: str = "") -> None:
         self.values = values
-        self._file = file
-        self._path = path
+        self.file = file
+        self.path = path
 
     def __contains__(self, key: str) -> bool:
         return key in self.values
@@ -26,7 +26,7 @@ class Table:
 
     def wrong(self, key: str, problem: str) -> TaskInvalid:
         """The complaint, to be raised. Without a key it is about the table itself."""
-        return TaskInvalid(f"{self._file}: {self._at(key)}: {problem}" if self._at(key) else f"{self._file}: {problem}")
+        return TaskInvalid(f"{self.file}: {self.at(key)}: {problem}" if self.at(key) else f"{self.file}: {problem}")
 
     def allow(self, *known: str) -> None:
         """Refuse every other key: whoever wrote it expects it to do something."""
@@ -90,7 +90,7 @@ class Table:
         value = self.values.get(key, {})
         if not _is_table(value):
             raise self.wrong(key, f"has to be a table, not {_called(value)}")
-        return Table(value, file=self._file, path=self._at(key))
+        return Table(value, file=self.file, path=self.at(key))
 
     def tables(self, key: str, *, one_will_do: bool = False) -> tuple["Table", ...]:
         """The tables of a list, counted from 1. `one_will_do` takes a table alone for a list of one."""
@@ -98,12 +98,12 @@ class Table:
         if one_will_do and _is_table(value):
             return (self.table(key),)
         if not _is_list(value):
-            raise self.wrong(key, f"has to be a list of tables ([[{self._at(key)}]]), not {_called(value)}")
+            raise self.wrong(key, f"has to be a list of tables ([[{self.at(key)}]]), not {_called(value)}")
         found: list[Table] = []
         for number, each in enumerate(value, start=1):
             if not _is_table(each):
                 raise self.wrong(f"{key}#{number}", f"has to be a table, not {_called(each)}")
-            found.append(Table(each, file=self._file, path=self._at(f"{key}#{number}")))
+            found.append(Table(each, file=self.file, path=self.at(f"{key}#{number}")))
         return tuple(found)
 
     def _get(self, key: str, default: object = None) -> object:
@@ -112,8 +112,8 @@ class Table:
             raise self.wrong(key, "is missing")
         return value
 
-    def _at(self, key: str) -> str:
-        return ".".join(part for part in (self._path, key) if part)
+    def at(self, key: str) -> str:
+        return ".".join(part for part in (self.path, key) if part)
 
 
 def _is_list(value: object) -> TypeGuard[list[object]]:

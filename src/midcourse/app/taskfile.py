@@ -14,6 +14,7 @@ from midcourse.app.notation import Notation
 from midcourse.app.settings import check_names
 from midcourse.app.spelling import unknown
 from midcourse.app.table import Table
+from midcourse.domain.argument import Pairs
 from midcourse.domain.plan import Draft
 from midcourse.domain.skill import Parameter, ValueType
 from midcourse.domain.task import Task
@@ -66,20 +67,19 @@ def read_text(path: Path) -> str:
         raise TaskInvalid(f"{path}: is not a text file in UTF-8") from None
 
 
-def parse_task_file(text: str, file: str = "task file") -> TaskFile:
-    """`file` is what complaints call it."""
+def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> TaskFile:
+    """`file` is what complaints call it. `inputs` take the place of those in the file."""
     try:
         root = Table(tomllib.loads(text), file=file)
     except tomllib.TOMLDecodeError as error:
         raise TaskInvalid(f"{file}: is not TOML: {error}") from None
     root.allow("goal", "key", "secrets", "files", "inputs", "output", "done_when", "world", "planner", "settings")
-    inputs = root.table("inputs")
     notation = Notation(
-        inputs=tuple((name, inputs.scalar(name)) for name in inputs),
+        inputs=_inputs(root.table("inputs"), inputs),
         secrets=root.texts("secrets"),
         files=root.texts("files"),
     )
-    world = _world(_required(root, "world"))
+    world = _world(_required(root, "world"), notation)
     return TaskFile(
         task=Task(
             goal=notation.text(root, "goal"),
@@ -95,6 +95,14 @@ def parse_task_file(text: str, file: str = "task file") -> TaskFile:
         planner=_planner(_required(root, "planner"), notation),
         settings=_settings(root.table("settings")),
     )
+
+
+def _inputs(table: Table, instead: Pairs) -> Pairs:
+    written = {name: table.scalar(name) for name in table}
+    for name, _ in instead:
+        if name not in written:
+            raise table.wrong("", unknown("input", name, written))
+    return tuple((written | dict(instead)).items())
 
 
 def _required(root: Table, key: str) -> Table:
@@ -129,12 +137,12 @@ def _type(table: Table, key: str) -> ValueType:
     return cast(ValueType, name)
 
 
-def _world(table: Table) -> WorldSpec:
+def _world(table: Table, notation: Notation) -> WorldSpec:
     table.allow("name", "process", "options", "faults")
     return WorldSpec(
         name=table.text("name"),
-        options=table.table("options").values,
-        faults=tuple(fault.values for fault in table.tables("faults")),
+        options=notation.options(table.table("options")),
+        faults=tuple(notation.options(fault) for fault in table.tables("faults")),
         process=bool(table.flag("process")),
     )
 
@@ -156,7 +164,7 @@ def _planner(table: Table, notation: Notation) -> PlannerSpec:
     if ":" not in name:
         raise table.wrong("name", f"{unknown('planner', name, PLANNERS)}; one of your own is 'package.module:factory'")
     table.allow("name", "options")
-    return PlannerSpec(name=name, options=table.table("options").values)
+    return PlannerSpec(name=name, options=notation.options(table.table("options")))
 
 
 def _settings(table: Table) -> Mapping[str, object]:

@@ -13,6 +13,8 @@ from midcourse.app.export import result_json as result_json
 from midcourse.app.settings import Settings
 from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
+from midcourse.app.writing import write_whole
+from midcourse.domain.argument import Pairs
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.ports.approver import Approver
@@ -25,6 +27,8 @@ SIMULATED = {
     "shop": "midcourse.worlds.simulated.shop:Shop",
 }
 """Worlds that keep a log of their effects; without a path of their own it goes into the run's folder."""
+    "tabletop": "midcourse.worlds.simulated.tabletop:Tabletop",
+    "web": "midcourse.worlds.simulated.web:Web",
 
 JOB_FILE = "job.json"
 _PACKAGED = Path(__file__).parent / "tasks"
@@ -40,6 +44,8 @@ class Job:
     overrides: Mapping[str, str]
     file: TaskFile
     settings: Settings
+    inputs: Pairs = ()
+    """In place of those in the file."""
 
     @property
     def task(self) -> Task:
@@ -67,10 +73,15 @@ def _task_files() -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
-def _job(name: str, source: str, overrides: Mapping[str, str]) -> Job:
-    file = parse_task_file(source, f"{name}.toml")
+def _job(name: str, source: str, overrides: Mapping[str, str], inputs: Pairs = ()) -> Job:
+    file = parse_task_file(source, f"{name}.toml", inputs)
     settings = Settings.load(task=file.settings, overrides=overrides)
-    return Job(name=name, source=source, overrides=overrides, file=file, settings=settings)
+    return Job(name=name, source=source, overrides=overrides, inputs=inputs, file=file, settings=settings)
+
+
+def with_inputs(job: Job, inputs: Pairs) -> Job:
+    """The same job for other inputs, wherever the file refers to them."""
+    return replace(job, inputs=inputs, file=parse_task_file(job.source, f"{job.name}.toml", inputs))
 
 
 # --- a run's own folder
@@ -83,8 +94,13 @@ def run_folder(settings: Settings, run_id: str) -> Path:
 def save_job(job: Job, folder: Path) -> None:
     """So that another process can resume the run with nothing but its name."""
     folder.mkdir(parents=True, exist_ok=True)
-    saved = {"name": job.name, "overrides": dict(job.overrides), "source": job.source}
-    (folder / JOB_FILE).write_text(json.dumps(saved), encoding="utf-8")
+    saved = {
+        "name": job.name,
+        "overrides": dict(job.overrides),
+        "inputs": [list(pair) for pair in job.inputs],
+        "source": job.source,
+    }
+    write_whole(folder / JOB_FILE, json.dumps(saved))
 
 
 def saved_job(folder: Path) -> Job:
@@ -92,7 +108,20 @@ def saved_job(folder: Path) -> Job:
         saved = json.loads((folder / JOB_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunUnknown(f"run {folder.name} was not started from a task file; resume it from Python") from None
-    return _job(saved["name"], saved["source"], saved["overrides"])
+    inputs = tuple((name, value) for name, value in saved["inputs"])
+    return _job(saved["name"], saved["source"], saved["overrides"], inputs)
+
+
+def kept_at(job: Job, settings: Settings) -> Job:
+    """As it was begun, kept where it was found, at the pace that is asked for now."""
+    now = {"home": str(settings.home)}
+    if "step_delay_seconds" in settings.model_fields_set:
+        now["step_delay_seconds"] = str(settings.step_delay_seconds)
+    return replace(job, settings=job.settings.with_overrides(now))
+
+
+def job_of_run(settings: Settings, run_id: str) -> Job:
+    return kept_at(saved_job(run_folder(settings, run_id)), settings)
 
 
 # --- adapters

@@ -1,0 +1,41 @@
+"""From a job to a run in the store: a new one, or the earlier one under the same business key."""
+
+import shutil
+from dataclasses import dataclass
+
+from midcourse.app.agent import new_run
+from midcourse.app.key import Done, Free, Unfinished, standing_of
+from midcourse.app.wiring import Job, job_of_run, run_folder, save_job
+from midcourse.domain.result import Result
+from midcourse.errors import KeyTaken
+from midcourse.ports.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A run that is there to be driven, or that has ended."""
+
+    run: str
+    job: Job
+    result: Result | None = None
+    """Of a run that had done it before."""
+    earlier: bool = False
+    """Whether it was begun before, under the same key."""
+
+
+async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> Entry:
+    """What `again` means is said in `standing_of`. Raises `KeyTaken` if a person has to look first."""
+    while True:
+        match await standing_of(store, job.task.key, again=again):
+            case Done(result=result):
+                return Entry(run=result.run, job=job, result=result, earlier=True)
+            case Unfinished(run=earlier):
+                return Entry(run=earlier, job=job_of_run(job.settings, earlier), earlier=True)
+            case Free(after=after):
+                save_job(job, run_folder(job.settings, run_id))
+                try:
+                    await store.begin(new_run(job.task, run_id), job.task, after=after)
+                except KeyTaken:  # somebody else was faster: see what they make of it
+                    shutil.rmtree(run_folder(job.settings, run_id))
+                    continue
+                return Entry(run=run_id, job=job)
