@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from midcourse.app.settings import reference
-from midcourse.director.diagram import mermaid
+from midcourse.director.diagram import mermaid, table
 
 DOCS = Path(__file__).parent
 
@@ -17,6 +17,7 @@ DIAGRAM = """# What a run waits for
 Drawn from the transition table in `director/decide.py` by `python docs/generate.py`. Every phase can also lead to
 `Paused` and `Ended`, and takes pause, resume, cancel, guidance and late answers; those arrows are left out.
 
+{table}
 ```mermaid
 {diagram}```
 """
@@ -31,7 +32,7 @@ environment, in a `.env` file, or under `[settings]` in a task file. What comes 
 
 def pages() -> dict[Path, str]:
     return {
-        DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid()),
+        DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid(), table=table()),
         DOCS / "settings.md": SETTINGS.format(table=reference()),
     }
 

@@ -90,19 +90,19 @@ def anywhere(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[
 
 TABLE: tuple[Row[Any, Any], ...] = (
     row(New, Started, segment.started, Opening),
-    row(Opening, WorldOpened, segment.opened, Looking, Verifying, BackingOff),
-    row(Looking, Observed, segment.observed, Opening, Verifying, *GOING_ON),
+    row(Opening, WorldOpened, segment.opened, Looking, Verifying),
+    row(Looking, Observed, segment.observed, Opening, *GOING_ON),
     row(Planning, Planned, segment.planned, *GOING_ON),
     row(Acting, Acted, acting.acted, Opening, Verifying, *GOING_ON),
     row(Verifying, Verified, acting.verified, Opening, Verifying, *GOING_ON),
     row(Asking, PersonAsked, asking.posted, Asking),
-    row(Asking, ApprovalDecided, asking.decided, *GOING_ON),
+    row(Asking, ApprovalDecided, asking.decided, Looking, Asking),
     row(Asking, TimerFired, asking.expired),
     row(BackingOff, TimerFired, recovery.waited, Verifying, *GOING_ON),
     row(Concluding, DoneChecked, control.done_checked, Looking, Planning, BackingOff, Concluding),
     row(Paused, Recorded, control.recorded),
     row(Paused, TimerFired, control.overslept),
-    row(Paused, ResumeAsked, control.resume, Opening, Verifying, *GOING_ON),
+    row(Paused, ResumeAsked, control.resume, Opening, Looking, Verifying, BackingOff),
     row(Ended, Finished, control.finished),
 )
 

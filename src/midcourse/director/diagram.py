@@ -16,5 +16,14 @@ def mermaid() -> str:
     return "\n".join(lines) + "\n"
 
 
+def table() -> str:
+    """The same as a Markdown table, one row for each row of the transition table."""
+    rows = [
+        f"| `{row.phase.__name__}` | `{row.event.__name__}` | {', '.join(f'`{to.__name__}`' for to in row.to)} |"
+        for row in TABLE
+    ]
+    return "\n".join(["| waiting in | for | leads to |", "|---|---|---|", *rows]) + "\n"
+
+
 def _only_target(phase: type[object], event: str) -> type[object]:
     return Paused if phase is Paused and event == "Recorded" else Ended
