@@ -7,6 +7,7 @@ MidcourseError
 ├── RunEnded          the run has ended; there is nothing left to resume
 ├── RunBusy           another process is driving this run
 ├── KeyTaken          an earlier run has this business key, and may have done what it stands for
+├── NotForkable       a recorded run that cannot be brought to that point again
 ├── FormatUnknown     a stored run or journal of a format this version does not read
 └── ImpossibleEvent   an answer that the director never asked for: our own bug
 """
@@ -38,6 +39,10 @@ class RunBusy(MidcourseError):
 
 class KeyTaken(MidcourseError):
     """An earlier run has this business key; the message says which, and what to look at."""
+
+
+class NotForkable(MidcourseError):
+    """The world cannot be brought to that point of the recorded run; the message says why not."""
 
 
 class FormatUnknown(MidcourseError):

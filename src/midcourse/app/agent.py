@@ -69,9 +69,9 @@ class Agent:
         """Go on with a run whose process died. The world is looked at first; nothing finished is done again."""
         return await self.pick_up(run_id).result()
 
-    def pick_up(self, run_id: str) -> "LiveRun":
-        """`resume`, staying in touch with the run."""
-        return LiveRun(self, self._store, run_id)
+    def pick_up(self, run_id: str, *, at_hand: bool = False) -> "LiveRun":
+        """`resume`, staying in touch with the run. `at_hand`: its world is open already, and as the run left it."""
+        return LiveRun(self, self._store, run_id, at_hand=at_hand)
 
     @property
     def _settings(self) -> Settings:
@@ -103,12 +103,20 @@ class LiveRun:
     """
 
     def __init__(
-        self, agent: Agent, store: Store, run: Run | str, task: Task | None = None, *, again: bool = False
+        self,
+        agent: Agent,
+        store: Store,
+        run: Run | str,
+        task: Task | None = None,
+        *,
+        again: bool = False,
+        at_hand: bool = False,
     ) -> None:
         self.run_id = run if isinstance(run, str) else run.id
         self._agent = agent
         self._store = store
         self._own_store = agent.store is None
+        self._at_hand = at_hand
         self._latest: Run | None = None if isinstance(run, str) else run
         self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
         self._unsent: list[Control] = []
@@ -197,7 +205,7 @@ class LiveRun:
         self._runtime = runtime
         for event in self._unsent:
             runtime.tell(event)
-        await runtime.resume()
+        await runtime.resume(at_hand=self._at_hand)
         result = await self._store.result(run.id)
         assert result is not None, "a run that ended has a result"
         return result

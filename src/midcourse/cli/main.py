@@ -14,6 +14,7 @@ import typer
 from midcourse.cli.options import (
     EXIT_CODES,
     All,
+    At,
     Change,
     Diff,
     ExampleName,
@@ -151,6 +152,28 @@ def replay_command(journal: Journal, set_: Change = None, json: Json = False) ->
     from midcourse.cli.replay import replay
 
     raise typer.Exit(replay(journal, set_ or [], json=json))
+
+
+@app.command(
+    name="fork",
+    epilog=teach(
+        ("midcourse fork last --at 12", "go on from there once more, in a world of its own"),
+        ("midcourse fork last --at 12 --set max_replans=2", "under other settings from there on"),
+    ),
+)
+def fork_command(journal: Journal, at: At, set_: Change = None, json: Json = False, quiet: Quiet = False) -> None:
+    """Go on live from one event of a recorded run, as a new run.
+
+    A fresh world is brought to that point: what the recorded run did is done
+    again, and what is seen is compared. Only worlds that can be rebuilt, such
+    as the simulated ones, can be forked. Approvals are asked for anew.
+
+    Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
+    before its end.
+    """
+    from midcourse.cli.fork import fork
+
+    raise typer.Exit(fork(journal, at, set_ or [], json=json, quiet=quiet))
 
 
 @app.command(

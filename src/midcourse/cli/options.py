@@ -29,6 +29,9 @@ Diff = Annotated[
     tuple[int, int] | None,
     typer.Option("--diff", metavar="A B", help="Compare two versions: kept, done, dropped, new.", show_default=False),
 ]
+At = Annotated[
+    int, typer.Option("--at", metavar="K", help="The event after which it goes another way.", show_default=False)
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(

@@ -91,6 +91,7 @@ def _headline(journal: Journal, again: Replayed) -> str:
 def _told(journal: Journal, at: int) -> str:
     """What happened at this event and what was done about it, if it is worth any words."""
     teller, told = Teller(), ""
+    teller.expect(issued.command for issued in journal.opening.pending)
     for plan in journal.plans:
         teller.learn(plan)
     for row in journal.rows:

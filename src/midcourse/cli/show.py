@@ -19,6 +19,7 @@ from midcourse.cli.view import STYLES
 from midcourse.cli.words import elapsed
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion
+from midcourse.domain.run import Run
 from midcourse.ports.store import JournalRow, RunSummary
 from midcourse.store.sqlite import SqliteStore
 
@@ -50,8 +51,8 @@ async def _plain(store: SqliteStore, run: RunSummary) -> dict[str, object]:
 
 async def _print(store: SqliteStore, run: RunSummary, settings: Settings) -> None:
     where = terminal()
-    plans, journal = await store.plans(run.id), await store.journal(run.id)
-    for line in (*_plans(plans, where.marks), *_journal(plans, journal, where.marks)):
+    plans, journal, opening = await store.plans(run.id), await store.journal(run.id), await store.opening(run.id)
+    for line in (*_plans(plans, where.marks), *_journal(opening, plans, journal, where.marks)):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     result = await store.result(run.id)
     if result is not None:
@@ -72,12 +73,17 @@ def _plans(plans: tuple[PlanVersion, ...], marks: Marks) -> Iterator[Text]:
         yield Text("")
 
 
-def _journal(plans: tuple[PlanVersion, ...], journal: tuple[JournalRow, ...], marks: Marks) -> Iterator[Text]:
+def _journal(
+    opening: Run, plans: tuple[PlanVersion, ...], journal: tuple[JournalRow, ...], marks: Marks
+) -> Iterator[Text]:
     teller = Teller()
+    teller.expect(issued.command for issued in opening.pending)
     for plan in plans:
         teller.learn(plan)
     began = journal[0].event.at if journal else 0.0
     yield Text("Journal", "bold")
+    if opening.forked_from is not None:
+        yield Text(f"         forked from run {opening.forked_from.run} after event {opening.forked_from.event}", "dim")
     for row in journal:
         happening = teller.tell(row.event, row.commands)
         if happening is not None:

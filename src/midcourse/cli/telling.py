@@ -1,5 +1,6 @@
 """What happened, one sentence a turn: for the live view, for logs, and for `show` afterwards."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -56,6 +57,10 @@ class Teller:
         """A plan's words. Told before the turn in which it was made."""
         self._plans[plan.version] = plan
 
+    def expect(self, commands: Iterable[Command]) -> None:
+        """Commands that were under way before the first turn: a fork begins in the middle."""
+        self._commands.update({command.id: command for command in commands})
+
     def made(self, event: Event) -> int:
         """The plan version that this event brought, or 0."""
         command = self._commands.get(event.answers) if isinstance(event, Planned) else None
@@ -64,7 +69,7 @@ class Teller:
 
     def tell(self, event: Event, commands: tuple[Command, ...]) -> Happening | None:
         said = self._say(event, commands)
-        self._commands.update({command.id: command for command in commands})
+        self.expect(commands)
         if said is None:
             return None
         detail = f" ({said.detail})" if said.detail else ""

@@ -71,6 +71,7 @@ class View:
             if run.segment is not None and plan.version == run.segment.version:
                 self._plan = plan
         self._run = run
+        self.teller.expect(issued.command for issued in run.pending)
         told = (self.teller.tell(row.event, row.commands) for row in journal)
         self._happenings = [happening for happening in told if happening is not None][-KEPT:]
 

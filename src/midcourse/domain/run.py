@@ -46,6 +46,14 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Origin:
+    """The run that a fork was made of, and the event it branched off after."""
+
+    run: str
+    event: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     id: str
     format: int = FORMAT
@@ -75,3 +83,4 @@ class Run:
     told: tuple[Told, ...] = ()
     overrun: Cost = FREE
     """What answers reported above their reservations; anything but nothing ends the run."""
+    forked_from: Origin | None = None

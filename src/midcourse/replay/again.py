@@ -26,11 +26,15 @@ def replay(opening: Run, rows: Iterable[Row], limits: Limits | None = None) -> R
     return Changed(opening, states, limits).walk(rows)
 
 
+def states(opening: Run, rows: Iterable[Row]) -> tuple[Run, ...]:
+    """The state before the first turn, and after each."""
+    found = [opening]
+    for row in rows:
+        found.append(turn(found[-1], row.event)[0])
+    return tuple(found)
+
+
 def carried_out(opening: Run, rows: Iterable[Row]) -> dict[int, int]:
     """How many steps of each plan version were carried out, `__replan__` among them."""
-    run, reached = opening, dict[int, int]()
-    for event in (None, *(row.event for row in rows)):
-        run = turn(run, event)[0] if event is not None else run
-        if run.segment is not None:
-            reached[run.segment.version] = run.segment.cursor
-    return reached
+    segments = [run.segment for run in states(opening, rows) if run.segment is not None]
+    return {segment.version: segment.cursor for segment in segments}

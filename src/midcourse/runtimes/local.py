@@ -37,15 +37,18 @@ class LocalRuntime:
         self.tell(Started())
         return await self._drive(run)
 
-    async def resume(self) -> Run:
-        """Go on with a run that no process drives any more, paused or not."""
+    async def resume(self, *, at_hand: bool = False) -> Run:
+        """Go on with a run that no process drives any more, paused or not.
+
+        `at_hand`: the world is open already and as the run left it, and nothing that is pending was begun.
+        """
         run, _ = await self._ports.store.load(self._ports.run_id)
         if is_over(run):
             raise RunEnded(f"run {run.id} has ended")
         if isinstance(run.phase, New):
             self.tell(Started())
-        elif isinstance(run.phase, Opening):
-            self.tell(Resumed())  # the world is reached by the command under way
+        elif at_hand or isinstance(run.phase, Opening):
+            self.tell(Resumed())  # in the second case the world is reached by the command under way
         else:
             await self._pick_up(run)
         if run.wish == "pause":

@@ -72,6 +72,8 @@ class BaseWorld:
 
     name: str = ""
     fences: bool = True
+    rebuilds: bool = False
+    """Whether the same acts and looks lead a fresh session to the same state, so that a run in it can be forked."""
     _declared: ClassVar[Declared] = Declared()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

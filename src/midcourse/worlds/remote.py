@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 from midcourse.codec import decode, decode_any, encode
@@ -58,6 +59,12 @@ class RemoteWorld:
     @property
     def name(self) -> str:
         return self._attached.name if self._attached else self._spec.rpartition(":")[2].lower()
+
+    @property
+    def rebuilds(self) -> bool:
+        """As the class says that is served."""
+        module, _, name = self._spec.partition(":")
+        return bool(getattr(getattr(import_module(module), name), "rebuilds", False))
 
     def catalogue(self) -> Catalogue:
         return self._attached.catalogue if self._attached else Catalogue()

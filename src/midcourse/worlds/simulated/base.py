@@ -57,6 +57,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     """
 
     state: State
+    rebuilds = True
     stores: ClassVar[tuple[str, ...]] = ()
     """Skills that leave effects in the back end."""
     popup: ClassVar[Overlay] = Overlay(kind="popup", title="Notice", text="Something wants attention.", button="OK")
@@ -130,6 +131,10 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     def drawn(self, *what: object) -> str:
         """Eight hexadecimal digits that depend on the seed and on `what`, and on nothing else."""
         return blake2b(repr((self._seed, *what)).encode(), digest_size=4).hexdigest()
+
+    def keep_time_by(self, clock: Clock) -> None:
+        """From now on. Whoever brings the world to a recorded state has its own time for that."""
+        self._clock = clock
 
     # --- the port
 
