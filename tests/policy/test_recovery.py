@@ -9,7 +9,7 @@ from midcourse.policy.classify import KINDS, kind_of
 from midcourse.policy.recovery import retry_delay, what_now
 
 STRUCTURAL = ("unreachable", "not_permitted", "impossible")
-TRANSIENT = ("busy", "grasp_slipped", "no_effect", "not_dispatched", "timeout", "transient")
+TRANSIENT = ("busy", "grasp_slipped", "no_effect", "not_dispatched", "object_moved", "timeout", "transient")
 
 
 def test_every_reason_is_of_one_kind_and_unknown_ones_are_other() -> None:

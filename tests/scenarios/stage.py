@@ -23,9 +23,12 @@ from midcourse.ports.store import Store
 from midcourse.ports.world import World
 from midcourse.testing import Approves, FakeClock, MemoryStore, Playbook, Rule, Scripted
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
-from midcourse.worlds.simulated import Arm, Desktop, Fault, Happened, Shop
+from midcourse.worlds.simulated import Arm, Desktop, Erp, Fault, Happened, Quest, Shop, Tabletop, Web
+from midcourse.worlds.simulated.base import SimulatedWorld
 
-WORLDS = {"arm": Arm, "desktop": Desktop, "shop": Shop}
+WORLDS: dict[str, Callable[..., World]] = {
+    world.name: world for world in (Arm, Desktop, Erp, Quest, Shop, Tabletop, Web)
+}
 RUN = "run-1"
 AGAIN = Draft(zone=REPLAN)
 
@@ -232,7 +235,7 @@ class Stage:
     @property
     def effects(self) -> tuple[Happened, ...]:
         """What the world itself says has happened, or is on its way."""
-        assert isinstance(self.world, Arm | Desktop | Shop)
+        assert isinstance(self.world, SimulatedWorld)
         return self.world.effects.present(float("inf"))
 
 

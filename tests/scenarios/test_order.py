@@ -93,17 +93,30 @@ async def test_stored_late_is_waited_for_as_long_as_the_probe_needs() -> None:
     assert played.result.wall_seconds == 1.0
 
 
+def without_waiting(rules: tuple[Rule, ...]) -> list[Rule]:
+    return [rule for rule in rules if not any(step.skill == "wait" for step in rule.steps)]
+
+
 @pytest.mark.parametrize("skill", ["fill", "place_order"])
 async def test_a_page_that_loads_too_long_is_an_honest_failure(skill: str) -> None:
-    """Nobody can plan on a loading screen. Whether there is an order by then, the run says."""
+    """Who has no rule for a loading screen cannot plan on it. Whether there is an order by then, the run says."""
     slow = Fault(kind="slow_load", skill=skill, seconds=5.0)
-    stage = example("order", faults=[slow])
+    stage = example("order", faults=[slow], rules=without_waiting)
     played = await stage.play()
     assert played.ended == (False, False, "empty_plan")
     assert (PRESSED in played.completed) == (len(stage.effects) == 1) == (skill == "place_order")
-    patient = example("order", faults=[slow], step_delay_seconds=5.0)
-    assert (await patient.play()).ended == (True, True, "goal_reached")
-    assert len(patient.effects) == 1
+    slower = example("order", faults=[slow], rules=without_waiting, step_delay_seconds=5.0)
+    assert (await slower.play()).ended == (True, True, "goal_reached")
+    assert len(slower.effects) == 1
+
+
+@pytest.mark.parametrize("skill", ["fill", "place_order"])
+async def test_who_waits_for_a_page_that_loads_goes_on_where_it_was(skill: str) -> None:
+    stage = example("order", faults=[Fault(kind="slow_load", skill=skill, seconds=5.0)])
+    played = await stage.play()
+    assert played.ended == (True, True, "goal_reached")
+    assert len(stage.effects) == played.completed.count(PRESSED) == 1
+    assert played.completed.count("Wait a moment") == 3
 
 
 async def test_a_basket_that_stayed_empty_unnoticed_is_an_honest_failure() -> None:

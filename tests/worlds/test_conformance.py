@@ -10,7 +10,7 @@ from midcourse.ports.world import Call, World
 from midcourse.testing.conformance.world import WorldConformance, a_call
 from midcourse.worlds.base import Scene, Zone
 from midcourse.worlds.remote import RemoteWorld
-from midcourse.worlds.simulated import Arm, Desktop, Shop
+from midcourse.worlds.simulated import Arm, Desktop, Erp, Quest, Shop, Tabletop, Web
 from tests.worlds.test_base import Lamp
 
 
@@ -47,9 +47,41 @@ class TestArm(WorldConformance):
         return a_call("click", observation.zones[0])
 
 
+class TestErp(WorldConformance):
+    def make_world(self, tmp_path: Path) -> World:
+        return Erp(effects=str(tmp_path / "effects.jsonl"))
+
+    def a_harmless_call(self, observation: Observation) -> Call:
+        return a_call("click", observation.zones[0])
+
+
+class TestWeb(TestErp):
+    def make_world(self, tmp_path: Path) -> World:
+        return Web(effects=str(tmp_path / "effects.jsonl"))
+
+
+class TestQuest(TestErp):
+    def make_world(self, tmp_path: Path) -> World:
+        return Quest(effects=str(tmp_path / "effects.jsonl"))
+
+
+class TestTabletop(WorldConformance):
+    def make_world(self, tmp_path: Path) -> World:
+        return Tabletop()
+
+    def a_harmless_call(self, observation: Observation) -> Call:
+        return a_call("wait", arguments=(("seconds", 0),))
+
+
 class TestShopInItsOwnProcess(TestShop):
     def make_world(self, tmp_path: Path) -> World:
         return RemoteWorld("midcourse.worlds.simulated:Shop", folder=tmp_path, idle=60.0)
+
+
+class TestErpInItsOwnProcess(TestErp):
+    def make_world(self, tmp_path: Path) -> World:
+        options = {"drift": {"popup": 0.0}, "seed": 3}
+        return RemoteWorld("midcourse.worlds.simulated:Erp", options=options, folder=tmp_path, idle=60.0)
 
 
 class Restless(Lamp):

@@ -1,84 +1,29 @@
 """Every fault in every simulated world that can have it. What happened is counted in the world's log."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
 import pytest
 
-from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import SkillInvalid
 from midcourse.ports.world import Finding, World
-from midcourse.worlds.simulated import Arm, Desktop, Fault, Shop, read_effects
+from midcourse.worlds.simulated import Arm, Desktop, Erp, Fault, Quest, Shop, Tabletop, Web, read_effects
 from midcourse.worlds.simulated.faults import FaultKind
+from tests.worlds.stages import STAGES, Simulated, Stage
 from tests.worlds.support import FakeClock, Hand, ok
-from tests.worlds.test_desktop import name_and_save, open_notepad, write
+from tests.worlds.test_desktop import name_and_save, open_notepad
 from tests.worlds.test_shop import fill_in
-
-Simulated: TypeAlias = type[Desktop] | type[Shop] | type[Arm]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stage:
-    """One world brought to where a single act has an effect."""
-
-    kind: Simulated
-    skill: str
-    target: tuple[str, str] | None
-    arguments: Pairs = ()
-    probe: tuple[str, Pairs]
-    before: str
-    after: str
-    error: str
-    button: str
-    at: int = 1
-    """Which use of the skill has the effect."""
-
-
-STAGES = {
-    "desktop": Stage(
-        kind=Desktop,
-        skill="click",
-        target=("Save", "button"),
-        probe=("file_saved", (("name", "notes.txt"),)),
-        before="Save As",
-        after="notes.txt - Notepad",
-        error="Notepad",
-        button="OK",
-        at=4,
-    ),
-    "shop": Stage(
-        kind=Shop,
-        skill="place_order",
-        target=("Place order", "button"),
-        probe=("order_placed", (("reference", "R-1"),)),
-        before="Checkout",
-        after="Thank you for your order",
-        error="504 Gateway Timeout",
-        button="Back",
-    ),
-    "arm": Stage(
-        kind=Arm,
-        skill="pick",
-        target=None,
-        arguments=(("object", "red_cube"),),
-        probe=("holding", (("object", "red_cube"),)),
-        before="Robot cell",
-        after="Robot cell",
-        error="Controller error",
-        button="OK",
-    ),
-}
+from tests.worlds.test_web import log_in
 
 
 class Player:
     """A stage with one fault ordered, played up to the act that has the effect."""
 
-    def __init__(self, stage: Stage, tmp_path: Path, kind: FaultKind, *, stored: bool = False, **more: float) -> None:
-        nth = 1 if stored else stage.at
+    def __init__(self, stage: Stage, tmp_path: Path, kind: FaultKind, *, stored: bool = False, **more: Any) -> None:
+        nth = stage.stored_at if stored else stage.at
         fault = {"kind": kind, "skill": stage.skill, "nth": nth, **more}
         self.stage = stage
         self.clock = FakeClock()
@@ -87,26 +32,25 @@ class Player:
         self.hand = Hand(self.world)
 
     async def prepare(self) -> None:
-        if self.stage.kind is Shop:
-            await fill_in(self.hand)
-        elif self.stage.kind is Desktop:
-            await open_notepad(self.hand)
-            await write(self.hand, "text")
-            ok(await self.hand.do("press", key="Ctrl+S"))
-            ok(await self.hand.do("click", await self.hand.zone("Documents", "folder")))
-            ok(await self.hand.on("File name", "click"))
-            ok(await self.hand.do("press", key="Ctrl+A"))
-            ok(await self.hand.do("type_text", text="notes.txt"))
+        await self.stage.prepare(self.hand)
 
     async def act(self) -> Outcome:
         zone = await self.hand.zone(*self.stage.target) if self.stage.target else None
         return await self.hand.do(self.stage.skill, zone, **dict(self.stage.arguments))
 
+    async def act_and_see_an_error(self) -> None:
+        outcome = await self.act()
+        robot = issubclass(self.stage.kind, Arm)
+        assert (outcome.status, outcome.reason) == (("unknown", "connection_lost") if robot else ("ok", ""))
+        assert await self.hand.title() == self.stage.kind.error.title
+
     async def probe(self) -> Finding:
         return await self.world.probe(*self.stage.probe)
 
     def effects(self) -> int:
-        return len([one for one in read_effects(self.log) if one.at <= self.clock.time])
+        """Of the act that the stage is about."""
+        done = (one for one in read_effects(self.log) if one.effect == self.stage.effect)
+        return len([one for one in done if one.at <= self.clock.time])
 
 
 @pytest.fixture(params=list(STAGES))
@@ -162,7 +106,10 @@ async def test_a_popup_in_the_shop_stops_navigation_and_an_error_page_does_not()
     assert await hand.title() == "Your orders"
 
 
-@pytest.mark.parametrize("name", ["desktop", "shop"])
+ON_A_ZONE = [name for name, stage in STAGES.items() if stage.target]
+
+
+@pytest.mark.parametrize("name", ON_A_ZONE)
 async def test_zone_moves(name: str, tmp_path: Path) -> None:
     player = Player(STAGES[name], tmp_path, "zone_moves")
     await player.prepare()
@@ -248,11 +195,10 @@ async def test_structural(stage: Stage, tmp_path: Path) -> None:
 async def test_stored_but_error(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "stored_but_error", stored=True)
     await player.prepare()
-    ok(await player.act())
-    assert await player.hand.title() == stage.error
+    await player.act_and_see_an_error()
     assert any("please try again" in zone.label for zone in (await player.hand.see()).zones)
     assert (player.effects(), await player.probe()) == (1, "present")
-    ok(await player.hand.on(stage.button, "click"))
+    ok(await player.hand.on(stage.kind.error.button, "click"))
     assert await player.hand.title() == stage.before
 
 
@@ -269,10 +215,9 @@ async def test_who_believes_the_error_page_orders_twice(tmp_path: Path) -> None:
 async def test_error_not_stored(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "error_not_stored", stored=True)
     await player.prepare()
-    ok(await player.act())
-    assert await player.hand.title() == stage.error
+    await player.act_and_see_an_error()
     assert (player.effects(), await player.probe()) == (0, "absent")
-    ok(await player.hand.on(stage.button, "click"))
+    ok(await player.hand.on(stage.kind.error.button, "click"))
     ok(await player.act())
     assert (player.effects(), await player.probe()) == (1, "present")
 
@@ -290,8 +235,7 @@ async def test_success_not_stored(stage: Stage, tmp_path: Path) -> None:
 async def test_stored_late(stage: Stage, tmp_path: Path) -> None:
     player = Player(stage, tmp_path, "stored_late", stored=True, seconds=8.0)
     await player.prepare()
-    ok(await player.act())
-    assert await player.hand.title() == stage.error
+    await player.act_and_see_an_error()
     assert (player.effects(), await player.probe()) == (0, "absent")
     player.clock.time += 7.9
     assert (player.effects(), await player.probe()) == (0, "absent")
@@ -309,10 +253,9 @@ async def test_a_late_effect_comes_although_the_session_has_ended(tmp_path: Path
     assert await again.probe("order_placed", (("reference", "R-1"),)) == "present"
 
 
-@pytest.mark.parametrize("kind", [Desktop, Shop, Arm])
-async def test_look_fails_and_look_empty(kind: Simulated) -> None:
+async def test_look_fails_and_look_empty(stage: Stage) -> None:
     faults = [Fault(kind="look_fails", nth=2, detail="no frame"), Fault(kind="look_empty", nth=3, times=2)]
-    hand = Hand(kind(faults=faults))
+    hand = Hand(stage.kind(faults=faults))
     whole = await hand.see()
     assert await hand.world.observe() == Unseen(reason="failed", detail="no frame")
     for _ in range(2):
@@ -344,6 +287,135 @@ async def test_a_detail_is_what_the_screen_or_the_outcome_says() -> None:
     assert (await hand.zone("Hello")).role == "text"
 
 
+# --- what makes a plan stale
+
+
+@pytest.mark.parametrize("name", ON_A_ZONE)
+async def test_renamed(name: str, tmp_path: Path) -> None:
+    player = Player(STAGES[name], tmp_path, "renamed", detail="Do it now")
+    await player.prepare()
+    label, role = player.stage.target or ("", "")
+    before, fingerprint = await player.hand.zone(label, role), (await player.hand.see()).fingerprint
+    outcome = await player.act()
+    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    assert player.effects() == 0
+    assert label not in [zone.label for zone in (await player.hand.see()).zones if zone.role == role]
+    after = await player.hand.zone("Do it now", role)
+    assert after.id != before.id
+    assert (await player.hand.see()).fingerprint != fingerprint
+    ok(await player.hand.do(player.stage.skill, after, **dict(player.stage.arguments)))
+    assert player.effects() == 1
+
+
+async def test_without_a_word_for_it_a_renamed_thing_is_the_new_one_and_stays_it() -> None:
+    hand = Hand(Shop(faults=[Fault(kind="renamed", times=2)]))
+    assert (await hand.on("Stapler", "set_quantity", quantity=1)).reason == "target_not_visible"
+    assert (await hand.on("Stapler (new)", "set_quantity", quantity=1)).reason == "target_not_visible"
+    ok(await hand.on("Stapler (new) (new)", "set_quantity", quantity=1))
+    assert (await hand.zone("Stapler (new) (new)")).get("quantity") == 1
+
+
+async def test_a_popup_may_be_dismissed_in_every_world(stage: Stage, tmp_path: Path) -> None:
+    """It goes just before it is clicked away, and whoever clicks finds nothing."""
+    player = Player(stage, tmp_path, "popup")
+    popup, dismissed = Fault(kind="popup"), Fault(kind="dismissed", skill="click")
+    player.world = player.hand.world = stage.kind(effects=str(player.log), faults=[popup, dismissed])
+    first = (await player.hand.see()).fingerprint
+    await player.hand.do("click", (await player.hand.see()).zones[0])
+    assert await player.hand.title() == stage.kind.popup.title
+    outcome = await player.hand.on(stage.kind.popup.button, "click")
+    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    assert (await player.hand.see()).fingerprint == first
+
+
+@pytest.mark.parametrize(
+    ("name", "falls_back_to"), [("desktop", "Notepad"), ("erp", "Invoices"), ("quest", "Old mill")]
+)
+async def test_dismissed(name: str, falls_back_to: str, tmp_path: Path) -> None:
+    """Only acts while something is open are counted."""
+    player = Player(STAGES[name], tmp_path, "dismissed")
+    fault = Fault(kind="dismissed", skill=player.stage.skill, nth=3 if name == "desktop" else 1)
+    player.world = player.hand.world = player.stage.kind(effects=str(player.log), faults=[fault])
+    await player.prepare()
+    assert await player.hand.title() == player.stage.before
+    outcome = await player.act()
+    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    assert await player.hand.title() == falls_back_to
+    assert player.effects() == 0
+
+
+async def test_a_start_menu_that_closes_by_itself_takes_the_keys_with_it() -> None:
+    hand = Hand(Desktop(faults=[Fault(kind="dismissed", skill="type_text")]))
+    assert (await hand.do("type_text", text="lost")).status == "no_effect"
+    ok(await hand.do("press", key="Win"))
+    assert (await hand.do("type_text", text="notepad")).status == "no_effect"
+    assert await hand.title() == "Desktop"
+
+
+@pytest.mark.parametrize(("name", "login"), [("web", "Log in"), ("erp", "ERP login")])
+async def test_expired(name: str, login: str, tmp_path: Path) -> None:
+    player = Player(STAGES[name], tmp_path, "expired")
+    await player.prepare()
+    outcome = await player.act()
+    assert (outcome.status, outcome.reason) == ("unreachable", "target_not_visible")
+    assert await player.hand.title() == login
+    assert player.effects() == 0
+    await player.prepare()
+    ok(await player.act())
+    assert player.effects() == 1
+
+
+async def test_only_acts_of_somebody_who_is_logged_in_can_find_the_session_expired() -> None:
+    hand = Hand(Web(faults=[Fault(kind="expired")]))
+    await log_in(hand)
+    assert await hand.title() == "Dashboard"
+    assert (await hand.on("Reports", "click")).reason == "target_not_visible"
+    assert await hand.title() == "Log in"
+
+
+async def test_flip(stage: Stage) -> None:
+    """Every other look finds another screen, and between two looks nothing changes by itself."""
+    hand = Hand(stage.kind(faults=[Fault(kind="flip", nth=2, times=4)]))
+    looks = [await hand.see() for _ in range(7)]
+    home, away = looks[0], looks[1]
+    assert away.surface.title == "Reconnecting"
+    assert [zone.role for zone in away.zones] == ["progressbar"]
+    assert [look.fingerprint for look in looks] == [
+        (away if index in (1, 3) else home).fingerprint for index in range(7)
+    ]
+
+
+async def test_what_is_flipped_away_cannot_be_acted_on() -> None:
+    hand = Hand(Shop(faults=[Fault(kind="flip", nth=2)]))
+    stapler = await hand.zone("Stapler")
+    assert await hand.title() == "Reconnecting"
+    assert (await hand.do("set_quantity", stapler, quantity=1)).reason == "target_not_visible"
+    assert (await hand.do("go", page="basket")).status == "no_effect"
+    assert await hand.title() == "Catalogue"
+    ok(await hand.do("set_quantity", stapler, quantity=1))
+
+
+async def test_one_can_wait_for_a_page_to_load() -> None:
+    clock = FakeClock()
+    hand = Hand(Shop(clock=clock, faults=[Fault(kind="slow_load", skill="go", seconds=5.0)]))
+    ok(await hand.do("go", page="basket"))
+    ok(await hand.do("wait", seconds=4.0))
+    assert await hand.title() == "Loading"
+    ok(await hand.do("wait", seconds=1.0))
+    assert (await hand.title(), clock.time) == ("Basket", 1005.0)
+    assert (await hand.do("wait", seconds=-1.0)).reason == "bad_arguments"
+
+
+async def test_waiting_closes_nothing() -> None:
+    hand = Hand(Shop(clock=FakeClock(), faults=[Fault(kind="popup"), Fault(kind="error_not_stored")]))
+    ok(await hand.do("wait", seconds=1.0))
+    ok(await hand.do("wait", seconds=1.0))
+    assert await hand.title() == "Newsletter"
+
+
+# --- what makes no sense
+
+
 @pytest.mark.parametrize(
     ("kind", "fault", "says"),
     [
@@ -353,6 +425,14 @@ async def test_a_detail_is_what_the_screen_or_the_outcome_says() -> None:
         (Arm, {"kind": "transient", "skill": "dance"}, "arm has no skill called 'dance'"),
         (Shop, {"kind": "look_fails", "skill": "go"}, "a look is no use of 'go'"),
         (Shop, {"kind": "slow_load"}, "it needs seconds"),
+        (Shop, {"kind": "flip", "skill": "go"}, "a look is no use of 'go'"),
+        (Quest, {"kind": "renamed", "skill": "wait"}, "wait acts on no zone"),
+        (Shop, {"kind": "expired"}, "nothing in shop can have it"),
+        (Quest, {"kind": "expired"}, "nothing in quest can have it"),
+        (Arm, {"kind": "misnamed"}, "nothing in arm can have it"),
+        (Web, {"kind": "unseen"}, "nothing in web can have it"),
+        (Erp, {"kind": "object_moved"}, "nothing in erp can have it"),
+        (Tabletop, {"kind": "grasp_slipped", "skill": "place_in"}, "place_in cannot meet it in tabletop"),
         (Shop, {"kind": "popup", "nth": 0}, "count from 1"),
         (Shop, {"kind": "earthquake"}, "kind"),
         (Shop, {"kind": "popup", "nht": 2}, "a fault has no 'nht'"),

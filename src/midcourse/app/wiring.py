@@ -24,11 +24,13 @@ from midcourse.ports.world import World
 SIMULATED = {
     "arm": "midcourse.worlds.simulated.arm:Arm",
     "desktop": "midcourse.worlds.simulated.desktop:Desktop",
+    "erp": "midcourse.worlds.simulated.erp:Erp",
+    "quest": "midcourse.worlds.simulated.quest:Quest",
     "shop": "midcourse.worlds.simulated.shop:Shop",
-}
-"""Worlds that keep a log of their effects; without a path of their own it goes into the run's folder."""
     "tabletop": "midcourse.worlds.simulated.tabletop:Tabletop",
     "web": "midcourse.worlds.simulated.web:Web",
+}
+"""Worlds that keep a log of their effects; without a path of their own it goes into the run's folder."""
 
 JOB_FILE = "job.json"
 _PACKAGED = Path(__file__).parent / "tasks"
@@ -42,10 +44,10 @@ class Job:
     name: str
     source: str
     overrides: Mapping[str, str]
-    file: TaskFile
-    settings: Settings
     inputs: Pairs = ()
     """In place of those in the file."""
+    file: TaskFile
+    settings: Settings
 
     @property
     def task(self) -> Task:

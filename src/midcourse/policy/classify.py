@@ -10,6 +10,7 @@ KINDS: dict[str, Kind] = {
     "grasp_slipped": "transient",
     "no_effect": "transient",
     "not_dispatched": "transient",
+    "object_moved": "transient",
     "timeout": "transient",
     "transient": "transient",
     # No step of this kind can ever work from here.

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import hypot
-from typing import Unpack
+from typing import Any, Unpack
 
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
+from midcourse.ports.world import Call
 from midcourse.worlds.base import Scene, failed, probe, skill, unreachable
 from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
 from midcourse.worlds.simulated.kinematics import solve
@@ -90,6 +91,14 @@ class Arm(SimulatedWorld[ArmState]):
         """Whether this thing really lies there, within a centimetre."""
         thing = self._things().get(object)
         return thing is not None and not thing.held and hypot(thing.x - x, thing.y - y) <= NEAR
+
+    async def _do(self, call: Call, arguments: dict[str, Any]) -> Outcome:
+        """Whoever loses the connection to the arm has no answer, and no belief either: the sensors are read anew."""
+        outcome = await super()._do(call, arguments)
+        if self._store_fault is None or self._store_fault.kind == "success_not_stored":
+            return outcome
+        self.state = ArmState()
+        return Outcome(status="unknown", reason="connection_lost", detail=self._store_fault.detail or self.error.text)
 
     def scene(self) -> Scene:
         things = self._believed()

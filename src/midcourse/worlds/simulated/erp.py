@@ -205,8 +205,8 @@ class Erp(SimulatedWorld[ErpState]):
         state = self.state
         return (
             *self._alert(),
-            Zone(id="field_username", role="textbox", label="User", state=(("value", state.username),)),
-            Zone(id="field_password", role="textbox", label="Password", state=(("value", "•" * len(state.password)),)),
+            _login_field("username", "User", state.username),
+            _login_field("password", "Password", "•" * len(state.password)),
             Zone(id="log_in", role="button", label="Log in"),
         )
 
@@ -248,6 +248,10 @@ class Erp(SimulatedWorld[ErpState]):
         form = {**dict(self.state.form), name: value}
         self.state = replace(self.state, form=tuple(form.items()), errors=(), alert="")
         return None
+
+
+def _login_field(name: str, label: str, shown: str) -> Zone:
+    return Zone(id=f"field_{name}", role="textbox", label=label, state=(("value", shown), ("filled", bool(shown))))
 
 
 def _wrong(field: Field, value: Scalar) -> str:

@@ -87,7 +87,7 @@ class Shop(SimulatedWorld[ShopState]):
             return failed("bad_arguments", f"the quantity cannot be {quantity}")
         quantities = {**dict(self.state.basket), product.sku: quantity}
         basket = tuple((one.sku, quantities[one.sku]) for one in PRODUCTS if quantities.get(one.sku))
-        self.state = replace(self.state, basket=basket, alert="")
+        self.state = replace(self.state, basket=basket)
         return None
 
     @skill
@@ -95,9 +95,9 @@ class Shop(SimulatedWorld[ShopState]):
         """Write this into a field, in place of what is there."""
         match zone.id:
             case "field_address":
-                self.state = replace(self.state, address=text, alert="")
+                self.state = replace(self.state, address=text)
             case "field_reference":
-                self.state = replace(self.state, reference=text, alert="")
+                self.state = replace(self.state, reference=text)
             case _:
                 return failed("wrong_target", f"nothing can be written into {zone.role} '{zone.label}'")
         return None

@@ -106,7 +106,8 @@ class Tabletop(Arm):
         if loose and "unseen" in self._seeing:
             del things[loose.pop(self._which("unseen", len(loose)))]
         if len(loose) > 1 and "misnamed" in self._seeing:
-            one, other = loose.pop(self._which("misnamed", len(loose))), loose[self._which("for", len(loose) - 1)]
+            one = loose.pop(self._which("misnamed", len(loose)))
+            other = loose[self._which("for", len(loose))]
             things[one], things[other] = (
                 replace(things[other], name=one),
                 replace(things[one], name=other),
