@@ -11,13 +11,13 @@ from typing import Protocol
 
 from midcourse.app.agent import LiveRun
 from midcourse.app.batch import RESULTS_FILE, Batch, Row
-from midcourse.app.entry import Entry, enter
+from midcourse.app.entry import Entry, enter, is_stored
 from midcourse.app.results import RowEnd, results_csv
 from midcourse.app.wiring import agent_for, export, run_folder
 from midcourse.app.writing import write_whole
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
-from midcourse.errors import MidcourseError, RunBusy, RunUnknown
+from midcourse.errors import MidcourseError, RunBusy
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
@@ -26,7 +26,9 @@ log = logging.getLogger(__name__)
 
 
 class Watcher(Protocol):
-    """Is told what becomes of each row. `began` before it is driven, `heard` with every turn, `ended` once."""
+    """Is told what becomes of each row: `found` if it had ended before, else `ended`; in between, if it is driven."""
+
+    def found(self, row: Row, end: RowEnd) -> None: ...
 
     def began(self, row: Row, *, resumed: bool) -> None: ...
 
@@ -36,6 +38,10 @@ class Watcher(Protocol):
 
 
 class Unwatched:
+    """A watcher that does not look."""
+
+    def found(self, row: Row, end: RowEnd) -> None: ...
+
     def began(self, row: Row, *, resumed: bool) -> None: ...
 
     async def heard(self, row: Row, progress: Progress) -> None: ...
@@ -55,6 +61,8 @@ class Summary:
     """Ended without success."""
     by_reason: Mapping[str, int]
     """Of those that failed, the most frequent first."""
+    failures: tuple[RowEnd, ...]
+    """In order of rows."""
     results: Path
 
     @property
@@ -73,6 +81,7 @@ def summary_of(batch: Batch, ends: Iterable[RowEnd]) -> Summary:
         verified=sum(end.verified for end in ends),
         failed=failed.total(),
         by_reason=dict(failed.most_common()),
+        failures=tuple(sorted((end for end in ends if not end.success), key=lambda end: end.row)),
         results=batch.results,
     )
 
@@ -143,19 +152,17 @@ class _Work:
             return False
         if not (row.folder / "result.json").is_file():
             await export(self._store, row.run, row.folder)
-        self._end(row, RowEnd(row=row.number, run=row.run, result=result))
+        self._ends[row.number] = end = RowEnd(row=row.number, run=row.run, result=result)
+        self._watcher.found(row, end)
         return True
 
     async def _work_through(self, rows: Iterable[Row]) -> None:
         for row in rows:
             if self._winding_down.is_set():
                 return
-            self._end(row, await self._carry_out(row))
+            self._ends[row.number] = end = await self._carry_out(row)
             self._write_results()
-
-    def _end(self, row: Row, end: RowEnd) -> None:
-        self._ends[row.number] = end
-        self._watcher.ended(row, end)
+            self._watcher.ended(row, end)
 
     def _write_results(self) -> None:
         output = [field.name for field in self._batch.job.file.task.output]
@@ -179,7 +186,7 @@ class _Work:
             return RowEnd(row=row.number, run=row.run, problem="error", detail=detail)
 
     async def _run(self, row: Row) -> RowEnd:
-        own = await self._is_stored(row.run)
+        own = await is_stored(self._store, row.run)
         entry = Entry(run=row.run, job=row.job) if own else await self._entered(row)
         result = entry.result
         if result is None:
@@ -192,13 +199,6 @@ class _Work:
 
     async def _entered(self, row: Row) -> Entry:
         return await enter(row.job, row.run, self._store, again=self._again)
-
-    async def _is_stored(self, run_id: str) -> bool:
-        try:
-            await self._store.opening(run_id)
-        except RunUnknown:
-            return False
-        return True
 
     async def _follow(self, row: Row, live: LiveRun) -> Result:
         outcome = asyncio.ensure_future(live.result())

@@ -7,7 +7,7 @@ from midcourse.app.agent import new_run
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.wiring import Job, job_of_run, run_folder, save_job
 from midcourse.domain.result import Result
-from midcourse.errors import KeyTaken
+from midcourse.errors import KeyTaken, RunUnknown, TaskInvalid
 from midcourse.ports.store import Store
 
 
@@ -32,6 +32,10 @@ async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> 
             case Unfinished(run=earlier):
                 return Entry(run=earlier, job=job_of_run(job.settings, earlier), earlier=True)
             case Free(after=after):
+                if await is_stored(store, run_id):
+                    raise TaskInvalid(
+                        f"there is a run '{run_id}' already; choose another --run-id, or midcourse resume {run_id}"
+                    )
                 save_job(job, run_folder(job.settings, run_id))
                 try:
                     await store.begin(new_run(job.task, run_id), job.task, after=after)
@@ -39,3 +43,11 @@ async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> 
                     shutil.rmtree(run_folder(job.settings, run_id))
                     continue
                 return Entry(run=run_id, job=job)
+
+
+async def is_stored(store: Store, run_id: str) -> bool:
+    try:
+        await store.opening(run_id)
+    except RunUnknown:
+        return False
+    return True

@@ -6,6 +6,8 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from rich.text import Text
+
 from midcourse.cli.desk import Choice, Desk
 from midcourse.cli.keyboard import InputEnded, Interrupted
 from midcourse.cli.question import question_panel
@@ -41,7 +43,7 @@ class TerminalApprover:
     """Asks in the terminal, and is abandoned without a trace if the question expires.
 
     `interrupted` is told of Ctrl-C and says whether to ask again, `ended` of Ctrl-D: nobody can answer any more. Neither
-    is an answer.
+    is an answer. `heading` says what the question is about, where that is not plain.
     """
 
     def __init__(
@@ -51,12 +53,14 @@ class TerminalApprover:
         screen: Screen,
         interrupted: Callable[[], Awaitable[bool]],
         ended: Callable[[], None],
+        heading: str = "",
         now: Callable[[], float] = time.time,
     ) -> None:
         self._desk = desk
         self._screen = screen
         self._interrupted = interrupted
         self._ended = ended
+        self._heading = heading
         self._now = now
 
     async def ask(self, question: Question) -> Decision:
@@ -75,6 +79,8 @@ class TerminalApprover:
 
     def _show(self, question: Question) -> None:
         left = max(0.0, question.expires_at - self._now())
+        if self._heading:
+            self._desk.say(Text(self._desk.marks.fit(self._heading, self._desk.width), "bold magenta"))
         self._desk.say(question_panel(question, left, self._desk.width, self._desk.marks))
 
     async def _answer(self, about: About) -> Decision:

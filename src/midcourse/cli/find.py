@@ -1,10 +1,11 @@
 """Runs by name: in full, abbreviated, or `last`."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
 from midcourse.app.agent import DATABASE
+from midcourse.app.batch import batch_ids
 from midcourse.app.settings import Settings
 from midcourse.errors import RunBusy, RunUnknown
 from midcourse.ports.store import RunSummary
@@ -42,6 +43,31 @@ async def find_run(store: SqliteStore, name: str) -> RunSummary:
 
 def _listed(runs: list[RunSummary]) -> list[str]:
     return [f"  {run.id}  {run.final_reason or 'not ended'}  {run.goal}" for run in runs[:SUGGESTED]]
+
+
+async def find_batch(settings: Settings, name: str) -> str | None:
+    """The batch that is meant, if it is one: by its id, the beginning of it, or `last` if the latest run is one of its."""
+    batches = batch_ids(settings)
+    if name in batches:
+        return name
+    if not batches or not has_store(settings):
+        return None
+    with opened_store(settings) as store:
+        runs = [run.id for run in await store.runs()]
+    if name == LAST:
+        meant = [batch_of(run, batches) for run in runs[:1]]
+    elif name in runs:
+        return None
+    else:
+        meant = [each for each in batches if name and each.startswith(name)]
+        meant += [run for run in runs if run.startswith(name) and batch_of(run, batches) is None]
+    return meant[0] if len(meant) == 1 and meant[0] in batches else None
+
+
+def batch_of(run_id: str, batches: Sequence[str]) -> str | None:
+    """The batch that a run is a row of."""
+    head, dash, number = run_id.rpartition("-")
+    return head if dash and number.isdigit() and head in batches else None
 
 
 def is_driven(store: SqliteStore, run_id: str) -> bool:

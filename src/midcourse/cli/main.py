@@ -13,17 +13,23 @@ import typer
 
 from midcourse.cli.options import (
     EXIT_CODES,
+    Again,
     All,
     At,
+    BatchId,
     Change,
+    Concurrency,
     Diff,
     ExampleName,
     Home,
+    Inputs,
     Journal,
     Json,
     Quiet,
+    Results,
     Run,
     RunId,
+    RunOrBatch,
     Set,
     Task,
     teach,
@@ -48,10 +54,22 @@ app = typer.Typer(
         ("midcourse run notepad", "a task that ships with Midcourse"),
         ("midcourse run invoice.toml --set max_calls=10", "your own, on a tighter budget"),
         ("midcourse run order --json | jq .final_reason", "for programs"),
+        ("midcourse run invoice --inputs rows.csv --results done.csv", "once for every row, four at a time"),
     ),
 )
-def run_command(task: Task, set_: Set = None, json: Json = False, quiet: Quiet = False, run_id: RunId = "") -> None:
-    """Carry out a task, and watch it.
+def run_command(
+    task: Task,
+    set_: Set = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    run_id: RunId = "",
+    inputs: Inputs = "",
+    concurrency: Concurrency = None,
+    results: Results = "",
+    batch: BatchId = "",
+    again: Again = False,
+) -> None:
+    """Carry out a task, or one for every row of a table, and watch it.
 
     In a terminal you see the plan, what is observed and the budget, and are
     asked before anything irreversible is done. Ctrl-C pauses and lets you
@@ -60,12 +78,29 @@ def run_command(task: Task, set_: Set = None, json: Json = False, quiet: Quiet =
     Without a terminal nobody can be asked, so what needs an approval is
     denied; Ctrl-C cancels.
 
-    Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
-    before its end.
-    """
-    from midcourse.cli.run import run
+    A task with a key is done once: a second run under it returns the first,
+    or goes on with it.
 
-    raise typer.Exit(run(task, set_ or [], run_id=run_id, json=json, quiet=quiet))
+    Exit codes: 0 success (of all rows), 1 ended without success, 2 misuse,
+    130 left before its end.
+    """
+    from midcourse.cli.run import refuse_mixture, run, run_rows
+
+    refuse_mixture(inputs=inputs, run_id=run_id, batch_id=batch, results=results, concurrency=concurrency)
+    if not inputs:
+        raise typer.Exit(run(task, set_ or [], run_id=run_id, again=again, json=json, quiet=quiet))
+    code = run_rows(
+        task,
+        set_ or [],
+        inputs=inputs,
+        batch_id=batch,
+        concurrency=concurrency,
+        results=results,
+        again=again,
+        json=json,
+        quiet=quiet,
+    )
+    raise typer.Exit(code)
 
 
 @app.command(
@@ -75,8 +110,8 @@ def run_command(task: Task, set_: Set = None, json: Json = False, quiet: Quiet =
         ("midcourse resume 20260802-11", "the beginning of an id is enough"),
     ),
 )
-def resume_command(run: Run, set_: Home = None, json: Json = False, quiet: Quiet = False) -> None:
-    """Go on with a run that was left, or whose process died.
+def resume_command(run: RunOrBatch, set_: Home = None, json: Json = False, quiet: Quiet = False) -> None:
+    """Go on with a run or a batch that was left, or whose process died.
 
     The world is looked at first. Nothing finished is done again, and of what
     was under way it is found out whether it happened. A run that has ended

@@ -32,6 +32,10 @@ Diff = Annotated[
 At = Annotated[
     int, typer.Option("--at", metavar="K", help="The event after which it goes another way.", show_default=False)
 ]
+RunOrBatch = Annotated[
+    str,
+    typer.Argument(metavar="RUN", help="A run's or a batch's id, the beginning of one, or 'last'.", show_default=False),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -45,6 +49,28 @@ Home = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on the last line, and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict only, in one line.")]
 RunId = Annotated[str, typer.Option("--run-id", metavar="ID", help="Call the run this, to resume it by that name.")]
+Inputs = Annotated[
+    str,
+    typer.Option(
+        "--inputs", metavar="FILE", help="A CSV file: one run for each row, its columns are the task's inputs."
+    ),
+]
+Concurrency = Annotated[
+    int | None,
+    typer.Option("--concurrency", min=1, max=256, metavar="N", help="Rows under way at once; 4, if nothing is said."),
+]
+Results = Annotated[
+    str, typer.Option("--results", metavar="FILE", help="Write what each row came to into this CSV file, too.")
+]
+BatchId = Annotated[
+    str, typer.Option("--batch", metavar="ID", help="Call the batch this. The same command again goes on with it.")
+]
+Again = Annotated[
+    bool,
+    typer.Option(
+        "--again", help="Begin anew although an earlier run under the task's key failed and may have done it."
+    ),
+]
 All = Annotated[bool, typer.Option("--all", help="All runs, not only the latest 20.")]
 ExampleName = Annotated[
     str, typer.Argument(metavar="NAME", help="Print the task file of this one.", show_default=False)

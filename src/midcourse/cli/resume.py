@@ -1,15 +1,14 @@
-"""`midcourse resume`: go on with a run that was left, or whose process died."""
+"""`midcourse resume`: go on with a run or a batch that was left, or whose process died."""
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
+from midcourse.app.batch import saved_batch
 from midcourse.app.settings import Settings
-from midcourse.app.wiring import Job, run_folder, saved_job
-from midcourse.cli.find import find_run, opened_store
+from midcourse.app.wiring import job_of_run, run_folder
+from midcourse.cli.find import find_batch, find_run, opened_store
 from midcourse.cli.overrides import settings_with
 from midcourse.cli.session import Manner, pick_up, present
-from midcourse.errors import RunBusy
 
 
 def resume(name: str, overrides: Sequence[str], *, json: bool, quiet: bool) -> int:
@@ -18,22 +17,14 @@ def resume(name: str, overrides: Sequence[str], *, json: bool, quiet: bool) -> i
 
 
 async def _resume(name: str, settings: Settings, manner: Manner) -> int:
+    batch_id = await find_batch(settings, name)
+    if batch_id is not None:
+        from midcourse.cli.batch import conduct_batch
+
+        return await conduct_batch(saved_batch(settings, batch_id), manner)
     with opened_store(settings) as store:
         found = await find_run(store, name)
         result = await store.result(found.id)
         if result is not None:
             return await present(result, store, run_folder(settings, found.id), manner)
-        try:
-            return await pick_up(_job(settings, found.id), found.id, store, manner)
-        except RunBusy:
-            said = f"another process drives run {found.id} right now; midcourse show {found.id} looks on"
-            raise RunBusy(said) from None
-
-
-def _job(settings: Settings, run_id: str) -> Job:
-    """As it was begun, kept where it was found, at the pace that was asked for now."""
-    job = saved_job(run_folder(settings, run_id))
-    now = {"home": str(settings.home)}
-    if "step_delay_seconds" in settings.model_fields_set:
-        now["step_delay_seconds"] = str(settings.step_delay_seconds)
-    return replace(job, settings=job.settings.with_overrides(now))
+        return await pick_up(job_of_run(settings, found.id), found.id, store, manner)

@@ -1,4 +1,4 @@
-"""`midcourse run`: carry out a task."""
+"""`midcourse run`: carry out a task, once or for every row of a table."""
 
 import asyncio
 import re
@@ -12,8 +12,41 @@ from midcourse.cli.session import Manner, begin
 from midcourse.errors import TaskInvalid
 
 
-def run(task: str, overrides: Sequence[str], *, run_id: str, json: bool, quiet: bool) -> int:
-    if run_id and (run_id == LAST or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", run_id)):
-        raise TaskInvalid(f"--run-id '{run_id}': letters, digits, dots and dashes only, and not '{LAST}'")
+def run(task: str, overrides: Sequence[str], *, run_id: str, again: bool, json: bool, quiet: bool) -> int:
+    _check_name("--run-id", run_id)
     job = load_job(task, pairs(overrides))
-    return asyncio.run(begin(job, run_id or new_run_id(), Manner(json=json, quiet=quiet)))
+    return asyncio.run(begin(job, run_id or new_run_id(), Manner(json=json, quiet=quiet), again=again))
+
+
+def run_rows(
+    task: str,
+    overrides: Sequence[str],
+    *,
+    inputs: str,
+    batch_id: str,
+    concurrency: int | None,
+    results: str,
+    again: bool,
+    json: bool,
+    quiet: bool,
+) -> int:
+    from midcourse.cli.batch import begun_batch, conduct_batch
+
+    _check_name("--batch", batch_id)
+    job = load_job(task, pairs(overrides))
+    batch = begun_batch(job, inputs, batch_id=batch_id, results=results, concurrency=concurrency)
+    return asyncio.run(conduct_batch(batch, Manner(json=json, quiet=quiet), again=again))
+
+
+def refuse_mixture(*, inputs: str, run_id: str, batch_id: str, results: str, concurrency: int | None) -> None:
+    """An option that would do nothing is refused: whoever gave it expects it to do something."""
+    if inputs and run_id:
+        raise TaskInvalid("--run-id names one run; with --inputs it is --batch that gives the runs their names")
+    for option, given in (("--batch", batch_id), ("--results", results), ("--concurrency", concurrency)):
+        if given and not inputs:
+            raise TaskInvalid(f"{option} is for many runs: name their rows with --inputs FILE")
+
+
+def _check_name(option: str, name: str) -> None:
+    if name and (name == LAST or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", name)):
+        raise TaskInvalid(f"{option} '{name}': letters, digits, dots and dashes only, 80 at most, and not '{LAST}'")

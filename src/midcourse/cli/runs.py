@@ -2,15 +2,19 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.table import Table
 from rich.text import Text
 
+from midcourse.app.batch import batch_ids
 from midcourse.app.settings import Settings
-from midcourse.cli.find import has_store, local_time, opened_store, state_of
+from midcourse.cli.find import batch_of, has_store, local_time, opened_store, state_of
 from midcourse.cli.overrides import settings_with
 from midcourse.cli.terminal import Terminal, print_object, terminal
+from midcourse.perform.finishing import SUCCESSES
 from midcourse.ports.store import RunSummary
+from midcourse.store.sqlite import SqliteStore
 
 LATEST = 20
 GAP = 2
@@ -19,29 +23,27 @@ STYLES = {"done, verified": "green", "failed": "red"}
 
 def list_runs(overrides: Sequence[str], *, everything: bool, json: bool) -> None:
     settings = settings_with(overrides, "home")
-    found, total = asyncio.run(_found(settings, None if everything else LATEST))
+    where = terminal()
+    most = None if everything else LATEST
+    if where.console.is_terminal and not json:
+        _print_table(settings, most, where)
+        return
+    found = asyncio.run(_found(settings, most))
     if json:
         print_object([_plain(run, state) for run, state in found])
         return
-    where = terminal()
+    for run, state in found:
+        fields = (run.id, state, run.final_reason or "-", local_time(run.began_at), where.marks.clean(run.goal))
+        print("\t".join(fields))
     if not found:
-        where.console.print(f"no runs in '{settings.home}' yet; midcourse run notepad makes one", soft_wrap=True)
-    elif where.console.is_terminal:
-        where.console.print(_table(found, where))
-        if total > len(found):
-            where.console.print(f"{total - len(found)} more: midcourse runs --all")
-    else:
-        for run, state in found:
-            fields = (run.id, state, run.final_reason or "-", local_time(run.began_at), where.marks.clean(run.goal))
-            print("\t".join(fields))
+        _print_none(settings, where)
 
 
-async def _found(settings: Settings, most: int | None) -> tuple[list[tuple[RunSummary, str]], int]:
+async def _found(settings: Settings, most: int | None) -> list[tuple[RunSummary, str]]:
     if not has_store(settings):
-        return [], 0
+        return []
     with opened_store(settings) as store:
-        runs = await store.runs()
-        return [(run, state_of(store, run)) for run in runs[:most]], len(runs)
+        return [(run, state_of(store, run)) for run in (await store.runs())[:most]]
 
 
 def _plain(run: RunSummary, state: str) -> dict[str, object]:
@@ -54,18 +56,70 @@ def _plain(run: RunSummary, state: str) -> dict[str, object]:
     }
 
 
-def _table(found: list[tuple[RunSummary, str]], where: Terminal) -> Table:
-    """One line a run: what does not fit is the end of its goal."""
-    rows = [(run.id, _words(run, state), local_time(run.began_at)[5:16], run.goal) for run, state in found]
+def _print_none(settings: Settings, where: Terminal) -> None:
+    where.console.print(f"no runs in '{settings.home}' yet; midcourse run notepad makes one", soft_wrap=True)
+
+
+# --- for people: one line a run, and one for all rows of a batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    id: str
+    words: str
+    style: str
+    began_at: float
+    goal: str
+
+
+def _print_table(settings: Settings, most: int | None, where: Terminal) -> None:
+    lines, total = asyncio.run(_lines(settings, most))
+    if not lines:
+        _print_none(settings, where)
+        return
+    where.console.print(_table(lines, where))
+    if total > len(lines):
+        where.console.print(f"{total - len(lines)} more: midcourse runs --all")
+
+
+async def _lines(settings: Settings, most: int | None) -> tuple[list[Line], int]:
+    """The latest, and how many there are. Who wants everything gets every row of every batch."""
+    if not has_store(settings):
+        return [], 0
+    batches = [] if most is None else batch_ids(settings)
+    with opened_store(settings) as store:
+        kept: dict[str, list[RunSummary]] = {}
+        for run in await store.runs():
+            kept.setdefault(batch_of(run.id, batches) or run.id, []).append(run)
+        latest = list(kept.items())[:most]
+        return [_batch_line(name, of) if name in batches else _run_line(store, of[0]) for name, of in latest], len(kept)
+
+
+def _run_line(store: SqliteStore, run: RunSummary) -> Line:
+    state = state_of(store, run)
+    words = f"{state}: {run.final_reason}" if state == "failed" else state
+    return Line(id=run.id, words=words, style=STYLES.get(state, "yellow"), began_at=run.began_at, goal=run.goal)
+
+
+def _batch_line(batch_id: str, rows: Sequence[RunSummary]) -> Line:
+    done = sum(row.final_reason in SUCCESSES for row in rows)
+    failed = sum(bool(row.final_reason) for row in rows) - done
+    words = f"batch: {done} done" + (f", {failed} failed" if failed else "")
+    open_ = len(rows) - done - failed
+    words += f", {open_} not ended" if open_ else ""
+    style = "red" if failed else "yellow" if open_ else "green"
+    began = min((row.began_at for row in rows if row.began_at), default=0.0)
+    return Line(id=batch_id, words=words, style=style, began_at=began, goal=rows[-1].goal)
+
+
+def _table(lines: Sequence[Line], where: Terminal) -> Table:
+    """What does not fit is the end of its goal."""
+    rows = [(line.id, line.words, local_time(line.began_at)[5:16], line.goal) for line in lines]
     taken = sum(max(len(row[column]) for row in rows) + GAP for column in range(3))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
     for column in ("run", "state", "began", "goal"):
         table.add_column(column, no_wrap=True)
-    for (run_id, words, began, goal), (_, state) in zip(rows, found, strict=True):
-        style = STYLES.get(state, "yellow")
-        table.add_row(run_id, Text(words, style), began, where.marks.fit(goal, max(8, where.console.width - taken)))
+    for (name, words, began, goal), line in zip(rows, lines, strict=True):
+        fitted = where.marks.fit(goal, max(8, where.console.width - taken))
+        table.add_row(name, Text(words, line.style), began, fitted)
     return table
-
-
-def _words(run: RunSummary, state: str) -> str:
-    return f"{state}: {run.final_reason}" if state == "failed" else state

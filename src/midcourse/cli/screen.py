@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Protocol
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
 from rich.text import Text
 
@@ -16,6 +16,10 @@ from midcourse.cli.view import View
 from midcourse.cli.words import elapsed
 
 TICKS_A_SECOND = 5
+
+
+class Picture(Protocol):
+    def render(self, *, width: int, height: int, now: float, hint: str) -> RenderableType: ...
 
 
 class Screen(Protocol):
@@ -70,10 +74,11 @@ class Lines:
 class LiveView:
     """Redraws the view in place, in this loop and in no other thread."""
 
-    def __init__(self, console: Console, view: View, keyboard: Keyboard) -> None:
+    def __init__(self, console: Console, view: Picture, keyboard: Keyboard, hint: str = "Ctrl-C pauses") -> None:
         self._console = console
         self._view = view
         self._keyboard = keyboard
+        self.hint = hint
         self._live: Live | None = None
         self._drawn = ExitStack()
         self._opened = False
@@ -81,7 +86,7 @@ class LiveView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = max(4, console.size.height - 1)
-        yield self._view.render(width=options.max_width, height=height, now=time.time(), hint="Ctrl-C pauses")
+        yield self._view.render(width=options.max_width, height=height, now=time.time(), hint=self.hint)
 
     def show(self, happening: Happening | None) -> None:
         if self._live is None:

@@ -1,5 +1,6 @@
 """A run from the command line, begun or resumed: wired up, followed, written out, and judged."""
 
+import json
 import logging
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,8 +10,9 @@ from pathlib import Path
 from rich.text import Text
 
 from midcourse.app.agent import DATABASE, Agent, LiveRun
+from midcourse.app.entry import enter
 from midcourse.app.nobody import NOBODY
-from midcourse.app.wiring import Job, agent_for, export, result_json, run_folder, save_job
+from midcourse.app.wiring import Job, agent_for, export, result_json, run_folder
 from midcourse.cli.approval import TerminalApprover
 from midcourse.cli.conduct import Conductor
 from midcourse.cli.desk import Desk
@@ -21,7 +23,7 @@ from midcourse.cli.verdict import Verdict, most_steps
 from midcourse.cli.view import View
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
-from midcourse.errors import TaskInvalid
+from midcourse.errors import RunBusy
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
 
@@ -40,22 +42,25 @@ class Manner:
         return self.json or self.quiet
 
 
-async def begin(job: Job, run_id: str, manner: Manner) -> int:
+async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False) -> int:
+    """A new run, or the earlier one under the same business key."""
     with SqliteStore(job.settings.home / DATABASE) as store:
-        if any(run.id == run_id for run in await store.runs()):
-            raise TaskInvalid(
-                f"there is a run '{run_id}' already; choose another --run-id, or midcourse resume {run_id}"
-            )
-        session = Session(job, run_id, store, manner)
-        save_job(job, session.folder)
-        return await session.conduct(session.agent.start(job.task, run_id=run_id))
+        entry = await enter(job, run_id, store, again=again)
+        if entry.result is not None:
+            folder = run_folder(job.settings, entry.run)
+            return await present(entry.result, store, folder, manner, key=job.task.key)
+        return await pick_up(entry.job, entry.run, store, manner)
 
 
 async def pick_up(job: Job, run_id: str, store: SqliteStore, manner: Manner) -> int:
     session = Session(job, run_id, store, manner)
     run, _ = await store.load(run_id)
     session.view.recall(run, await store.plans(run_id), await store.journal(run_id))
-    return await session.conduct(session.agent.pick_up(run_id))
+    try:
+        return await session.conduct(session.agent.pick_up(run_id))
+    except RunBusy:
+        said = f"another process drives run {run_id} right now; midcourse show {run_id} looks on"
+        raise RunBusy(said) from None
 
 
 class Session:
@@ -69,7 +74,7 @@ class Session:
         self._terminal = terminal(silent=manner.silent)
         self.view = View(name=job.name, goal=job.task.goal, run_id=run_id, marks=self._terminal.marks)
         keyboard = Keyboard()
-        desk = _desk(self._terminal, keyboard)
+        desk = desk_at(self._terminal, keyboard)
         screen = _screen(self._terminal, self.view, keyboard, manner)
         self._conductor = Conductor(store=store, view=self.view, screen=screen, desk=desk, live=self._terminal.live)
         approver = desk and TerminalApprover(
@@ -104,7 +109,7 @@ class Session:
         return LEFT
 
 
-def _desk(where: Terminal, keyboard: Keyboard) -> Desk | None:
+def desk_at(where: Terminal, keyboard: Keyboard) -> Desk | None:
     return where.asks_on and Desk(console=where.asks_on, keyboard=keyboard, marks=where.marks)
 
 
@@ -114,16 +119,21 @@ def _screen(where: Terminal, view: View, keyboard: Keyboard, manner: Manner) -> 
     return LiveView(where.console, view, keyboard) if where.live else Lines(where.console, view)
 
 
-async def present(result: Result, store: Store, folder: Path, manner: Manner) -> int:
-    """Say what a run came to, and return the exit code for it."""
+async def present(result: Result, store: Store, folder: Path, manner: Manner, *, key: str = "") -> int:
+    """Say what a run came to, and return the exit code for it. `key`: it had done it before, under this one."""
     if manner.json:
-        print_json(result_json(result))
+        plain = result_json(result)
+        print_json(json.dumps({**json.loads(plain), "again": True}, ensure_ascii=False) if key else plain)
     else:
         where = terminal()
         verdict = await verdict_of(result, store, folder)
+        before = f"already done under this key: {where.marks.clean(key)}" if key else ""
         if manner.quiet:
-            where.console.print(Text(verdict.line(where.marks)), soft_wrap=True)
+            line = "; ".join(part for part in (before, verdict.line(where.marks)) if part)
+            where.console.print(Text(line), soft_wrap=True)
         else:
+            if before:
+                where.console.print(Text(before, "bold"), soft_wrap=True)
             verdict.print(where.console, where.marks, most_steps(where.console))
     return SUCCEEDED if result.success else FAILED
 

@@ -148,8 +148,11 @@ class View:
     def _head(self, width: int, most: int, now: float) -> list[Text]:
         goal = [Text(line, "bold") for line in self.marks.wrap(self.goal, width, most)]
         frame = self.marks.spinner[int(now * 5) % len(self.marks.spinner)]
-        status = status_of(self._run, now, self._words_now())
-        return [*goal, Text(f"{frame} {self.marks.fit(status, width - 2)}", "cyan")]
+        return [*goal, Text(f"{frame} {self.marks.fit(self.status(now), width - 2)}", "cyan")]
+
+    def status(self, now: float) -> str:
+        """What the run is waiting for, in words."""
+        return status_of(self._run, now, self._words_now())
 
     def _words_now(self) -> str:
         segment = self._run.segment if self._run else None
