@@ -49,12 +49,12 @@ async def _fork(found: Found, at: int, job: Job, changes: Mapping[str, str], man
     run_id = new_run_id()
     with SqliteStore(job.settings.home / DATABASE) as store:
         session = Session(job, run_id, store, manner)
+        save_job(job, session.folder)
         try:
             forked = await fork_run(found.journal, at, agent=session.agent, store=store, run_id=run_id, limits=limits)
         except BaseException:
             shutil.rmtree(session.folder, ignore_errors=True)
             raise
-        save_job(job, session.folder)
         _announce(found, at, forked, manner)
         run, _ = await store.load(run_id)
         session.view.recall(run, await store.plans(run_id), ())
