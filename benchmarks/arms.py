@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
 from typing import Any
 from unittest.mock import patch
@@ -92,7 +93,12 @@ class Trial:
 
 
 def run_trial(task: str, seed: int, drift: Drift, arm: Arm) -> Trial:
-    return asyncio.run(_trial(load_job(task, {}), seed, drift, arm))
+    return asyncio.run(_trial(job_of(task), seed, drift, arm))
+
+
+@cache
+def job_of(task: str) -> Job:
+    return load_job(task, {})
 
 
 def world_of(job: Job, seed: int, drift: Drift, clock: FakeClock) -> SimulatedWorld[Any]:
@@ -109,7 +115,15 @@ async def _trial(job: Job, seed: int, drift: Drift, arm: Arm) -> Trial:
     planner = await planner_of(job, seed, arm)
     task = replace(job.task, limits=limits_of(job.task.limits, arm))
     vault = Vault()
-    agent = Agent(world=world, planner=planner, approver=person, store=MemoryStore(), clock=clock, vault=vault)
+    agent = Agent(
+        world=world,
+        planner=planner,
+        approver=person,
+        store=MemoryStore(),
+        clock=clock,
+        vault=vault,
+        settings=job.settings,
+    )
     with taken_away(arm.without):
         result = await agent.run(task, run_id="trial")
     looks = result.extensions
@@ -229,7 +243,14 @@ async def nominal_steps(job: Job, seed: int) -> tuple[Draft, ...]:
     """What the task takes in this very world if nothing goes wrong: the plan of somebody who knows it by heart."""
     clock, store = FakeClock(), MemoryStore()
     world = world_of(job, seed, Drift(), clock)
-    agent = Agent(world=world, planner=planner_for(job.file.planner), store=store, clock=clock, vault=Vault())
+    agent = Agent(
+        world=world,
+        planner=planner_for(job.file.planner),
+        store=store,
+        clock=clock,
+        vault=Vault(),
+        settings=job.settings,
+    )
     result = await agent.run(job.task, run_id="nominal")
     assert result.verified, f"{job.name} does not even work in a world without trouble: {result.final_detail}"
     plans = {plan.version: plan for plan in await store.plans("nominal")}

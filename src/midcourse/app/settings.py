@@ -191,7 +191,10 @@ class Settings(BaseSettings):
     @classmethod
     def load(cls, task: Mapping[str, object] | None = None, overrides: Mapping[str, str] | None = None) -> "Settings":
         """The settings of a run: `overrides` are from `--set`, `task` from the task file's `[settings]`."""
-        return _built({}, "").with_overrides(overrides or {}).with_task(task or {})
+        settings = _built({}, "")
+        if overrides:
+            settings = settings.with_overrides(overrides)
+        return settings.with_task(task) if task else settings
 
     def with_overrides(self, pairs: Mapping[str, str]) -> "Settings":
         """These settings with others in their place, given as text: `{"max_calls": "5", "approvals": "never"}`."""
