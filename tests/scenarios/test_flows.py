@@ -1,0 +1,196 @@
+"""Seed 000, section 10: the same rolling horizon in a browser, in an ERP and in a game.
+
+The seed's plans, cut where the screen changes: nobody can plan the fields of a form that is not open yet.
+"""
+
+import pytest
+
+from midcourse.app.taskfile import parse_task_file
+from midcourse.app.wiring import load_job, planner_for
+from midcourse.domain.argument import Scalar
+from midcourse.domain.plan import REPLAN
+from midcourse.testing import FakeClock
+from midcourse.worlds.simulated import Erp, Fault
+from tests.scenarios.stage import Played, Stage, example
+
+
+@pytest.fixture(autouse=True)
+def password(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", "lovelace")
+    return "lovelace"
+
+
+def segments(played: Played) -> list[list[str]]:
+    """What each plan says, `__replan__` by its name."""
+    return [[REPLAN if step.zone == REPLAN else step.says for step in plan.steps] for plan in played.plans]
+
+
+def screens(played: Played) -> list[str]:
+    """What each plan was made from."""
+    return [context.observation.surface.title for context in played.contexts]
+
+
+async def play(stage: Stage) -> Played:
+    played = await stage.play()
+    assert played.ended == (True, True, "goal_reached")
+    assert played.result.replans == played.result.extensions, "every replan follows a transition that was seen"
+    assert played.result.attempts == ()
+    assert len(played.completed) == len(set(played.completed)), "nothing is done twice"
+    return played
+
+
+# --- web automation
+
+
+WEB = [
+    ["Open the browser", "Go to the application", REPLAN],
+    ["Click the user name", "Type the user name", "Click the password", "Type the password", "Log in", REPLAN],
+    ["Click the tab Reports", "Click the period", "Type the period", "Generate the report", REPLAN],
+    ["Read the total"],
+]
+
+
+async def test_web_automation() -> None:
+    """A: to the login page. B: log in. C: on the dashboard, the Reports tab and Generate; and the figure, on a page of its own."""
+    stage = example("report")
+    played = await play(stage)
+    assert segments(played) == WEB
+    assert screens(played) == ["Desktop", "Log in", "Dashboard", "Report 2026-Q1"]
+    (report,) = stage.effects
+    assert (report.effect, report.get("period")) == ("report", "2026-Q1")
+    assert played.result.data == (("total", report.get("total")),)
+
+
+async def test_the_password_is_typed_and_written_down_nowhere(password: str) -> None:
+    stage = example("report")
+    played = await stage.play()
+    kept = [*played.turns, *played.plans, *played.contexts, played.result]
+    assert password not in repr(kept)
+    assert "Type the password" in played.completed
+
+
+async def test_without_the_password_nothing_is_typed_and_the_run_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MIDCOURSE_SECRET_PASSWORD")
+    stage = example("report")
+    played = await stage.play()
+    assert not played.result.success
+    assert stage.effects == ()
+    assert "secret 'password' has no value" in [attempt.detail for attempt in played.result.attempts]
+
+
+async def test_a_wrong_password_is_an_honest_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", "turing")
+    stage = example("report")
+    played = await stage.play()
+    assert not played.result.success
+    assert stage.effects == ()
+
+
+@pytest.mark.parametrize("nth", range(1, 5))
+async def test_a_session_that_expires_is_logged_in_again(nth: int) -> None:
+    """Wherever it happens, the report is generated once, and what was typed before is typed again."""
+    stage = example("report", faults=[Fault(kind="expired", nth=nth)])
+    played = await stage.play()
+    assert played.ended == (True, True, "goal_reached")
+    assert len(stage.effects) == 1
+    assert played.completed.count("Log in") == 2
+    assert played.completed.count("Generate the report") == 1
+
+
+# --- robotic process automation
+
+
+FIELDS = ["supplier", "invoice number", "amount", "date", "cost centre"]
+RPA = [
+    ["Open the ERP", REPLAN],
+    ["Type the user", "Type the password", "Log in", REPLAN],
+    ["Click the menu Invoices", REPLAN],
+    ["Click New invoice", REPLAN],
+    [*(f"Fill in the {field}" for field in FIELDS), "Submit the invoice", REPLAN],
+    ["Read the document number"],
+]
+
+
+async def test_robotic_process_automation() -> None:
+    """A: open the ERP. B: log in. C: Invoices, New Invoice, fill in, Submit; a screen each."""
+    stage = example("invoice")
+    played = await play(stage)
+    assert segments(played) == RPA
+    (invoice,) = stage.effects
+    assert played.result.data == (("document", invoice.get("document")),)
+    inputs = dict(stage.task.inputs)
+    assert {name: invoice.get(name) for name in ("supplier", "number", "amount", "date", "cost_centre")} == {
+        name: inputs[name] for name in ("supplier", "number", "amount", "date", "cost_centre")
+    }
+
+
+def invoice(**inputs: Scalar) -> Stage:
+    """Another invoice than the one in the task file."""
+    file = parse_task_file(load_job("invoice", {}).source, inputs=tuple(inputs.items()))
+    clock = FakeClock()
+    planner = planner_for(file.planner)
+    return Stage(world=Erp(clock=clock), planner=planner, task=file.task, clock=clock, settings=file.settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("amount", 0.0), ("date", "31.3.2026"), ("number", "1001"), ("cost_centre", "HQ")]
+)
+async def test_an_invoice_that_the_erp_rejects_is_never_booked(name: str, value: str | float) -> None:
+    """'Not booked' is evidence: nothing was sent twice in the dark, and nobody has to be asked."""
+    stage = invoice(**{name: value})
+    played = await stage.play()
+    assert not played.result.success
+    assert stage.effects == ()
+    assert {a.reason for a in played.result.attempts if a.says == "Submit the invoice"} == {"no_effect"}
+
+
+# --- game
+
+
+GAME = [
+    ["Walk to the elder", REPLAN],
+    ["Accept the quest", REPLAN],
+    ["Walk to the old mill", "Take the lantern", REPLAN],
+    ["Turn in the quest", REPLAN],
+]
+
+
+async def test_game() -> None:
+    """A: to the quest giver. B: accept. C: to the objective, interact; then the dialog that says it is complete."""
+    stage = example("quest")
+    played = await play(stage)
+    assert segments(played) == GAME
+    assert [effect.effect for effect in stage.effects] == ["quest_accepted", "quest_completed"]
+    assert screens(played) == ["Village", "Elder Mara", "Village", "Quest complete", "Old mill"]
+
+
+async def test_the_map_that_changed_is_what_the_third_plan_is_made_from() -> None:
+    played = await example("quest").play()
+    first, third = (
+        {zone.label for zone in played.contexts[index].observation.zones if zone.role in ("place", "object")}
+        for index in (0, 2)
+    )
+    assert third - first == {"Old mill", "Lantern"}
+
+
+# --- a robot (seed 004)
+
+
+async def test_the_camera_errs_the_gripper_slips_and_the_cubes_are_sorted_all_the_same() -> None:
+    stage = example("tabletop")
+    played = await stage.play()
+    assert played.ended == (True, True, "goal_reached")
+    reasons = {attempt.reason for attempt in played.result.attempts}
+    assert reasons == {"expectation_unmet", "object_moved", "grasp_slipped"}
+    where = {one.get("object"): one.get("bin") for one in stage.effects if one.effect == "placed"}
+    assert where == {"red_cube": "red_bin", "blue_cube": "blue_bin", "green_cube": "green_bin"}
+
+
+async def test_a_cube_out_of_reach_ends_the_sorting_at_once() -> None:
+    stage = example(
+        "tabletop", options={"objects": "red_cube=1.2,0.0 blue_cube=0.4,0.1 green_cube=0.5,-0.1", "drift": {}}
+    )
+    played = await stage.play()
+    assert played.ended == (False, False, "structural_failure")
+    assert played.result.final_detail.startswith("pick failed: unreachable — IK did not converge in 400 iters")
+    assert played.result.executions == 1
