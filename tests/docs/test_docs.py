@@ -11,6 +11,7 @@ import pytest
 
 from midcourse.app.taskfile import parse_task_file
 from midcourse.domain.move import FinalReason
+from midcourse.worlds.simulated.faults import FAULT_KINDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -79,6 +80,11 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_fault_is_explained():
+    page = (ROOT / "docs" / "hostile-worlds.md").read_text()
+    assert all(f"`{kind}`" in page for kind in FAULT_KINDS)
 
 
 def test_every_final_reason_is_explained():
