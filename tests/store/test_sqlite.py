@@ -46,6 +46,27 @@ async def main(path, run_id, count):
 asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
 """
 
+RACER = """
+import asyncio, sys
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.errors import KeyTaken
+from midcourse.store.sqlite import SqliteStore
+
+async def main(path, name, keys):
+    with SqliteStore(path) as store:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        for key in range(keys):
+            try:
+                await store.begin(Run(id=f"{name}-{key}"), Task(goal="Win", key=f"key {key}"))
+            except KeyTaken:
+                continue
+            print(key, flush=True)
+
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+"""
+
 CLAIMER = """
 import sys
 from midcourse.store.sqlite import SqliteStore
@@ -150,6 +171,18 @@ class TestSeveralProcesses:
                     assert len(await store.ledger(run_id)) == 30
 
         asyncio.run(play())
+
+    def test_that_begin_under_the_same_keys_at_once_get_each_key_once(self, tmp_path: Path) -> None:
+        path, keys = tmp_path / "runs.db", 60
+        with child(RACER, path, "a", keys) as a, child(RACER, path, "b", keys) as b, child(RACER, path, "c", keys) as c:
+            for process in (a, b, c):
+                assert line(process) == "ready"
+            for process in (a, b, c):
+                assert process.stdin
+                process.stdin.write("go\n")
+                process.stdin.flush()
+            won = [process.communicate()[0].split() for process in (a, b, c)]
+        assert sorted(int(key) for each in won for key in each) == list(range(keys))
 
     def test_wait_for_a_writer_while_the_file_is_still_new(self, tmp_path: Path) -> None:
         path = tmp_path / "runs.db"

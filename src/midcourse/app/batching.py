@@ -17,7 +17,7 @@ from midcourse.app.wiring import agent_for, export, run_folder
 from midcourse.app.writing import write_whole
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
-from midcourse.errors import MidcourseError, RunBusy
+from midcourse.errors import MidcourseError, RunBusy, RunEnded
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
@@ -193,7 +193,12 @@ class _Work:
             folder = run_folder(entry.job.settings, entry.run)
             agent = replace(agent_for(entry.job, folder, self._approver_for(row)), store=self._store)
             self._watcher.began(row, resumed=own or entry.earlier)
-            result = await self._follow(row, agent.pick_up(entry.run))
+            try:
+                result = await self._follow(row, agent.pick_up(entry.run))
+            except RunEnded:  # another process had the same in mind, and was faster
+                result = await self._store.result(entry.run)
+                if result is None:
+                    raise
             await export(self._store, entry.run, folder)
         return RowEnd(row=row.number, run=entry.run, result=result)
 

@@ -23,7 +23,7 @@ from midcourse.cli.verdict import Verdict, most_steps
 from midcourse.cli.view import View
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
-from midcourse.errors import RunBusy
+from midcourse.errors import RunBusy, RunEnded
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
 
@@ -49,7 +49,13 @@ async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False) -
         if entry.result is not None:
             folder = run_folder(job.settings, entry.run)
             return await present(entry.result, store, folder, manner, key=job.task.key)
-        return await pick_up(entry.job, entry.run, store, manner)
+        try:
+            return await pick_up(entry.job, entry.run, store, manner)
+        except RunEnded:  # a process that began it together with this one was faster
+            result = await store.result(entry.run)
+            if result is None:
+                raise
+            return await present(result, store, run_folder(job.settings, entry.run), manner, key=job.task.key)
 
 
 async def pick_up(job: Job, run_id: str, store: SqliteStore, manner: Manner) -> int:
