@@ -1,0 +1,288 @@
+"""The promises over whole runs in made-up worlds, with whatever planner, judged by the world's own log."""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midcourse.domain.budget import FREE, Limits
+from midcourse.domain.command import Act, AskPerson
+from midcourse.domain.phase import Ended
+from midcourse.domain.plan import GLOBAL, REPLAN
+from midcourse.domain.result import Result
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.drive import Progress, is_over
+from midcourse.ports.planner import Planner
+from midcourse.runtimes.local import LocalRuntime
+from midcourse.testing import Erring, Garbage
+from tests.harness import Bench
+from tests.properties.adversary import Turn
+from tests.properties.test_event_orders import Failures, Permits, acting_on
+from tests.properties.wonderland import Plot, Wanderer, Witness, Wonderland
+
+SEEDS = st.integers(min_value=0, max_value=2**32)
+GENEROUS = Limits(
+    max_calls=60, max_replans=40, max_error_replans=40, max_segments=60, max_reopenings=20, structural_stop=False
+)
+
+
+@dataclass(kw_only=True)
+class Story:
+    """One run in one made-up world, and everything that can be said of it afterwards."""
+
+    seed: int
+    limits: Limits = GENEROUS
+    planner: Planner | None = None
+    calm: bool = False
+    keeps: bool = True
+    fences: bool = True
+    world: Wonderland = field(init=False)
+    bench: Bench = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.world = Wonderland(Plot(seed=self.seed, calm=self.calm), keeps=self.keeps, fences=self.fences)
+        self.witness = Witness(self.world, self.seed)
+        self.bench = Bench(
+            world=self.world,
+            planner=self.planner or Wanderer(self.seed),
+            approver=self.witness,
+            task=Task(goal="wander", limits=self.limits),
+        )
+
+    def run(self) -> Result:
+        return asyncio.run(self.bench.run())
+
+    def run_with_deaths(self, moments: list[int]) -> Result:
+        """The process dies at these moments, each time in the middle of something, and another one goes on."""
+        self.world.dies_at = moments
+        return asyncio.run(self._live_and_die(len(moments) + 1))
+
+    async def _live_and_die(self, lives: int) -> Result:
+        for life in range(lives + 1):
+            runtime = LocalRuntime(self.bench.ports, self.bench.history.append)
+            body = asyncio.create_task(runtime.begin(self.bench.first()) if life == 0 else runtime.resume())
+            self.world.on_death = body.cancel
+            try:
+                await body
+            except asyncio.CancelledError:
+                continue
+            return await self.bench.result()
+        raise AssertionError("it never came to an end")
+
+    @property
+    def turns(self) -> list[Turn]:
+        before: Run = self.bench.first()
+        turns: list[Turn] = []
+        for progress in self.bench.history:
+            turns.append(Turn(before=before, event=progress.event, after=progress.run, commands=progress.commands))
+            before = progress.run
+        return turns
+
+
+def check_horizon(story: Story) -> None:
+    """1: whatever was touched was visible when the plan was made, and a transition is where a plan ends."""
+    store = story.bench.store
+    plans = asyncio.run(store.plans("run"))
+    for plan in plans:
+        seen = asyncio.run(store.observation("run", plan.observation))
+        assert seen is not None
+        visible = {zone.id for zone in seen.zones} | {GLOBAL, REPLAN}
+        for step in plan.steps:
+            assert step.zone in visible
+            last = step.index == len(plan.steps) - 1
+            if step.transition:
+                assert (last and plan.final) or plan.steps[step.index + 1].zone == REPLAN
+        assert all(step.zone != REPLAN for step in plan.steps[:-1])
+        assert plan.final == (not plan.steps or plan.steps[-1].zone != REPLAN)
+    planned = {step.zone for plan in plans for step in plan.steps}
+    assert set(story.world.touched) <= planned
+
+
+def check_deeds(story: Story, result: Result) -> None:
+    """2 and 6: nothing irreversible twice; what nobody could decide was left to a person."""
+    twice = [effect for effect, times in Counter(story.world.effects).items() if times > 1]
+    assert not twice, f"{twice} in {story.world.effects}"
+    if result.success:
+        assert not any(step.doubtful for step in result.completed)
+    if any(step.doubtful for step in result.completed):
+        asked = story.bench.commands(AskPerson)
+        given_up = ("budget_exhausted", "deadline_exceeded", "world_lost", "cancelled")
+        assert result.final_reason in given_up or any(question.about == "happened" for question in asked)
+
+
+def check_seen(story: Story) -> None:
+    """5: nothing was done on a screen that was not seen just now."""
+    for turn in story.turns:
+        for _ in turn.sent(Act):
+            step = acting_on(turn.after)
+            assert turn.after.seen is not None
+            assert not turn.after.seen.stale or (step.place == "global" and step.effect != "irreversible")
+
+
+def check_budget(result: Result, run: Run) -> None:
+    """4: within every ceiling."""
+    used = result.budget
+    assert used.calls <= used.max_calls
+    assert used.segments <= used.max_segments
+    assert used.replans <= used.max_replans
+    assert used.error_replans <= used.max_error_replans
+    assert used.wall_seconds <= used.max_wall_seconds
+    assert used.overrun == FREE
+    assert run.budget.reserved == FREE
+
+
+def check_all(story: Story, result: Result) -> None:
+    run, _ = asyncio.run(story.bench.store.load("run"))
+    assert is_over(run)
+    assert isinstance(run.phase, Ended)
+    assert result.final_reason == run.phase.reason
+    assert result.final_reason != "internal_error"
+    assert result.final_detail
+    check_horizon(story)
+    check_deeds(story, result)
+    check_seen(story)
+    check_budget(result, run)
+
+
+@given(SEEDS)
+def test_a_wanderer_keeps_every_promise(seed: int) -> None:
+    story = Story(seed=seed)
+    check_all(story, story.run())
+    failures, permits = Failures(), Permits()
+    for turn in story.turns:
+        failures.check(turn)
+        permits.check(turn)
+    assert all(effect in story.witness.allowed for effect in story.world.effects), "7: nobody was asked"
+
+
+@given(SEEDS)
+def test_a_wanderer_whom_nobody_watches_keeps_every_promise(seed: int) -> None:
+    story = Story(seed=seed, limits=replace(GENEROUS, approvals="never"))
+    check_all(story, story.run())
+    failures = Failures()
+    for turn in story.turns:
+        failures.check(turn)
+
+
+@given(SEEDS)
+def test_where_nobody_can_be_kept_out_nothing_irreversible_happens_twice(seed: int) -> None:
+    story = Story(seed=seed, limits=replace(GENEROUS, approvals="never"), fences=False)
+    result = story.run()
+    story.world.settle()
+    check_all(story, result)
+
+
+@given(SEEDS)
+def test_a_planner_that_errs_keeps_every_promise(seed: int) -> None:
+    story = Story(seed=seed, planner=Erring(Wanderer(seed), 0.6, seed), limits=replace(GENEROUS, approvals="never"))
+    check_all(story, story.run())
+
+
+@given(SEEDS)
+def test_a_planner_of_garbage_keeps_every_promise(seed: int) -> None:
+    limits = replace(GENEROUS, approvals=Random(seed).choice(("always", "never")))
+    story = Story(seed=seed, planner=Garbage(seed), limits=limits)
+    run_result = story.run()
+    run, _ = asyncio.run(story.bench.store.load("run"))
+    assert is_over(run)
+    assert run_result.final_reason != "internal_error"
+    check_horizon(story)
+    check_deeds(story, run_result)
+    assert run_result.budget.calls <= run_result.budget.max_calls or run_result.budget.overrun != FREE
+
+
+@given(SEEDS)
+def test_narrow_limits_are_ceilings(seed: int) -> None:
+    pick = Random(seed).choice
+    limits = Limits(
+        max_calls=pick((1, 2, 5, 9)),
+        max_segments=pick((1, 2, 4)),
+        max_replans=pick((0, 1, 3)),
+        max_error_replans=pick((0, 1)),
+        max_step_retries=pick((0, 1, 2)),
+        look_calls=pick((0, 1, 2)),
+        max_wall_seconds=pick((5.0, 20.0, 3600.0)),
+        count_extensions=pick((True, False)),
+        final_looks=pick(("each", "last")),
+        approvals=pick(("always", "never")),
+    )
+    story = Story(seed=seed, limits=limits)
+    check_all(story, story.run())
+
+
+@given(SEEDS)
+def test_in_a_calm_world_nothing_is_in_doubt_where_evidence_is_asked_for(seed: int) -> None:
+    story = Story(seed=seed, calm=True)
+    result = story.run()
+    check_all(story, result)
+
+
+# --- the process dies
+
+
+@given(SEEDS, st.lists(st.integers(min_value=1, max_value=60), min_size=1, max_size=4, unique=True))
+def test_nothing_irreversible_happens_twice_whenever_the_process_dies(seed: int, moments: list[int]) -> None:
+    story = Story(seed=seed, limits=replace(GENEROUS, approvals="never"))
+    check_all(story, story.run_with_deaths(moments))
+
+
+@given(SEEDS, st.lists(st.integers(min_value=1, max_value=60), min_size=1, max_size=4, unique=True))
+def test_nothing_irreversible_happens_twice_if_the_session_dies_too(seed: int, moments: list[int]) -> None:
+    story = Story(seed=seed, limits=replace(GENEROUS, approvals="never"), keeps=False)
+    check_all(story, story.run_with_deaths(moments))
+
+
+class Killed(BaseException):
+    """The process is gone between two turns."""
+
+
+@given(SEEDS, st.integers(min_value=1, max_value=60))
+def test_a_run_goes_on_from_any_turn(seed: int, turn: int) -> None:
+    """Killed right after a turn was written down, before anything that it commands was begun."""
+    story = Story(seed=seed)
+
+    def listen(progress: Progress) -> None:
+        story.bench.history.append(progress)
+        if len(story.bench.history) == turn:
+            raise Killed
+
+    async def both_lives() -> Result:
+        try:
+            await LocalRuntime(story.bench.ports, listen).begin(story.bench.first())
+        except Killed:
+            run, _ = await story.bench.store.load("run")
+            if not is_over(run):
+                await LocalRuntime(story.bench.ports, story.bench.history.append).resume()
+        return await story.bench.result()
+
+    check_all(story, asyncio.run(both_lives()))
+
+
+def test_stories_are_worth_telling() -> None:
+    """The worlds above do have orders, doubts, questions, deaths and ends of many kinds in them."""
+    ends: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
+    for seed in range(120):
+        story = Story(seed=seed)
+        result = story.run()
+        ends[result.final_reason] += 1
+        seen["effects"] += len(story.world.effects)
+        seen["doubtful"] += sum(step.doubtful for step in result.completed)
+        for progress in story.bench.history:
+            seen[progress.event.kind] += 1
+            seen.update(command.kind for command in progress.commands)
+    assert len(ends) >= 5, ends
+    for kind in ("effects", "act", "verify", "ask_person", "wait", "verified", "make_plan"):
+        assert seen[kind] >= 20, (kind, seen)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_same_seed_tells_the_same_story(seed: int) -> None:
+    one, other = Story(seed=seed), Story(seed=seed)
+    assert one.run() == other.run()
+    assert one.world.effects == other.world.effects
