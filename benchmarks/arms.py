@@ -214,7 +214,7 @@ class Person:
 
 class Vault:
     def reveal(self, name: str) -> str:
-        return f"the {name}"
+        return "lovelace"  # what every simulated application takes
 
 
 # --- arms
