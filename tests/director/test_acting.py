@@ -318,6 +318,15 @@ def test_an_approval_for_the_run_is_not_used_up_by_a_doubt() -> None:
     assert isinstance(once.phase, Asking)
 
 
+def test_an_approval_for_the_run_ends_with_the_certain_effect() -> None:
+    """Nothing is done twice, so it could never be used again, and a run has to stay small."""
+    drill = Drill().to_acting(ORDER, REPLAN_STEP).decides("approved", once=False).sees("f1").acts("ok", **SEEN)
+    assert drill.run.grants == ()
+    doubted = Drill().to_acting(ORDER, REPLAN_STEP).decides("approved", once=False).sees("f1").acts("unknown")
+    assert len(doubted.run.grants) == 1
+    assert doubted.verifies("happened", evidence="probe").run.grants == ()
+
+
 def test_an_approval_expires() -> None:
     drill = Drill(approval_seconds=50.0).to_acting(ONE, ORDER)
     drill.decides("approved").sees("f1").acts("ok", after=60.0)

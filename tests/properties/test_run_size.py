@@ -1,55 +1,111 @@
-"""A run stays small: it is carried along by every engine and written down at every turn."""
+"""A run stays small: at most 64 KB after 5,000 steps, 1,000 of them irreversible."""
 
-from dataclasses import replace
-from hashlib import blake2b
+import time
+from typing import Any
+
+import pytest
 
 from midcourse.codec import decode, encode
-from midcourse.domain.phase import Acting
-from midcourse.domain.plan import PlannedStep
+from midcourse.domain.event import Guided
+from midcourse.domain.plan import PlannedStep, Target
 from midcourse.domain.run import Run
+from midcourse.policy.identity import call_digest
 from tests.harness import REPLAN_STEP, Drill
 
-STEPS = 5_000
-IRREVERSIBLE_EVERY = 5
-A_PLAN = 49
-MOST_BYTES = 64 * 1024
+MOST = 64 * 1024
+STEPS = 5000
+PLAN = 50
+"""Steps of a plan, every fifth of them irreversible."""
+
+LIMITS: dict[str, Any] = {
+    "max_calls": 100_000,
+    "max_segments": 100_000,
+    "max_wall_seconds": 1e9,
+    "approval_seconds": 1e7,
+    "max_plan_steps": PLAN,
+}
 
 
 def digest(*parts: object) -> str:
-    return blake2b(repr(parts).encode(), digest_size=8).hexdigest()
+    return call_digest("s", Target(surface="", role="", label=""), (("parts", repr(parts)),))
 
 
-def test_at_most_64_kb_after_5000_steps_1000_of_them_irreversible():
-    """Plans as long as the settings allow, identities and fingerprints of their real length."""
-    drill = Drill(max_segments=1_000, max_calls=1_000, max_wall_seconds=1e9, approvals="never").starts().opens()
-    drill.sees(digest("screen", 0))
-    done = largest = 0
-    while done < STEPS:
-        numbers = range(done, min(done + A_PLAN, STEPS))
-        drill.plans(*(step_number(number) for number in numbers), REPLAN_STEP)
-        for number in numbers:
-            drill.acts(fingerprint=digest("screen", number), evidence="expectation", identity=identity(number))
-            done += 1
-            if done % 100 == 0:
-                largest = max(largest, len(encode(drill.run)))
-                assert decode(Run, encode(drill.run)) == drill.run
-        drill.sees(digest("screen", done))
-    assert not isinstance(drill.phase, Acting)
-    assert drill.run.counts.completed == STEPS
-    assert len(drill.run.finished_irreversible) == STEPS // IRREVERSIBLE_EVERY
-    assert largest <= MOST_BYTES, f"{largest} bytes"
+def a_plan(number: int) -> list[PlannedStep]:
+    return [
+        PlannedStep(
+            version=1,
+            index=0,
+            place="zone",
+            skill="submit_invoice" if n % 5 == 0 else "type_text",
+            effect="irreversible" if n % 5 == 0 else "set_state",
+            call=digest("call", number, n),
+            identity=digest("identity", number, n) if n % 5 == 0 else "",
+            consequence=digest("consequence", number, n) if n % 5 == 0 else "",
+        )
+        for n in range(PLAN)
+    ]
 
 
-def is_irreversible(number: int) -> bool:
-    return number % IRREVERSIBLE_EVERY == 0
+def fingerprint(number: int) -> str:
+    return digest("screen", number)
 
 
-def identity(number: int) -> str:
-    return digest("identity", number) if is_irreversible(number) else ""
+class Sizes:
+    """Drives a long run and weighs it at every 100th step."""
+
+    def __init__(self, **limits: Any) -> None:
+        self.drill = Drill(**(LIMITS | limits))
+        self.steps = 0
+        self.largest = 0
+
+    def weigh(self) -> None:
+        written = encode(self.drill.run)
+        self.largest = max(self.largest, len(written.encode()))
+        assert len(written.encode()) <= MOST, f"{len(written.encode())} bytes after {self.steps} steps"
+
+    def go(self, *, once: bool = True, trouble: bool = False) -> Run:
+        drill = self.drill.to_planning(fingerprint(0))
+        for number in range(STEPS // PLAN):
+            drill.plans(*a_plan(number), REPLAN_STEP)
+            if drill.phase.kind == "asking":
+                self.weigh()
+                drill.decides("approved", once=once).sees(fingerprint(number))
+            for n in range(PLAN):
+                if trouble and n % 5 == 3:
+                    drill.acts("failed", fingerprint=fingerprint(number), reason="busy", detail="x" * 500).waits()
+                if trouble and n == 20:
+                    drill.tell(Guided(text="y" * 500))
+                drill.acts("ok", fingerprint=fingerprint(number), evidence="expectation" if n % 5 == 0 else "")
+                self.steps += 1
+                if self.steps % 100 == 0:
+                    self.weigh()
+            drill.sees(fingerprint(number + 1))
+            self.weigh()
+        assert self.steps == STEPS
+        assert len(drill.run.finished_irreversible) == 1000
+        assert drill.run.counts.completed == STEPS
+        return drill.run
 
 
-def step_number(number: int) -> PlannedStep:
-    step = PlannedStep(version=1, index=0, place="zone", skill="type_text_into_the_field", call=digest("call", number))
-    if not is_irreversible(number):
-        return replace(step, effect="set_state")
-    return replace(step, effect="irreversible", identity=identity(number), consequence=digest("sent", number))
+def test_a_run_of_5000_steps_is_at_most_64_kb() -> None:
+    Sizes(approvals="never").go()
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_and_so_it_is_with_a_person_asked_about_each_of_a_thousand(once: bool) -> None:
+    Sizes().go(once=once)
+
+
+def test_and_so_it_is_with_failures_and_advice() -> None:
+    Sizes().go(trouble=True)
+
+
+def test_reading_it_and_deciding_stays_fast() -> None:
+    run = Sizes(approvals="never").go()
+    written = encode(run)
+    began = time.perf_counter()
+    for _ in range(50):
+        drill = Drill()
+        drill.run, drill.now = decode(Run, written), run.now
+        drill.plans(*a_plan(9999))
+    assert (time.perf_counter() - began) / 50 < 0.1

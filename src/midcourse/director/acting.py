@@ -80,7 +80,7 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
     step = replace(doing.step, identity=event.identity or doing.step.identity)
     status, reason = _believed(step, event), event.reason
     if step.effect == "irreversible" and event.dispatched and status in ("ok", "unknown"):
-        run = _use_grant(finish_identity(run, step.identity), step)
+        run = _use_grant(finish_identity(run, step.identity), step, done=status == "ok")
     if status == "unknown":
         doubt = Doubt(step=step, purpose=doing.purpose, command=event.answers, before=phase.before)
         if reason == "world_lost":
@@ -114,10 +114,12 @@ def _held(run: Run, doing: Do, event: Acted) -> Turn:
     return run, replace(doing, step=step, holds=doing.holds + 1, changed_from=changed_from, looked=False)
 
 
-def _use_grant(run: Run, step: PlannedStep) -> Run:
-    """A single-use approval ends with the effect that it allowed, certain or not."""
+def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> Run:
+    """A single-use approval ends with the effect that it allowed, certain or not; any other once the effect is certain,
+    since nothing is done twice.
+    """
     used = live_grant(run.grants, step.consequence, float("-inf"))
-    if used is None or not used.once:
+    if used is None or not (used.once or done):
         return run
     return replace(run, grants=tuple(grant for grant in run.grants if grant is not used))
 
@@ -146,7 +148,7 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
         case "too_early":
             return run, BackOff(seconds=event.seconds, then=doubted)
         case "happened":
-            return run, settled(doubted, "ok")
+            return _use_grant(run, doubted.step, done=True), settled(doubted, "ok")
         case "did_not_happen":
             reason = "not_dispatched" if event.evidence == "not_dispatched" else "no_effect"
             return unfinish_identity(run, doubted.step.identity), settled(doubted, "no_effect", reason, event.detail)
