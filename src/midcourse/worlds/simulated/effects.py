@@ -2,15 +2,20 @@
 
 One JSON line an effect, on disk before the act returns: `{"effect": "order", "at": 1700000000.0, ...}`. The back end
 outlives the session, so the lines are read back when a world begins. A line whose `at` lies ahead is an effect that is
-on its way and cannot be seen yet.
+on its way and cannot be seen yet. Worlds that name the same file share a back end, in whatever processes they are.
 """
 
 import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+if sys.platform != "win32":
+    import fcntl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,26 +39,39 @@ class EffectLog:
     def __init__(self, path: str = "") -> None:
         self._path = Path(path) if path else None
         self._all: list[Happened] = []
+        self._read_to = 0
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            _cut_torn_line(self._path)
-            self._all.extend(read_effects(path))
 
     def __len__(self) -> int:
         """Those on their way count, too."""
+        self._read_on()
         return len(self._all)
 
     def append(self, happened: Happened) -> None:
-        if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(happened.line() + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-        self._all.append(happened)
+        if self._path is None:
+            self._all.append(happened)
+            return
+        with _locked(self._path) as file:
+            _cut_torn_line(file)
+            file.write(happened.line().encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
 
     def present(self, now: float) -> tuple[Happened, ...]:
         """What can be seen at that time, in the order in which it came about."""
+        self._read_on()
         return tuple(sorted((one for one in self._all if one.at <= now), key=lambda one: one.at))
+
+    def _read_on(self) -> None:
+        """Take in what has been written since, by whomever. A line without an end is not there yet, or never will be."""
+        if self._path is None or not self._path.exists() or self._path.stat().st_size <= self._read_to:
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._read_to)
+            whole, newline, _ = file.read().rpartition(b"\n")
+        self._read_to += len(whole) + len(newline)
+        self._all += [_happened(line) for line in whole.decode().split("\n") if newline]
 
 
 def read_effects(path: str | Path) -> tuple[Happened, ...]:
@@ -69,11 +87,18 @@ def _happened(line: str) -> Happened:
     return Happened(effect=values.pop("effect"), at=values.pop("at"), values=values)
 
 
-def _cut_torn_line(path: Path) -> None:
+@contextmanager
+def _locked(path: Path) -> Generator[BinaryIO]:
+    with path.open("a+b") as file:
+        if sys.platform != "win32":
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
+
+
+def _cut_torn_line(file: BinaryIO) -> None:
     """A line without an end was never acknowledged to anybody: it did not happen."""
-    if not path.exists():
-        return
-    text = path.read_bytes()
-    whole = text.rfind(b"\n") + 1
-    if whole < len(text):
-        os.truncate(path, whole)
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 1))
+    if file.read() not in (b"", b"\n"):
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
