@@ -273,7 +273,12 @@ class Web(SimulatedWorld[WebState]):
 
 
 def _field(name: str, label: str, text: str, *, focused: bool) -> Zone:
-    return Zone(id=f"field_{name}", role="textbox", label=label, state=(("text", text), ("filled", bool(text)), ("focused", focused)))
+    return Zone(
+        id=f"field_{name}",
+        role="textbox",
+        label=label,
+        state=(("text", text), ("filled", bool(text)), ("focused", focused)),
+    )
 
 
 def _row(report: Report) -> Zone:
