@@ -14,6 +14,7 @@ from midcourse.domain.command import AskPerson
 from midcourse.domain.event import PauseAsked, ResumeAsked, Resumed
 from midcourse.domain.phase import Ended
 from midcourse.domain.run import Run
+from midcourse.replay import Lost
 from midcourse.testing import Posts, Scripted
 from midcourse.worlds.simulated import Fault
 from midcourse.worlds.simulated.faults import FaultKind
@@ -127,7 +128,8 @@ async def test_a_changed_run_goes_as_the_replay_says(kind: FaultKind, changes: d
     if again.verdict == "ends_earlier":
         assert isinstance(again.final.phase, Ended)
         assert summary(again.final) == summary(real.state)
-        assert again.lost_success == played.result.success
+        assert again.lost is not None
+        assert again.lost.success == played.result.success
     elif again.verdict == "same_course":
         assert summary(again.final) == summary(real.state)
     elif again.verdict == "asks_earlier":
@@ -155,11 +157,12 @@ async def test_it_says_what_would_have_been_saved_and_lost() -> None:
     recording, played = await recorded(faulty("popup"))
     assert played.result.budget.error_replans > 0
     again = recording.again(max_error_replans=0)
-    assert (again.verdict, again.lost_success, again.reached) == ("ends_earlier", True, "goal_reached")
+    assert (again.verdict, again.reached) == ("ends_earlier", "goal_reached")
     assert again.detail.startswith("replan_exhausted")
     assert again.saved is not None
     assert again.saved.calls == played.result.budget.calls - again.until.calls > 0
-    assert again.saved.completed == len(played.completed) - again.until.completed > 0
+    assert again.lost == Lost(steps=len(played.completed) - again.until.completed, success=True)
+    assert len(played.completed) > again.until.completed
 
 
 async def test_a_replan_too_many() -> None:
@@ -171,7 +174,7 @@ async def test_a_replan_too_many() -> None:
     assert again.final.counts.versions == 3
     assert again.saved is not None
     assert again.saved.planner_calls == 3
-    assert not again.lost_success
+    assert again.lost == Lost(steps=3, success=False)
 
 
 def test_a_question_that_would_have_expired() -> None:
@@ -212,10 +215,9 @@ def test_time_that_runs_out_during_an_act() -> None:
 async def test_approvals_ask_before_the_order_is_sent() -> None:
     recording, played = await recorded(example("order"))
     again = recording.again(approvals="always")
-    assert (again.verdict, again.lost_success) == ("asks_earlier", True)
+    assert again.verdict == "asks_earlier"
     assert again.detail == "instead of going on to do step 3 of plan 2"
-    assert again.saved is not None
-    assert again.saved.completed == len(played.completed) - again.until.completed
+    assert again.lost == Lost(steps=len(played.completed) - again.until.completed, success=True)
 
 
 async def test_whether_nobody_asked_would_have_gone_well_is_not_known() -> None:
@@ -225,7 +227,7 @@ async def test_whether_nobody_asked_would_have_gone_well_is_not_known() -> None:
         "undetermined",
         "it would do step 3 of plan 2 instead of ask a person",
     )
-    assert again.saved is None
+    assert (again.saved, again.lost) == (None, None)
 
 
 # --- limits that would have let it go on
@@ -335,10 +337,11 @@ def test_an_act_that_was_given_up() -> None:
     assert run.again(act_timeout_seconds=30.0).verdict == "undetermined"
 
 
-def test_time_without_a_process_is_nobodys_patience() -> None:
+def test_a_process_that_died_meanwhile_may_have_waited_too_long_before() -> None:
     run = Recorder()
     run.to_acting(a_step()).tell(Resumed(), 500.0).acts("unknown", reason="lost", after=0.5)
-    assert run.again(act_timeout_seconds=5.0).verdict == "same_course"
+    assert run.again(act_timeout_seconds=5.0).verdict == "undetermined"
+    assert run.again(plan_timeout_seconds=5.0).verdict == "same_course"
 
 
 # --- all of them

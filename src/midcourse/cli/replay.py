@@ -12,7 +12,7 @@ from midcourse.cli.marks import Marks
 from midcourse.cli.telling import Teller
 from midcourse.cli.terminal import print_object, terminal
 from midcourse.cli.words import seconds, several
-from midcourse.replay import Replayed
+from midcourse.replay import Lost, Replayed, Tally
 
 FOUND, BROKEN = 0, 1
 """Exit codes: there is an answer; the replay of the unchanged run came to something else, which is a bug."""
@@ -45,7 +45,7 @@ def _plain(journal: Journal, again: Replayed, changes: Mapping[str, str]) -> dic
         "recorded": {**asdict(again.recorded), "final_reason": again.reached},
         "until": asdict(again.until),
         "saved": asdict(again.saved) if again.saved else None,
-        "lost": {"steps": again.saved.completed, "success": again.lost_success} if again.saved else None,
+        "lost": asdict(again.lost) if again.lost else None,
     }
 
 
@@ -56,9 +56,9 @@ def _lines(journal: Journal, again: Replayed, marks: Marks) -> Iterator[Text]:
     if again.verdict == "nondeterminism":
         advice = "a bug in Midcourse, unless another version wrote this journal; please report it with the file"
         yield from _labelled("this is", advice, marks)
-    if again.saved is not None:
-        yield from _labelled("saved", _saved(again), marks)
-        yield from _labelled("lost", _lost(again), marks)
+    if again.saved is not None and again.lost is not None:
+        yield from _labelled("saved", _saved(again.saved, again.recorded), marks)
+        yield from _labelled("lost", _lost(again.lost, again), marks)
     if "wrap up" in again.detail:
         yield from _labelled("try", "--set wrap_up_at=1 leaves that out", marks)
 
@@ -101,9 +101,7 @@ def _told(journal: Journal, at: int) -> str:
     return told
 
 
-def _saved(again: Replayed) -> str:
-    saved, all_ = again.saved, again.recorded
-    assert saved is not None
+def _saved(saved: Tally, all_: Tally) -> str:
     parts = [
         f"{saved.calls} of {several(all_.calls, 'call')}",
         f"{saved.executions} of {several(all_.executions, 'act')}",
@@ -113,11 +111,10 @@ def _saved(again: Replayed) -> str:
     return ", ".join(parts)
 
 
-def _lost(again: Replayed) -> str:
-    assert again.saved is not None
-    steps = several(again.saved.completed, "completed step")
+def _lost(lost: Lost, again: Replayed) -> str:
+    steps = several(lost.steps, "completed step")
     ended = f"the recorded run ended as {again.reached}" if again.reached else "the recorded run has not ended"
     unless = ", unless somebody agrees" if again.verdict == "asks_earlier" else ""
-    if again.lost_success:
+    if lost.success:
         return f"{steps} and the success: {ended}{unless}"
-    return f"{steps}; {ended}{unless}" if again.saved.completed else f"nothing; {ended}"
+    return f"{steps}; {ended}{unless}" if lost.steps else f"nothing; {ended}"

@@ -18,6 +18,7 @@ it is told to wrap up is.
 from midcourse.replay.again import carried_out as carried_out
 from midcourse.replay.again import replay as replay
 from midcourse.replay.again import states as states
+from midcourse.replay.recorded import Lost as Lost
 from midcourse.replay.recorded import Replayed as Replayed
 from midcourse.replay.recorded import Row as Row
 from midcourse.replay.recorded import Tally as Tally

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from midcourse.director.lost import lost
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import Act, CheckDone, Command, Finish, MakePlan, Observe, OpenWorld, Verify, Wait
-from midcourse.domain.event import Acted, Answer, ApprovalDecided, Event, Planned, Resumed, TimerFired
+from midcourse.domain.event import Acted, Answer, ApprovalDecided, Event, Planned, TimerFired
 from midcourse.domain.run import Issued, Run
 from midcourse.policy.spending import worst_plan
 from midcourse.replay.alike import asks, bare, describe, difference, end_of, listed, timeout, why
@@ -35,12 +35,10 @@ class Changed:
         self._run = replace(opening, limits=limits)
         self._issued: list[Commands] = []
         self._ids = {one.command.id: one.command.id for one in opening.pending}
-        self._since = 0.0
         self._note = ""
 
     def walk(self, rows: Sequence[Row]) -> Replayed:
         for row, before in zip(rows, self._states, strict=False):
-            self._since = row.event.at if isinstance(row.event, Resumed) else self._since
             parting = self._before(row.event, before)
             if parting is None:
                 event = self._ours(row.event)
@@ -92,7 +90,10 @@ class Changed:
         return None
 
     def _patience(self, event: Answer, theirs: Issued, ours: Issued) -> _Parting | None:
-        """Whether the answer came while the recorded run waited for it and the changed one no more, or the reverse."""
+        """Whether the answer came while the recorded run waited for it and the changed one no more, or the reverse.
+
+        If a process died meanwhile, nobody knows when: the time without one counts as if it had worked.
+        """
         if isinstance(theirs.command, Wait) and isinstance(ours.command, Wait):
             waits, waited = ours.command.seconds, theirs.command.seconds
             if waited < waits and event.at < ours.at + waits:
@@ -101,10 +102,9 @@ class Changed:
             return None
         patience = self._allowed(ours.command, self._new, event)
         allowed = self._allowed(theirs.command, self._old, event)
-        began = max(ours.at, self._since)
-        took, doing = event.at - began, describe(theirs.command)
+        took, doing = event.at - ours.at, describe(theirs.command)
         if patience < allowed and took > patience:
-            given_up = self._given_up(ours.command, event, min(event.at, began + patience + TICK))
+            given_up = self._given_up(ours.command, event, min(event.at, ours.at + patience + TICK))
             if patience == timeout(ours.command) and given_up and (ended := self._ends_with(given_up)):
                 return ended
             return _undetermined(f"to {doing} took {took:.1f} s, and would have been given up after {patience:g} s")

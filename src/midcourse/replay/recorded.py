@@ -71,6 +71,15 @@ def tally(run: Run) -> Tally:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Lost:
+    """What the recorded run came to, and the changed one would not have."""
+
+    steps: int
+    """Completed ones."""
+    success: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Replayed:
     verdict: Verdict
     at: int = 0
@@ -89,16 +98,15 @@ class Replayed:
 
     @property
     def saved(self) -> Tally | None:
-        """What the recorded run went on to spend from there, and the steps it completed, which would have been lost.
-
-        None unless that is known.
-        """
+        """What the recorded run went on to spend from there. None unless that is known."""
         return self.recorded.minus(self.until) if self.verdict in EXACT else None
 
     @property
-    def lost_success(self) -> bool:
-        """Whether the recorded run succeeded, and the changed one would have ended, or asked, before."""
-        return self.verdict in EXACT and self.reached in SUCCESSES
+    def lost(self) -> Lost | None:
+        """What it went on to reach. None unless that is known."""
+        if self.verdict not in EXACT:
+            return None
+        return Lost(steps=self.recorded.completed - self.until.completed, success=self.reached in SUCCESSES)
 
 
 def turn(run: Run, event: Event) -> tuple[Run, Commands]:
