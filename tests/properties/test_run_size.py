@@ -91,15 +91,18 @@ def test_a_run_of_5000_steps_is_at_most_64_kb() -> None:
     Sizes(approvals="never").go()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("once", [True, False])
 def test_and_so_it_is_with_a_person_asked_about_each_of_a_thousand(once: bool) -> None:
     Sizes().go(once=once)
 
 
+@pytest.mark.slow
 def test_and_so_it_is_with_failures_and_advice() -> None:
     Sizes().go(trouble=True)
 
 
+@pytest.mark.slow
 def test_reading_it_and_deciding_stays_fast() -> None:
     run = Sizes(approvals="never").go()
     written = encode(run)

@@ -27,7 +27,7 @@ from tests.properties.wonderland import Plot, Wanderer, Witness, Wonderland
 
 SEEDS = st.integers(min_value=0, max_value=2**32)
 GENEROUS = Limits(
-    max_calls=60, max_replans=40, max_error_replans=40, max_segments=60, max_reopenings=20, structural_stop=False
+    max_calls=40, max_replans=40, max_error_replans=40, max_segments=60, max_reopenings=20, structural_stop=False
 )
 
 
@@ -84,12 +84,12 @@ class Story:
         return turns
 
 
-def check_horizon(story: Story) -> None:
+async def check_horizon(story: Story) -> None:
     """1: whatever was touched was visible when the plan was made, and a transition is where a plan ends."""
     store = story.bench.store
-    plans = asyncio.run(store.plans("run"))
+    plans = await store.plans("run")
     for plan in plans:
-        seen = asyncio.run(store.observation("run", plan.observation))
+        seen = await store.observation("run", plan.observation)
         assert seen is not None
         visible = {zone.id for zone in seen.zones} | {GLOBAL, REPLAN}
         for step in plan.steps:
@@ -137,13 +137,17 @@ def check_budget(result: Result, run: Run) -> None:
 
 
 def check_all(story: Story, result: Result) -> None:
-    run, _ = asyncio.run(story.bench.store.load("run"))
+    asyncio.run(_check_all(story, result))
+
+
+async def _check_all(story: Story, result: Result) -> None:
+    run, _ = await story.bench.store.load("run")
     assert is_over(run)
     assert isinstance(run.phase, Ended)
     assert result.final_reason == run.phase.reason
     assert result.final_reason != "internal_error"
     assert result.final_detail
-    check_horizon(story)
+    await check_horizon(story)
     check_deeds(story, result)
     check_seen(story)
     check_budget(result, run)
@@ -191,7 +195,7 @@ def test_a_planner_of_garbage_keeps_every_promise(seed: int) -> None:
     run, _ = asyncio.run(story.bench.store.load("run"))
     assert is_over(run)
     assert run_result.final_reason != "internal_error"
-    check_horizon(story)
+    asyncio.run(check_horizon(story))
     check_deeds(story, run_result)
     assert run_result.budget.calls <= run_result.budget.max_calls or run_result.budget.overrun != FREE
 
