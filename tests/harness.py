@@ -374,13 +374,15 @@ class Bench:
         await self.world.open()
         return Performer(self.ports)
 
-    async def planned(self, *drafts: Draft, version: int = 1, final: bool | None = None) -> Planned:
+    async def planned(
+        self, *drafts: Draft, version: int = 1, final: bool | None = None, beyond: bool = False
+    ) -> Planned:
         """Look, then have this draft resolved and stored as a plan."""
         performer = Performer(self.ports)
         await performer.perform(Observe(id=100 + version, timeout=5.0))
         self.planner = Scripted(steps(*drafts, final=final))
         command = MakePlan(id=200 + version, timeout=5.0, version=version, cause="initial", why="", seen="")
-        event = await Performer(self.ports).perform(replace(command, seen=f"o{100 + version}"))
+        event = await Performer(self.ports).perform(replace(command, seen=f"o{100 + version}", beyond=beyond))
         assert isinstance(event, Planned)
         return event
 

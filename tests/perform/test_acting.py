@@ -113,6 +113,21 @@ async def test_another_thing_under_the_same_id_is_not_the_target() -> None:
     assert (await table.act(planned, 1, seen="o102")).status == "ok"
 
 
+async def test_a_target_that_nobody_had_seen_is_what_is_there_now() -> None:
+    """A plan that goes beyond the visible: the person is asked about the button that is there when it comes up."""
+    table = await bench()
+    planned = await table.planned(draft("late", "order", item="pens", expect=ORDERED), beyond=True)
+    shop(table).zones = [Zone(id="late", role="button", label="Order at last")]
+    await table.planned(draft("name", "peek"), version=2)
+    acted = await table.act(planned, seen="o102")
+    assert (acted.reason, acted.dispatched) == ("held", False)
+    kept = await table.store.consequence("run", acted.consequence)
+    assert kept is not None
+    assert kept.target.label == "Order at last"
+    acted = await table.act(planned, seen="o102", consequence=acted.consequence)
+    assert (acted.status, shop(table).orders) == ("ok", ["pens"])
+
+
 async def test_arguments_are_checked_again() -> None:
     table = await bench(task=Task(goal="", secrets=("pin",)), vault=Safe(pin="1234"))
     planned = await table.planned(draft("name", "fill", text=Reference(source="secret", name="pin")))

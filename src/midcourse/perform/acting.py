@@ -88,8 +88,9 @@ def _is_target(zone: Zone, target: Target) -> bool:
 
 
 def _as_seen(step: Step, before: Observation) -> Step:
-    """The step on the surface that is there now, which may not be the one it was planned on."""
-    return replace(step, target=replace(step.target, surface=before.surface.title))
+    """The step on what is there now: another surface, it may be, or a zone that nobody had seen when it was planned."""
+    zone, target = before.zone(step.zone), replace(step.target, surface=before.surface.title)
+    return replace(step, target=replace(target, role=zone.role, label=zone.label) if zone else target)
 
 
 def _not_dispatched(command: Act, outcome: Outcome) -> Acted:
