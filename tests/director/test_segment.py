@@ -233,6 +233,11 @@ def test_advice_is_kept_short() -> None:
     assert all(len(text) == 500 for text in drill.run.guidance)
 
 
+def test_the_first_plans_keep_to_what_is_visible_and_the_rest_as_told() -> None:
+    drill = Drill(visible_plans=1).to_acting(ONE, REPLAN_STEP).acts().sees("f2")
+    assert [command.beyond for command in drill.sent(MakePlan)] == [False, True]
+
+
 # --- replan admission
 
 

@@ -12,7 +12,7 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, Step, Target
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
-from midcourse.policy.horizon import Resolved, View, arguments_problem, fits, resolve, short_form
+from midcourse.policy.horizon import Resolved, View, arguments_problem, fits, may_plan_beyond, resolve, short_form
 from midcourse.policy.identity import call_digest
 
 SIGN = Expectation(checks=(TextContains(text="nothing sent"),))
@@ -52,8 +52,8 @@ SEND = Draft(zone="z2", skill="send")
 GHOST = click("ghost")
 
 
-def resolved(*drafts: Draft, final: bool | None = None, **limits: Any) -> Resolved:
-    view = View(task=replace(TASK, limits=Limits(**limits)), observation=SEEN, catalogue=CATALOGUE)
+def resolved(*drafts: Draft, final: bool | None = None, beyond: bool = False, **limits: Any) -> Resolved:
+    view = View(task=replace(TASK, limits=Limits(**limits)), observation=SEEN, catalogue=CATALOGUE, beyond=beyond)
     return resolve(drafts, final, 3, view)
 
 
@@ -164,6 +164,19 @@ def test_nothing_irreversible_is_kept_behind_a_step_that_was_dropped() -> None:
     assert (outline(plan), plan.final) == ("click click R", False)
     assert "cut before step 4 (send)" in plan.repairs[1]
     assert resolved(GHOST, SEND).steps == ()
+
+
+def test_a_plan_may_go_beyond_what_is_visible_if_asked_to() -> None:
+    plan = resolved(OPEN, GHOST, SEND, beyond=True)
+    assert (outline(plan), plan.final, plan.repairs) == ("open click send", True, ())
+    assert outline(resolved(OPEN, REST, GHOST, beyond=True)) == "open R"
+    assert resolved(Draft(zone="z1", skill="fly"), beyond=True).steps == ()
+
+
+def test_so_many_plans_keep_to_what_is_visible() -> None:
+    assert not may_plan_beyond(Limits(), 99)
+    assert may_plan_beyond(Limits(visible_plans=0), 0)
+    assert [may_plan_beyond(Limits(visible_plans=2), made) for made in range(4)] == [False, False, True, True]
 
 
 def test_a_step_carries_what_its_skill_knows_unless_it_says_otherwise() -> None:

@@ -1,0 +1,388 @@
+"""Every setting has an effect: each is shown to change what a run does, from the text a user writes to the result."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from midcourse.app.agent import Agent
+from midcourse.app.settings import Settings
+from midcourse.domain.budget import Cost, Limits
+from midcourse.domain.command import Command, Observe, OpenWorld, Wait
+from midcourse.domain.observation import Unseen, Zone
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.plan import REPLAN
+from midcourse.domain.result import Result
+from midcourse.drive import Progress
+from midcourse.ports.approver import Approver
+from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.testing import Approves, FakeClock, Posts, SamePlan, Scripted
+from midcourse.testing.memory_store import MemoryStore
+from tests.harness import ORDER_PENS, START, Shop, draft, steps
+
+SHOWN_ELSEWHERE = {"home"}
+"""Where runs are kept: shown by the tests of the command line."""
+
+C = TypeVar("C", bound=Command)
+NUDGE = draft("order", "nudge")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    result: Result
+    turns: list[Progress]
+    seconds: float
+    world: Shop
+
+    @property
+    def reason(self) -> str:
+        return self.result.final_reason
+
+    def commands(self, kind: type[C]) -> list[C]:
+        return [command for turn in self.turns for command in turn.commands if isinstance(command, kind)]
+
+
+async def play(
+    planner: Planner, world: Shop | None = None, approver: Approver | None = None, **settings: object
+) -> Played:
+    """One run under these settings, given as the text that a user would write."""
+    shop, clock = world or Shop(), FakeClock(START)
+    agent = Agent(
+        world=shop,
+        planner=planner,
+        approver=approver or Approves(),
+        settings=Settings.load(overrides={name: str(value).lower() for name, value in settings.items()}),
+        store=MemoryStore(),
+        clock=clock,
+    )
+    live = agent.start("show it")
+    turns = [turn async for turn in live]
+    return Played(result=await live.result(), turns=turns, seconds=clock.now() - START, world=shop)
+
+
+# --- planners and worlds that bring a setting out
+
+
+class Onwards:
+    """Goes from screen to screen for ever: every plan is a step that changes something, and then the rest."""
+
+    def __init__(self, **cost: int) -> None:
+        self.cost = Cost(calls=1, **cost)
+        self.contexts: list[PlanningContext] = []
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self.contexts.append(context)
+        return PlanDraft(steps=(NUDGE, draft(REPLAN)), cost=self.cost)
+
+
+class Inventive:
+    """Has another idea each time."""
+
+    def __init__(self) -> None:
+        self.ideas = 0
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self.ideas += 1
+        return steps(draft("name", "fill", text=f"idea {self.ideas}"))
+
+
+def stubborn(reason: str, status: Any = "failed") -> Shop:
+    """A shop where nothing works, always for the same reason."""
+    shop = Shop()
+    shop.on_call = lambda name: Outcome(status=status, reason=reason, detail="no")
+    return shop
+
+
+Demonstration = Callable[[], Awaitable[None]]
+DEMONSTRATIONS: dict[str, Demonstration] = {}
+
+
+def shows(demonstration: Demonstration) -> Demonstration:
+    DEMONSTRATIONS[demonstration.__name__] = demonstration
+    return demonstration
+
+
+# --- ceilings
+
+
+@shows
+async def max_calls() -> None:
+    usual, few = await play(Onwards()), await play(Onwards(), max_calls=3)
+    assert usual.result.planner_calls > 3
+    assert (few.reason, few.result.planner_calls) == ("budget_exhausted", 3)
+
+
+@shows
+async def max_tokens() -> None:
+    usual = await play(Onwards(tokens=100), plan_tokens=100)
+    few = await play(Onwards(tokens=100), plan_tokens=100, max_tokens=250)
+    assert usual.result.planner_calls > 2
+    assert (few.reason, few.result.planner_calls, few.result.budget.tokens) == ("budget_exhausted", 2, 200)
+
+
+@shows
+async def max_cost_usd() -> None:
+    usual = await play(Onwards(microusd=100_000), plan_cost_usd=0.1)
+    few = await play(Onwards(microusd=100_000), plan_cost_usd=0.1, max_cost_usd=0.25)
+    assert usual.result.planner_calls > 2
+    assert (few.reason, few.result.planner_calls, few.result.budget.cost_usd) == ("budget_exhausted", 2, 0.2)
+
+
+@shows
+async def max_wall_seconds() -> None:
+    usual = await play(SamePlan([NUDGE]), stubborn("busy"))
+    short = await play(SamePlan([NUDGE]), stubborn("busy"), max_wall_seconds=5)
+    assert usual.result.executions == 4
+    assert (short.reason, short.result.executions) == ("budget_exhausted", 2)
+
+
+@shows
+async def deadline_seconds() -> None:
+    usual = await play(SamePlan([ORDER_PENS]), approver=Posts())
+    short = await play(SamePlan([ORDER_PENS]), approver=Posts(), deadline_seconds=60)
+    assert (usual.reason, usual.seconds) == ("rejected", 3600.0)
+    assert (short.reason, short.seconds) == ("deadline_exceeded", 60.0)
+
+
+@shows
+async def max_segments() -> None:
+    usual, few = await play(Onwards()), await play(Onwards(), max_segments=2)
+    assert (usual.reason, usual.result.budget.segments) == ("budget_exhausted", 20)
+    assert (few.reason, few.result.budget.segments) == ("budget_exhausted", 2)
+
+
+@shows
+async def max_replans() -> None:
+    usual = await play(Inventive(), stubborn("rejected"), max_error_replans=9)
+    few = await play(Inventive(), stubborn("rejected"), max_error_replans=9, max_replans=1)
+    assert (usual.reason, usual.result.replans) == ("replan_exhausted", 5)
+    assert (few.reason, few.result.replans) == ("replan_exhausted", 1)
+
+
+@shows
+async def max_error_replans() -> None:
+    usual = await play(Inventive(), stubborn("rejected"))
+    few = await play(Inventive(), stubborn("rejected"), max_error_replans=1)
+    assert usual.result.budget.error_replans == 3
+    assert few.result.budget.error_replans == 1
+
+
+@shows
+async def max_step_retries() -> None:
+    usual = await play(SamePlan([NUDGE]), stubborn("busy"))
+    few = await play(SamePlan([NUDGE]), stubborn("busy"), max_step_retries=1)
+    assert (usual.result.executions, few.result.executions) == (4, 2)
+
+
+@shows
+async def max_plan_steps() -> None:
+    fills = [draft("name", "fill", text=f"{n}") for n in range(3)]
+    usual, short = await play(SamePlan(fills)), await play(Scripted(steps(*fills), steps(fills[2])), max_plan_steps=2)
+    assert (usual.result.planner_calls, usual.result.steps) == (1, 3)
+    assert (short.result.planner_calls, short.result.steps) == (2, 3)
+
+
+@shows
+async def max_reopenings() -> None:
+    class Vanishing(Shop):
+        def look(self) -> Any:
+            return Unseen(reason="world_lost") if self.looks > 0 else super().look()
+
+    usual, once = await play(Onwards(), Vanishing()), await play(Onwards(), Vanishing(), max_reopenings=1)
+    assert (usual.reason, len(usual.commands(OpenWorld))) == ("world_lost", 4)
+    assert (once.reason, len(once.commands(OpenWorld))) == ("world_lost", 2)
+
+
+@shows
+async def count_extensions() -> None:
+    usual, counted = await play(Onwards()), await play(Onwards(), count_extensions=True)
+    assert usual.result.extensions == 19
+    assert (counted.reason, counted.result.extensions) == ("replan_exhausted", 5)
+
+
+# --- what is planned
+
+
+@shows
+async def visible_plans() -> None:
+    class Doors(Shop):
+        def look(self) -> Any:
+            self.zones = [Zone(id="answer", role="text", label="Answer")] if self.title == "Help" else []
+            return super().look()
+
+    far = [draft("help", "follow"), draft("answer", "peek")]
+    usual, fixed = await play(SamePlan(far), Doors()), await play(SamePlan(far), Doors(), visible_plans=0)
+    assert usual.result.planner_calls > 1
+    assert (fixed.reason, fixed.result.planner_calls, fixed.result.steps) == ("plan_complete", 1, 2)
+
+
+@shows
+async def replan_admission() -> None:
+    usual = await play(SamePlan([NUDGE]), stubborn("rejected"))
+    stuck = await play(SamePlan([NUDGE]), stubborn("rejected"), replan_admission=False)
+    assert (usual.reason, usual.result.executions) == ("replan_no_change", 1)
+    assert (stuck.reason, stuck.result.executions) == ("replan_exhausted", 4)
+
+
+@shows
+async def structural_stop() -> None:
+    usual = await play(Inventive(), stubborn("unreachable", "unreachable"))
+    patient = await play(Inventive(), stubborn("unreachable", "unreachable"), structural_stop=False)
+    assert (usual.reason, usual.result.replans) == ("structural_failure", 0)
+    assert (patient.reason, patient.result.replans) == ("replan_exhausted", 3)
+
+
+@shows
+async def wrap_up_at() -> None:
+    usual, early = Onwards(), Onwards()
+    await play(usual)
+    await play(early, wrap_up_at=0.25)
+    assert [context.wrap_up for context in usual.contexts].index(True) == 16
+    assert [context.wrap_up for context in early.contexts].index(True) == 5
+
+
+# --- waiting
+
+
+@shows
+async def retry_delay_seconds() -> None:
+    usual = await play(SamePlan([NUDGE]), stubborn("busy"))
+    slow = await play(SamePlan([NUDGE]), stubborn("busy"), retry_delay_seconds=5)
+    assert [wait.seconds for wait in usual.commands(Wait)][:3] == [2.0, 4.0, 8.0]
+    assert [wait.seconds for wait in slow.commands(Wait)][:3] == [5.0, 10.0, 20.0]
+
+
+@shows
+async def max_retry_delay_seconds() -> None:
+    capped = await play(SamePlan([NUDGE]), stubborn("busy"), max_retry_delay_seconds=3)
+    assert [wait.seconds for wait in capped.commands(Wait)][:3] == [2.0, 3.0, 3.0]
+
+
+@shows
+async def step_delay_seconds() -> None:
+    usual, slow = await play(SamePlan([NUDGE, NUDGE])), await play(SamePlan([NUDGE, NUDGE]), step_delay_seconds=2)
+    assert (usual.seconds, slow.seconds) == (0.0, 4.0)
+
+
+# --- people
+
+
+@shows
+async def approvals() -> None:
+    asked, unasked = Approves(), Approves()
+    await play(SamePlan([ORDER_PENS]), approver=asked)
+    free = await play(SamePlan([ORDER_PENS]), approver=unasked, approvals="never")
+    assert (len(asked.questions), len(unasked.questions)) == (1, 0)
+    assert free.world.orders == ["pens"]
+
+
+@shows
+async def approval_seconds() -> None:
+    usual = await play(SamePlan([ORDER_PENS]), approver=Posts())
+    short = await play(SamePlan([ORDER_PENS]), approver=Posts(), approval_seconds=30)
+    assert (usual.reason, usual.seconds) == ("rejected", 3600.0)
+    assert (short.reason, short.seconds) == ("rejected", 30.0)
+
+
+# --- what things cost
+
+
+@shows
+async def look_calls() -> None:
+    free, paid = await play(SamePlan([NUDGE, NUDGE])), await play(SamePlan([NUDGE, NUDGE]), look_calls=1)
+    assert free.result.budget.calls == 1
+    assert paid.result.budget.calls == 3
+
+
+@shows
+async def final_looks() -> None:
+    each = await play(SamePlan([NUDGE, NUDGE, NUDGE]), look_calls=1)
+    last = await play(SamePlan([NUDGE, NUDGE, NUDGE]), look_calls=1, final_looks="last")
+    assert (each.result.budget.calls, last.result.budget.calls) == (4, 2)
+
+
+@shows
+async def plan_tokens() -> None:
+    unforeseen = await play(Onwards(tokens=50), max_tokens=1000)
+    foreseen = await play(Onwards(tokens=50), max_tokens=1000, plan_tokens=300)
+    assert (unforeseen.reason, unforeseen.result.planner_calls) == ("budget_exhausted", 1)
+    assert unforeseen.result.budget.overrun.tokens == 50
+    assert (foreseen.reason, foreseen.result.planner_calls) == ("budget_exhausted", 15)
+    assert foreseen.result.budget.overrun.tokens == 0
+
+
+@shows
+async def plan_cost_usd() -> None:
+    unforeseen = await play(Onwards(microusd=50), max_cost_usd=0.001)
+    foreseen = await play(Onwards(microusd=50), max_cost_usd=0.001, plan_cost_usd=0.0003)
+    assert (unforeseen.result.planner_calls, unforeseen.result.budget.overrun.microusd) == (1, 50)
+    assert (foreseen.result.planner_calls, foreseen.result.budget.overrun.microusd) == (15, 0)
+
+
+# --- how long things may take: these wait for real, a little
+
+
+class Slow(Shop):
+    def __init__(self, *, look: float = 0.0, act: float = 0.0) -> None:
+        super().__init__()
+        self.times = {"look": look, "act": act}
+
+    async def observe(self) -> Any:
+        await asyncio.sleep(self.times["look"])
+        return await super().observe()
+
+    async def act(self, call: Any) -> Outcome:
+        await asyncio.sleep(self.times["act"])
+        return await super().act(call)
+
+
+@shows
+async def act_timeout_seconds() -> None:
+    usual = await play(SamePlan([NUDGE]), Slow(act=0.1))
+    hasty = await play(SamePlan([NUDGE]), Slow(act=0.1), act_timeout_seconds=0.02)
+    assert (usual.reason, usual.world.title) == ("plan_complete", "Shop!")
+    assert hasty.reason != "plan_complete"
+    assert hasty.world.title == "Shop"
+
+
+@shows
+async def look_timeout_seconds() -> None:
+    usual = await play(SamePlan([NUDGE]), Slow(look=0.1))
+    hasty = await play(SamePlan([NUDGE]), Slow(look=0.1), look_timeout_seconds=0.02)
+    assert usual.reason == "plan_complete"
+    assert (hasty.reason, len(hasty.commands(Observe))) == ("world_lost", 4)
+
+
+@shows
+async def plan_timeout_seconds() -> None:
+    class Thinking:
+        async def plan(self, context: PlanningContext) -> PlanDraft:
+            await asyncio.sleep(0.1)
+            return steps(NUDGE)
+
+    usual, hasty = await play(Thinking()), await play(Thinking(), plan_timeout_seconds=0.02)
+    assert usual.reason == "plan_complete"
+    assert hasty.reason == "planner_unavailable"
+
+
+# --- all of them
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_our_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"MIDCOURSE_{name.upper()}", raising=False)
+
+
+def test_every_setting_is_shown_to_have_an_effect() -> None:
+    assert set(DEMONSTRATIONS) == set(Settings.model_fields) - SHOWN_ELSEWHERE
+    assert {field.name for field in fields(Limits)} <= set(DEMONSTRATIONS)
+
+
+@pytest.mark.parametrize("name", DEMONSTRATIONS)
+async def test_the_setting_has_an_effect(name: str) -> None:
+    await DEMONSTRATIONS[name]()
