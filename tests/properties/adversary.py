@@ -393,10 +393,11 @@ def _seconds(command: Command) -> float:
             return command.timeout
 
 
-def play(data: bytes, check: Callable[[Turn], None], **limits: Any) -> Adversary:
-    """Drive a run to its end, with a check after every event."""
+def play(data: bytes, *checks: Callable[[Turn], None], **limits: Any) -> Adversary:
+    """Drive a run to its end, with every check after every event."""
     adversary = Adversary(data, **limits)
     for turn in adversary.turns():
-        check(turn)
+        for check in checks:
+            check(turn)
     assert isinstance(adversary.run.phase, Ended)
     return adversary

@@ -22,7 +22,7 @@ from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.classify import OUT_OF_SIGHT, kind_of
 from midcourse.policy.spending import ceiling
-from tests.properties.adversary import BYTES, IDENTITY, Turn, play
+from tests.properties.adversary import BYTES, IDENTITY, Adversary, Turn, play
 
 
 def acting_on(run: Run) -> PlannedStep:
@@ -33,11 +33,13 @@ def acting_on(run: Run) -> PlannedStep:
 # --- 4: budgets are ceilings
 
 
-@given(BYTES)
-def test_nothing_is_ever_above_a_ceiling(data: bytes) -> None:
-    executions: Counter[tuple[int, int]] = Counter()
+@dataclass
+class Ceilings:
+    """How often each step was carried out."""
 
-    def check(turn: Turn) -> None:
+    executions: Counter[tuple[int, int]] = field(default_factory=Counter[tuple[int, int]])
+
+    def check(self, turn: Turn) -> None:
         run, limits, counts = turn.after, turn.after.limits, turn.after.counts
         assert run.budget.committed.within(ceiling(limits))
         assert FREE.within(run.budget.spent)
@@ -49,14 +51,12 @@ def test_nothing_is_ever_above_a_ceiling(data: bytes) -> None:
         assert counts.reopenings <= limits.max_reopenings + 1
         if isinstance(turn.event, Acted) and turn.fresh and turn.event.dispatched:
             step = acting_on(turn.before)
-            executions[step.version, step.index] += 1
-            assert executions[step.version, step.index] <= limits.max_step_retries + 1
+            self.executions[step.version, step.index] += 1
+            assert self.executions[step.version, step.index] <= limits.max_step_retries + 1
         reserved = FREE
         for issued in run.pending:
             reserved = reserved.plus(issued.reserved)
         assert reserved == run.budget.reserved, "what is set aside is set aside for something"
-
-    play(data, check)
 
 
 # --- 2 and 6: nothing irreversible twice, and nothing without evidence
@@ -153,17 +153,13 @@ def test_no_call_that_failed_is_repeated_on_the_same_screen(data: bytes) -> None
 # --- 5: stale is marked, and not acted on
 
 
-@given(BYTES)
-def test_nothing_is_done_to_a_zone_that_was_not_seen_just_now(data: bytes) -> None:
-    def check(turn: Turn) -> None:
-        seen = turn.after.seen
-        for act in turn.sent(Act):
-            step = acting_on(turn.after)
-            assert seen is not None
-            assert act.seen == seen.id
-            assert not seen.stale or (step.place == "global" and step.effect != "irreversible")
-
-    play(data, check)
+def check_that_it_was_seen(turn: Turn) -> None:
+    seen = turn.after.seen
+    for act in turn.sent(Act):
+        step = acting_on(turn.after)
+        assert seen is not None
+        assert act.seen == seen.id
+        assert not seen.stale or (step.place == "global" and step.effect != "irreversible")
 
 
 # --- 7: approval binds the consequence
@@ -218,13 +214,12 @@ def test_nothing_irreversible_is_done_without_a_persons_word_for_exactly_that(da
 # --- 10: every run ends, and says why
 
 
-@given(BYTES)
-def test_every_run_ends_and_says_why(data: bytes) -> None:
-    def check(turn: Turn) -> None:
-        if isinstance(turn.after.phase, Ended):
-            assert all(isinstance(issued.command, Finish) for issued in turn.after.pending)
+def check_that_nothing_follows_the_end(turn: Turn) -> None:
+    if isinstance(turn.after.phase, Ended):
+        assert all(isinstance(issued.command, Finish) for issued in turn.after.pending)
 
-    ended = play(data, check).run
+
+def check_the_end(ended: Run) -> None:
     assert isinstance(ended.phase, Ended)
     note(ended.phase.reason)
     assert ended.phase.reason in get_args(FinalReason)
@@ -235,13 +230,13 @@ def test_every_run_ends_and_says_why(data: bytes) -> None:
 # --- events: total, pure, written down
 
 
-@given(BYTES)
-def test_only_an_impossible_answer_raises(data: bytes) -> None:
-    def check(turn: Turn) -> None:
-        if isinstance(turn.event, Control):
-            assert isinstance(objection(turn.before, turn.event), str)
+def check_that_objections_are_words(turn: Turn) -> None:
+    if isinstance(turn.event, Control):
+        assert isinstance(objection(turn.before, turn.event), str)
 
-    adversary = play(data, check)
+
+def check_what_raised(adversary: Adversary) -> None:
+    """Only an impossible answer does, and it ends the run."""
     for run, event in adversary.raised:
         assert isinstance(event, Recorded | Finished), "only these were given where they make no sense"
         assert any(issued.command.id == event.answers for issued in run.pending)
@@ -250,65 +245,70 @@ def test_only_an_impossible_answer_raises(data: bytes) -> None:
         assert [command.kind for command in commands] == ["finish"]
 
 
-@given(BYTES)
-def test_an_act_is_awaited_until_it_is_answered(data: bytes) -> None:
-    def check(turn: Turn) -> None:
-        before = {i.command.id for i in turn.before.pending if isinstance(i.command, Act)}
-        after = {i.command.id for i in turn.after.pending}
-        answered = getattr(turn.event, "answers", None)
-        assert before - {answered} <= after
-        numbers = [issued.command.id for issued in turn.after.pending]
-        assert len(set(numbers)) == len(numbers)
-        assert all(number < turn.after.next_id for number in numbers)
-        if isinstance(turn.event, Planned) and not turn.fresh:
-            assert turn.after.segment == turn.before.segment, "a late plan is not adopted"
-
-    play(data, check)
+def check_that_acts_are_awaited(turn: Turn) -> None:
+    before = {i.command.id for i in turn.before.pending if isinstance(i.command, Act)}
+    after = {i.command.id for i in turn.after.pending}
+    answered = getattr(turn.event, "answers", None)
+    assert before - {answered} <= after
+    numbers = [issued.command.id for issued in turn.after.pending]
+    assert len(set(numbers)) == len(numbers)
+    assert all(number < turn.after.next_id for number in numbers)
+    if isinstance(turn.event, Planned) and not turn.fresh:
+        assert turn.after.segment == turn.before.segment, "a late plan is not adopted"
 
 
-@given(BYTES)
-def test_whatever_is_lost_has_an_answer_that_is_legal(data: bytes) -> None:
-    def check(turn: Turn) -> None:
-        for issued in turn.after.pending:
-            answer = lost(issued.command, issued.reserved)
-            if answer is not None:
-                after, _ = decide(turn.after, answer)
-                assert after.counts.late == turn.after.counts.late
-                assert after.overrun == FREE
-
-    play(data, check)
+def check_that_the_lost_is_answered(turn: Turn) -> None:
+    for issued in turn.after.pending:
+        answer = lost(issued.command, issued.reserved)
+        if answer is not None:
+            after, _ = decide(turn.after, answer)
+            assert after.counts.late == turn.after.counts.late
+            assert after.overrun == FREE
 
 
-@given(BYTES)
-def test_every_state_can_be_written_down_and_read_again(data: bytes) -> None:
-    def check(turn: Turn) -> None:
-        written = encode(turn.after)
-        assert decode(Run, written) == turn.after
-        assert encode(decode(Run, written)) == written
-        assert decode_any(Event, encode(turn.event, Event)) == turn.event
-
-    play(data, check)
+def check_that_it_can_be_written_down(turn: Turn) -> None:
+    written = encode(turn.after)
+    assert decode(Run, written) == turn.after
+    assert encode(decode(Run, written)) == written
+    assert decode_any(Event, encode(turn.event, Event)) == turn.event
 
 
-@given(BYTES)
-def test_the_same_event_leads_to_the_same_state_and_changes_nothing_else(data: bytes) -> None:
-    def check(turn: Turn) -> None:
-        before = repr(turn.before)
-        assert decide(turn.before, turn.event) == (turn.after, turn.commands)
-        assert repr(turn.before) == before
+def check_that_it_is_pure(turn: Turn) -> None:
+    before = repr(turn.before)
+    assert decide(turn.before, turn.event) == (turn.after, turn.commands)
+    assert repr(turn.before) == before
 
-    play(data, check)
+
+def check_that_questions_have_answers(turn: Turn) -> None:
+    phase = turn.after.phase
+    if isinstance(phase, Asking):
+        for verdict in VERDICTS[phase.about]:
+            answer = ApprovalDecided(question=phase.question, verdict=verdict, at=turn.after.now)
+            assert objection(turn.after, answer) == ""
+            after, _ = decide(turn.after, answer)
+            assert not isinstance(after.phase, Asking) or after.phase.question != phase.question
+
+
+# --- all of it, in any order
 
 
 @given(BYTES)
-def test_every_question_can_be_answered_with_what_it_takes(data: bytes) -> None:
-    def check(turn: Turn) -> None:
-        phase = turn.after.phase
-        if isinstance(phase, Asking):
-            for verdict in VERDICTS[phase.about]:
-                answer = ApprovalDecided(question=phase.question, verdict=verdict, at=turn.after.now)
-                assert objection(turn.after, answer) == ""
-                after, _ = decide(turn.after, answer)
-                assert not isinstance(after.phase, Asking) or after.phase.question != phase.question
+def test_the_rules_hold_after_every_event(data: bytes) -> None:
+    """Promises 4, 5 and 10, and what a runtime relies on."""
+    adversary = play(
+        data,
+        Ceilings().check,
+        check_that_it_was_seen,
+        check_that_nothing_follows_the_end,
+        check_that_objections_are_words,
+        check_that_acts_are_awaited,
+        check_that_questions_have_answers,
+    )
+    check_the_end(adversary.run)
+    check_what_raised(adversary)
 
-    play(data, check)
+
+@given(BYTES)
+def test_every_state_is_a_value(data: bytes) -> None:
+    """It can be written down, decided from again, and gone on from with everything under way lost."""
+    play(data, check_that_it_can_be_written_down, check_that_it_is_pure, check_that_the_lost_is_answered)
