@@ -1,0 +1,251 @@
+"""Runs as format 1 writes them: what is stored today has to be readable tomorrow.
+
+The fixture has a run in every phase and, between them, every kind of command under way and of move to come. If this fails,
+either undo the change or give it a new `FORMAT`. `python -m tests.director.test_run_format` writes the fixture anew, which
+is right only before a release has written runs of that format.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from midcourse.codec import decode, encode
+from midcourse.domain.approval import Grant, Told
+from midcourse.domain.budget import Budget, Cost, Limits
+from midcourse.domain.command import (
+    Act,
+    AskedStep,
+    AskPerson,
+    CheckDone,
+    Command,
+    Finish,
+    MakePlan,
+    Observe,
+    OpenWorld,
+    Record,
+    Verify,
+    Wait,
+)
+from midcourse.domain.failure import Attempt
+from midcourse.domain.move import (
+    Advance,
+    Ask,
+    AskPlanner,
+    BackOff,
+    Conclude,
+    Do,
+    Doubt,
+    End,
+    Look,
+    Move,
+    Open,
+    Plan,
+    Recover,
+    Report,
+)
+from midcourse.domain.observation import ObservationRef
+from midcourse.domain.phase import (
+    Acting,
+    Asking,
+    BackingOff,
+    Concluding,
+    Ended,
+    Looking,
+    New,
+    Opening,
+    Paused,
+    Phase,
+    Planning,
+    Verifying,
+)
+from midcourse.domain.plan import PlannedStep, Segment
+from midcourse.domain.run import FORMAT, Counts, Issued, Origin, Run
+
+FIXTURE = Path(__file__).parent.parent / "fixtures" / "run-format-1.json"
+
+FILL = PlannedStep(version=2, index=0, place="zone", skill="fill", effect="set_state", call="0123456789abcdef")
+PAY = PlannedStep(
+    version=2,
+    index=1,
+    place="global",
+    skill="pay",
+    effect="irreversible",
+    transition=True,
+    call="1123456789abcdef",
+    identity="2123456789abcdef",
+    consequence="3123456789abcdef",
+)
+REST = PlannedStep(version=2, index=2, place="replan")
+COST = Cost(calls=1, tokens=200, microusd=3000)
+
+FULL = Run(
+    id="20260802-113000-ab12",
+    limits=Limits(
+        max_tokens=9000, max_cost_usd=0.5, deadline_seconds=86400.0, count_extensions=True, approvals="never"
+    ),
+    has_done_when=True,
+    wish="pause",
+    budget=Budget(spent=Cost(calls=3, tokens=600, microusd=9000), reserved=COST, active_seconds=12.25),
+    counts=Counts(
+        versions=2,
+        extensions=1,
+        replans=2,
+        error_replans=1,
+        refusals=1,
+        planner_calls=4,
+        steps=7,
+        executions=9,
+        completed=6,
+        reopenings=1,
+        late=1,
+    ),
+    now=1800000100.5,
+    started_at=1800000000.0,
+    seq=41,
+    next_id=24,
+    seen=ObservationRef(id="o21", fingerprint="f00dfacef00dface", zones=12, surface="Kasse – “Übersicht”", stale=True),
+    segment=Segment(
+        version=2,
+        cause="adaptive",
+        made_under="f00dfacef00dfacd",
+        final=False,
+        steps=(FILL, PAY, REST),
+        cursor=1,
+        tries=2,
+    ),
+    look_first=True,
+    reopened=True,
+    verified=True,
+    finished_irreversible=("4123456789abcdef", "5123456789abcdef"),
+    attempts=(
+        Attempt(call=FILL.call, before="f1", after="f2", reason="busy", at=1800000090.0, count=2),
+        Attempt(call=PAY.call, before="f1", after="f1", reason="target_not_visible", at=1800000091.0),
+    ),
+    grants=(
+        Grant(consequence=PAY.consequence, expires_at=1800003600.0),
+        Grant(consequence="6123456789abcdef", expires_at=1800003600.0, once=False),
+    ),
+    guidance=("take the blue ones",),
+    told=(Told(version=1, index=3, happened=False),),
+    overrun=Cost(tokens=5),
+    forked_from=Origin(run="20260801-090000-cd34", event=17),
+)
+
+DO = Do(step=PAY, purpose="segment", retry=True, look=False, looked=True, holds=1, changed_from="7123456789abcdef")
+DOUBT = Doubt(step=PAY, purpose="segment", command=19, before="f1")
+DENIAL = Report(
+    step=PAY, purpose="segment", status="no_effect", reason="no_effect", detail="a person says so", before="f1"
+)
+
+
+def in_phase(phase: Phase, *commands: Command, **more: Any) -> Run:
+    pending = tuple(Issued(command=command, reserved=COST, at=1800000100.0) for command in commands)
+    return replace(FULL, phase=phase, pending=pending, **more)
+
+
+RUNS: tuple[Run, ...] = (
+    Run(id="new"),
+    in_phase(Opening(then=Look(then=Plan(cause="initial"), free=True)), OpenWorld(id=20, timeout=60.0)),
+    in_phase(Looking(then=Plan(cause="adaptive", why="due"), failures=1), Observe(id=20, timeout=60.0, free=True)),
+    in_phase(
+        Planning(asked=AskPlanner(cause="error", why="it failed", refused="not again", tries=1)),
+        MakePlan(
+            id=20,
+            timeout=120.0,
+            version=3,
+            cause="error",
+            why="it failed",
+            seen="o21",
+            stale=True,
+            refused="not again",
+            guidance=("take the blue ones",),
+            told=(Told(version=1, index=3, happened=True),),
+            left=Cost(calls=26, tokens=8000),
+            wrap_up=True,
+            beyond=True,
+        ),
+    ),
+    in_phase(
+        Acting(doing=DO, before="f1"),
+        Act(id=20, timeout=90.0, version=2, index=1, seen="o21", consequence=PAY.consequence, look=False),
+    ),
+    in_phase(Verifying(doubt=DOUBT), Verify(id=20, timeout=90.0, version=2, index=1, doubted=19)),
+    in_phase(
+        Asking(about="happened", steps=(PAY,), purpose="segment", question=20, then=DENIAL),
+        AskPerson(
+            id=20,
+            about="approve",
+            steps=(AskedStep(version=2, index=1, consequence=PAY.consequence),),
+            expires_at=1800003700.0,
+            changed_from="7123456789abcdef",
+            detail="look twice",
+        ),
+        Wait(id=21, seconds=3600.0),
+    ),
+    in_phase(BackingOff(then=Open(then=DOUBT)), Wait(id=20, seconds=2.5)),
+    in_phase(Concluding(detail="so it says"), CheckDone(id=20, timeout=60.0, seen="o21", look=True)),
+    in_phase(
+        Paused(
+            then=Look(
+                then=Ask(
+                    about="approve",
+                    steps=(PAY,),
+                    purpose="segment",
+                    then=BackOff(seconds=1.0, then=Recover(step=FILL, reason="busy", detail="later")),
+                    changed_from="7123456789abcdef",
+                    detail="look twice",
+                ),
+                failures=2,
+            )
+        ),
+        Record(id=20),
+    ),
+    in_phase(Paused(then=Conclude(detail="all done"))),
+    in_phase(Paused(then=End(reason="needs_human", detail="who knows"))),
+    in_phase(Paused(then=Advance())),
+    in_phase(
+        Ended(reason="goal_reached", detail="seen: it"),
+        Finish(
+            id=20,
+            reason="goal_reached",
+            detail="seen: it",
+            verified=True,
+            told=(Told(version=1, index=3, happened=True),),
+        ),
+        wish="cancel",
+    ),
+)
+
+
+def written() -> str:
+    return "[\n" + ",\n".join(encode(run) for run in RUNS) + "\n]\n"
+
+
+def lines() -> list[str]:
+    return [line.removesuffix(",") for line in FIXTURE.read_text(encoding="utf-8").splitlines()[1:-1]]
+
+
+def test_the_fixture_is_of_this_format() -> None:
+    assert FORMAT == 1, "a new format needs a fixture of its own, and the old one still has to be read"
+    assert len(lines()) == len(RUNS)
+
+
+@pytest.mark.parametrize("number", range(len(RUNS)))
+def test_a_stored_run_is_read_as_what_it_was_and_written_as_it_stood(number: int) -> None:
+    stored = lines()[number]
+    assert decode(Run, stored) == RUNS[number]
+    assert encode(decode(Run, stored)) == stored
+
+
+def test_every_phase_command_and_move_is_in_it() -> None:
+    text = FIXTURE.read_text(encoding="utf-8")
+    for union in (Phase, Command, Move):
+        for kind in get_args(get_args(union)[0]):
+            assert f'"kind":"{kind.kind}"' in text, kind.__name__
+    assert isinstance(decode(Run, lines()[0]).phase, New)
+
+
+if __name__ == "__main__":
+    FIXTURE.write_text(written(), encoding="utf-8")
