@@ -50,6 +50,20 @@ async def test_a_person_sees_what_would_happen_in_full() -> None:
     assert (question.expires_at, question.detail, question.changed_from) == (99.0, "look twice", None)
 
 
+async def test_a_person_is_asked_about_a_step_of_which_nothing_was_read() -> None:
+    """It was lost before its commit set was known, and could not be barred: the step itself is all there is to show."""
+    approver = Answers(YES)
+    bench = Bench(approver=approver)
+    await bench.ready()
+    planned = await bench.planned(draft("name", "fill", text="Ada"), draft("order", "submit", "Send the form"))
+    assert planned.steps[1].consequence == ""
+    asked = AskedStep(version=1, index=1, consequence="")
+    await Performer(bench.ports).perform(AskPerson(id=9, about="happened", steps=(asked,), expires_at=99.0))
+    (question,) = approver.questions
+    assert (question.consequences[0].skill, question.consequences[0].target.label) == ("submit", "Order")
+    assert question.says == ("Send the form",)
+
+
 async def test_a_person_sees_what_has_changed() -> None:
     approver = Answers(YES, YES)
     _, planned = await ask(Answers(YES))

@@ -1,9 +1,10 @@
 """AskPerson: put a question with everything that a person needs to answer it."""
 
 from midcourse.codec import decode, encode
-from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
+from midcourse.domain.approval import VERDICTS, CommitSet, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
+from midcourse.domain.plan import Step
 from midcourse.perform.acting import step_of
 from midcourse.perform.ports import Ports, say
 
@@ -38,10 +39,9 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
     consequences: list[Consequence] = []
     says: list[str] = []
     for asked in command.steps:
-        consequence = await ports.store.consequence(ports.run_id, asked.consequence)
-        assert consequence is not None, "a consequence is kept before anybody is asked about it"
         step = await step_of(ports, asked.version, asked.index)
-        consequences.append(consequence)
+        consequence = await ports.store.consequence(ports.run_id, asked.consequence)
+        consequences.append(consequence or _as_planned(step))
         says.append(step.says)
     changed = await ports.store.consequence(ports.run_id, command.changed_from) if command.changed_from else None
     return Question(
@@ -54,4 +54,16 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
         expires_at=command.expires_at,
         changed_from=changed,
         detail=command.detail,
+    )
+
+
+def _as_planned(step: Step) -> Consequence:
+    """All there is to show of a step that may have happened before anybody read what it would send."""
+    return Consequence(
+        skill=step.skill,
+        arguments=step.arguments,
+        effect=step.effect,
+        target=step.target,
+        origin="",
+        commit=CommitSet(),
     )
