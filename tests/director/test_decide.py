@@ -1,6 +1,7 @@
 """The table itself: complete, honoured and reachable; what is late, what is impossible, and what a run may be told."""
 
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, get_args
 
 import pytest
@@ -25,6 +26,7 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.move import Move, Report
 from midcourse.domain.phase import Ended, Looking, New
+from midcourse.domain.run import Run
 from midcourse.errors import ImpossibleEvent
 from tests.harness import REPLAN_STEP, Drill, a_step, ref
 
@@ -102,6 +104,27 @@ def test_every_row_says_where_it_leads_or_only_ends_or_pauses() -> None:
 
 def test_every_move_has_somebody_who_enters_it() -> None:
     assert set(get_args(get_args(Move)[0])) == {*ENTER, Report}
+
+
+def test_every_move_is_made_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("midcourse.director.decide")
+    made: set[str] = set()
+    enter: Any = module._enter
+
+    def watched(run: Run, move: Any) -> Any:
+        made.add(move.kind)
+        return enter(run, move)
+
+    monkeypatch.setattr(module, "_enter", watched)
+    everywhere()
+    assert made == {kind.kind for kind in get_args(get_args(Move)[0])}
+
+
+def test_a_row_leads_nowhere_but_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = (Looking, Observed)
+    monkeypatch.setitem(ROWS, key, replace(ROWS[key], to=(Looking,)))
+    with pytest.raises(ImpossibleEvent, match="led from Looking to planning, which has no row"):
+        Drill().to_planning()
 
 
 def test_every_kind_of_command_is_issued_somewhere() -> None:
