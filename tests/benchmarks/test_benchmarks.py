@@ -1,0 +1,47 @@
+"""The benchmarks run, say what they measured on their last line, and what they claim holds on a few fixed seeds."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.slow
+
+
+def measured(script: str, *words: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, f"benchmarks/{script}.py", *words, "--json"],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_killed_runs_lose_and_repeat_nothing():
+    told = measured("kill_local", "--runs", "10", "--first-seed", "500")
+    assert (told["runs"], told["lost"], told["repeated"], told["irreversible_twice"]) == (10, 0, 0, 0)
+    assert told["kills"] > 0
+
+
+def test_a_rolling_horizon_repeats_no_effect_and_claims_nothing_false():
+    told = measured("horizon", "--runs", "25")
+    for profile, rows in told["profiles"].items():
+        arms = {row["arm"]: row for row in rows}
+        ours = arms["unlimited"]
+        assert (ours["runs"], ours["twice"], ours["false_done"]) == (25, 0, 0), profile
+        assert ours["completed"]["share"] >= arms["1 segment"]["completed"]["share"], profile
+
+
+def test_at_most_half_is_spent_on_what_nothing_could_mend():
+    told = measured("waste", "--runs", "10")
+    assert told["ratio"] <= 0.5
+    assert told["lost"] == 0
