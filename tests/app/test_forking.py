@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,14 +13,16 @@ from midcourse.domain.approval import Decision
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import Act, AskPerson
 from midcourse.domain.event import Resumed
+from midcourse.domain.expectation import Expectation, TextContains
+from midcourse.domain.plan import Draft
 from midcourse.domain.result import Result
 from midcourse.domain.run import Origin
 from midcourse.errors import NotForkable
 from midcourse.replay import replay, states
-from midcourse.testing import Answers, Approves, MemoryStore
+from midcourse.testing import Answers, Approves, MemoryStore, Scripted
 from midcourse.worlds.simulated import Fault, Shop
 from tests.replay.recording import Recording
-from tests.scenarios.stage import RUN, Stage, crash, example
+from tests.scenarios.stage import RUN, Post, Stage, crash, example, kept, letter, plan
 
 FAULTS = ("popup", "slow_load", "done_but_timeout", "stored_but_error", "stored_late")
 MakeStage = Callable[[], Stage]
@@ -97,15 +100,20 @@ async def test_a_fork_is_a_run_like_any_other() -> None:
     assert Recording(opening=again.opening, rows=again.rows, state=again.state).is_identical()
 
 
-async def test_it_can_be_resumed() -> None:
-    journal = await recorded(shop())
-    fork_ = await branch(journal, 7, shop())
+@pytest.mark.parametrize("session", [Shop, partial(kept, Shop)], ids=["lost", "kept"])
+async def test_it_can_be_resumed(session: Callable[..., Any]) -> None:
+    """Also in the session that was brought there, if that outlives the process."""
+    make = shop(world=session)
+    journal = await recorded(make)
+    fork_ = await branch(journal, 7, make)
     agent = fork_.stage.agent
     live = agent.pick_up("branch", at_hand=True)
-    await fork_.stage.reach(live, "acting")
+    await fork_.stage.reach(live, "planning")
     await crash(live)
     assert (await agent.resume("branch")).success
     assert len(fork_.stage.effects) == 1
+    resumed = [row.event.world for row in (await fork_.journal()).rows if isinstance(row.event, Resumed)]
+    assert resumed == ["kept", "reopened" if session is Shop else "kept"]
 
 
 async def test_other_limits_hold_from_there_on() -> None:
@@ -144,6 +152,33 @@ async def test_a_question_that_is_open_is_put_again() -> None:
     fork_ = await branch(journal, asked_at, asking)
     assert (await fork_.result()).success
     assert len(fork_.stage.effects) == 1
+
+
+class Postbox(Post):
+    name = "post"
+    rebuilds = True
+
+
+def letters() -> Stage:
+    """What they would send is known before the first of them, so one question is about both."""
+    planner = Scripted(plan(seen(letter("Ann"), "1 letters sent"), seen(letter("Bob"), "2 letters sent")))
+    return Stage(world=Postbox(), planner=planner, approver=Approves())
+
+
+def seen(step: Draft, text: str) -> Draft:
+    return replace(step, expect=Expectation(checks=(TextContains(text=text),)))
+
+
+async def test_what_a_plan_would_send_is_bound_to_the_fork() -> None:
+    journal = await recorded(letters)
+    asked_at = next(row.seq for row in journal.rows if any(isinstance(c, AskPerson) for c in row.commands))
+    for at in (asked_at, asked_at + 1):
+        fork_ = await branch(journal, at, letters)
+        assert (await fork_.result()).success
+        asked = [c for row in (await fork_.journal()).rows for c in row.commands if isinstance(c, AskPerson)]
+        assert not any(question.changed_from for question in asked)
+        assert isinstance(fork_.stage.world, Postbox)
+        assert fork_.stage.world.letters == ["Ann", "Bob"]
 
 
 # --- refusals
@@ -190,9 +225,10 @@ async def test_a_journal_that_does_not_replay_is_refused() -> None:
 
 
 async def died_while(phase: str) -> Journal:
-    """The process died, and the shop's session with it; another one ended the task."""
+    """The process died at the second such moment, and the shop's session with it; another one ended the task."""
     stage = shop()()
     live = stage.start()
+    await stage.reach(live, phase)
     await stage.reach(live, phase)
     await crash(live)
     await stage.resumed()

@@ -100,6 +100,12 @@ async def test_a_row_that_is_missing_is_nondeterminism() -> None:
     assert (again.verdict, again.at) == ("nondeterminism", recording.rows[5].seq)
 
 
+async def test_a_row_with_another_number_is_nondeterminism() -> None:
+    recording, _ = await recorded(example("notepad"))
+    rows = (*recording.rows[:5], replace(recording.rows[5], seq=77), *recording.rows[6:])
+    assert replace(recording, rows=rows).again().verdict == "nondeterminism"
+
+
 # --- the oracle: what a replay says would have happened, happens
 
 
@@ -189,8 +195,8 @@ def test_a_question_that_would_have_expired() -> None:
 def test_a_pause_that_would_have_outlasted_the_deadline() -> None:
     """Only the changed run has a timer during its pause, so from there on its commands have other numbers."""
     run = Recorder()
-    run.to_planning().tell(PauseAsked()).plans(a_step()).records().tell(ResumeAsked(), 100.0)
-    run.sees().acts().finishes()
+    run.to_planning().tell(PauseAsked()).plans(a_step("order", "irreversible")).records().tell(ResumeAsked(), 100.0)
+    run.sees().decides("approved").sees().acts("unknown").verifies("happened").finishes()
     again = run.again(deadline_seconds=60.0)
     assert (again.verdict, again.detail) == (
         "ends_earlier",
@@ -321,6 +327,13 @@ def test_an_act_that_would_have_been_given_up(name: str, took: float, verdict: s
     run.to_acting(a_step(), REPLAN_STEP).acts(after=took)
     again = run.again(**{name: 5.0})
     assert again.verdict == verdict
+
+
+def test_an_act_given_up_earlier_may_still_have_been_seen_to_work() -> None:
+    """There is no call left to verify it; but the look after it, which it had, might have shown it."""
+    run = Recorder(look_calls=1, max_calls=2)
+    run.to_acting(a_step()).acts(after=20.0, cost=Cost(calls=1))
+    assert run.again(act_timeout_seconds=5.0).verdict == "undetermined"
 
 
 def test_a_planner_that_would_have_been_given_up() -> None:
