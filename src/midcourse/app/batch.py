@@ -7,6 +7,7 @@ run is named after batch and row: whether a row is waiting, was interrupted or h
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from midcourse.app.rows import read_rows
@@ -28,7 +29,13 @@ class Row:
     """From 1, as in the results."""
     run: str
     inputs: Pairs
-    job: Job
+    of: Job
+    """The job that all rows share."""
+
+    @cached_property
+    def job(self) -> Job:
+        """With this row's inputs wherever the task refers to them. Made when it is wanted: most rows may have ended."""
+        return with_inputs(self.of, self.inputs)
 
     @property
     def label(self) -> str:
@@ -37,7 +44,7 @@ class Row:
 
     @property
     def folder(self) -> Path:
-        return run_folder(self.job.settings, self.run)
+        return run_folder(self.of.settings, self.run)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +117,7 @@ def _batch(job: Job, rows: str, batch_id: str, file: str) -> Batch:
         id=batch_id,
         job=job,
         rows=tuple(
-            Row(number=number, run=f"{batch_id}-{number:0{digits}}", inputs=each, job=with_inputs(job, each))
+            Row(number=number, run=f"{batch_id}-{number:0{digits}}", inputs=each, of=job)
             for number, each in enumerate(inputs, start=1)
         ),
     )

@@ -7,6 +7,7 @@ found out here, it costs nothing.
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import cast, get_args
 
@@ -70,7 +71,7 @@ def read_text(path: Path) -> str:
 def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> TaskFile:
     """`file` is what complaints call it. `inputs` take the place of those in the file."""
     try:
-        root = Table(tomllib.loads(text), file=file)
+        root = Table(_toml(text), file=file)
     except tomllib.TOMLDecodeError as error:
         raise TaskInvalid(f"{file}: is not TOML: {error}") from None
     root.allow("goal", "key", "secrets", "files", "inputs", "output", "done_when", "world", "planner", "settings")
@@ -95,6 +96,12 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
         planner=_planner(_required(root, "planner"), notation),
         settings=_settings(root.table("settings")),
     )
+
+
+@lru_cache(maxsize=8)
+def _toml(text: str) -> Mapping[str, object]:
+    """Kept, because the rows of a batch are many readings of one file."""
+    return tomllib.loads(text)
 
 
 def _inputs(table: Table, instead: Pairs) -> Pairs:
