@@ -45,3 +45,9 @@ def test_at_most_half_is_spent_on_what_nothing_could_mend():
     told = measured("waste", "--runs", "10")
     assert told["ratio"] <= 0.5
     assert told["lost"] == 0
+
+
+def test_invoices_of_a_killed_batch_are_booked_once():
+    told = measured("invoices", "--rows", "10", "--seed", "3")
+    assert (told["booked_once"], told["booked_twice"], told["missing"]) == (10, 0, 0)
+    assert told["kills"] > 0

@@ -1,0 +1,238 @@
+"""Books a table of invoices in an ERP that misbehaves, kills the process with -9 every few seconds, and counts in the ERP's log.
+
+    python benchmarks/invoices.py --rows 500 --json
+
+All rows share one ERP, whose trouble is drawn from a seed of each row. Whenever the batch was killed, the same command goes
+on with it. Rows that ended without success are run once more as a batch of their own, under the same business keys and with
+other trouble, until nothing is missing or `--rounds` are over. Where a key is taken because an earlier run booked the invoice, or may
+have, a person is meant to look: here that is a look into the ERP's log, and `--again` only for what is not there.
+
+booked_once     invoices with one line in the ERP's log
+booked_twice    invoices with more than one
+missing         invoices with none
+kills           how often the process was killed
+asked           runs in which a person had to say what happened
+failed          rows that ended without success in the first round
+looked          of these, rows whose key stayed taken, so that somebody had to look
+"""
+
+import argparse
+import asyncio
+import contextlib
+import csv
+import json
+import os
+import random
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from midcourse.worlds.simulated.drift import PROFILES
+
+sys.path.insert(0, str(Path(__file__).parent))
+from report import keep, machine, table
+
+TASK = Path(__file__).parents[1] / "examples" / "tasks" / "invoice.toml"
+SUPPLIERS = (
+    "Harbour Supplies",
+    "Nordwind GmbH",
+    "Café Müller, Inh. Ö. Yılmaz",
+    'The "Paper" Company',
+    "O'Neill & Sons",
+)
+ROOM = {"max_calls": 400, "max_segments": 200, "max_replans": 60, "max_error_replans": 40}
+"""A kill costs a plan, and these rows are killed often: the ceilings are not what is measured here."""
+SHORTEST, LONGEST = 3.0, 6.0
+"""Seconds between two kills."""
+
+
+@dataclass
+class Trial:
+    """One table of invoices, its ERP, and what became of them."""
+
+    folder: Path
+    rows: list[dict[str, str]]
+    concurrency: int
+    chance: random.Random
+    kills: int = 0
+    rounds: int = 0
+    failed: int = 0
+    looked: int = 0
+    task: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.task = self.folder / "invoice.toml"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "erp.jsonl"
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    def write_task(self, drift: str, *, process: bool) -> None:
+        """The packaged task in one ERP for all, with trouble by chance and a key."""
+        text = TASK.read_text()
+        options = (
+            f'options = {{ effects = "{self.log}", seed = "$input.seed", drift = "{drift}", act_seconds = 0.02 }}\n'
+        )
+        world = 'name = "erp"\n' + ("process = true\n" if process else "") + options
+        room = "".join(f"{name} = {most}\n" for name, most in ROOM.items())
+        for old, new in (
+            ("[inputs]\n", "[inputs]\nseed = 0\n"),
+            ('name = "erp"\n', world),
+            ("[settings]\n", f"[settings]\n{room}"),
+        ):
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        if "\nkey = " not in text:
+            text = 'key = "invoice $input.number"\n' + text
+        self.task.write_text(text)
+
+    def booked(self) -> Counter[str]:
+        if not self.log.exists():
+            return Counter()
+        lines = self.log.read_text().splitlines()
+        return Counter(str(json.loads(line)["number"]) for line in lines)
+
+    def missing(self) -> list[dict[str, str]]:
+        booked = self.booked()
+        return [row for row in self.rows if not booked[row["number"]]]
+
+    async def round(self, rows: list[dict[str, str]], *, again: bool = False) -> list[dict[str, str]]:
+        """Run these rows to their end, however often that is interrupted. Returns their results."""
+        self.rounds += 1
+        name = f"round-{self.rounds}"
+        table = self.folder / f"{name}.csv"
+        with table.open("w", newline="") as file:
+            writer = csv.DictWriter(file, [*rows[0], "seed"])
+            writer.writeheader()
+            writer.writerows({**row, "seed": self.chance.randrange(10**9)} for row in rows)
+        results = self.folder / f"{name}-results.csv"
+        words = ["run", str(self.task), "--inputs", str(table), "--batch", name, "--results", str(results)]
+        words += ["--concurrency", str(self.concurrency), *(["--again"] if again else [])]
+        while not await self._survives(words):
+            self.kills += 1
+        with results.open(newline="") as file:
+            return list(csv.DictReader(file))
+
+    async def _survives(self, words: list[str]) -> bool:
+        """Whether it came to an end before it was killed. The time runs from its first word: before, it did nothing."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "midcourse",
+            *words,
+            env={**os.environ, "MIDCOURSE_HOME": str(self.home), "MIDCOURSE_SECRET_PASSWORD": "lovelace"},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert process.stdout
+        await process.stdout.readline()
+        try:
+            await asyncio.wait_for(process.communicate(), self.chance.uniform(SHORTEST, LONGEST))
+        except TimeoutError:
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+            return False
+        if process.returncode not in (0, 1):
+            raise SystemExit(f"midcourse ended with {process.returncode}")
+        return True
+
+    def close(self) -> None:
+        """Stop the ERP clients whose batch was killed just before it could let go of them."""
+        for ready in self.home.glob("runs/*/world/host-*.json"):
+            with contextlib.suppress(OSError, ValueError):
+                os.kill(json.loads(ready.read_text())["pid"], signal.SIGTERM)
+
+    def asked(self) -> int:
+        with sqlite3.connect(self.home / "midcourse.db") as store:
+            return store.execute(
+                "SELECT count(DISTINCT run) FROM journal WHERE commands LIKE '%ask_person%'"
+            ).fetchone()[0]
+
+
+def invoices(count: int, chance: random.Random) -> list[dict[str, str]]:
+    return [
+        {
+            "number": f"INV-{10_000 + number}",
+            "supplier": chance.choice(SUPPLIERS),
+            "amount": f"{chance.randrange(100, 500_000) / 100:.2f}",
+            "date": f"2026-{chance.randrange(1, 13):02}-{chance.randrange(1, 29):02}",
+            "cost_centre": str(chance.randrange(1000, 10_000)),
+        }
+        for number in range(count)
+    ]
+
+
+async def book_all(trial: Trial, most_rounds: int, told: bool) -> None:
+    results = await trial.round(trial.rows)
+    trial.failed = sum(row["success"] == "false" for row in results)
+    while (missing := trial.missing()) and trial.rounds < most_rounds:
+        if told:
+            print(f"round {trial.rounds}: {len(missing)} not booked, {trial.kills} kills", file=sys.stderr)
+        results = await trial.round(missing)
+        taken = [row for row, result in zip(missing, results, strict=True) if result["final_reason"] == "key_taken"]
+        trial.looked += len(taken)
+        absent = [row for row in taken if not trial.booked()[row["number"]]]
+        if absent:
+            await trial.round(absent, again=True)
+
+
+async def main(given: argparse.Namespace) -> int:
+    began = time.monotonic()
+    chance = random.Random(given.seed)
+    with tempfile.TemporaryDirectory() as name:
+        trial = Trial(Path(name), invoices(given.rows, chance), given.concurrency, chance)
+        trial.write_task(given.drift, process=not given.in_process)
+        try:
+            await book_all(trial, given.rounds, not given.json)
+        finally:
+            trial.close()
+        booked = trial.booked()
+        asked = trial.asked()
+    known = {row["number"] for row in trial.rows}
+    summary = {
+        "rows": given.rows,
+        "booked_once": sum(booked[number] == 1 for number in known),
+        "booked_twice": sum(booked[number] > 1 for number in known),
+        "missing": sum(booked[number] == 0 for number in known),
+        "kills": trial.kills,
+        "asked": asked,
+        "failed": trial.failed,
+        "looked": trial.looked,
+        "rounds": trial.rounds,
+        "drift": {given.drift: PROFILES[given.drift].digest},
+        "process": not given.in_process,
+        "concurrency": given.concurrency,
+        "seed": given.seed,
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+    }
+    told = table(["", "invoices"], [[name, str(value)] for name, value in list(summary.items())[:9]])
+    if given.keep:
+        command = f"python benchmarks/invoices.py --rows {given.rows} --seed {given.seed} --json --keep"
+        keep("invoices", command, summary, told)
+    if not given.json:
+        print(told)
+    print(json.dumps(summary))
+    return 0 if summary["booked_once"] == given.rows and set(booked) <= known else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=40)
+    parser.add_argument("--concurrency", type=int, default=16)
+    parser.add_argument("--drift", default="moderate", choices=PROFILES)
+    parser.add_argument("--in-process", action="store_true", help="the ERP client of each row dies with the batch")
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
+    sys.exit(asyncio.run(main(parser.parse_args())))
