@@ -1,6 +1,8 @@
 """The composition root: the only module that picks adapters, and only those that a job names."""
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -8,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from midcourse.app.agent import Agent
+from midcourse.app.checking import check_against
 from midcourse.app.export import export as export
 from midcourse.app.export import result_json as result_json
 from midcourse.app.settings import Settings
@@ -15,6 +18,7 @@ from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
 from midcourse.app.writing import write_whole
 from midcourse.domain.argument import Pairs
+from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.ports.approver import Approver
@@ -130,24 +134,46 @@ def job_of_run(settings: Settings, run_id: str) -> Job:
 
 
 def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
-    """`folder` is where a simulated world keeps its log and a world in its own process what it writes."""
+    """`folder` is where a simulated world keeps its log and a world in its own process what it writes.
+
+    Raises `TaskInvalid` for a task that names what the world does not have.
+    """
+    world = world_for(job.file.world, folder)
+    check_against(job.file, _known_catalogue(job.file.world, world))
     return Agent(
-        world=world_for(job.file.world, folder),
+        world=world,
         planner=planner_for(job.file.planner),
         approver=approver,
         settings=job.settings,
     )
 
 
-def world_for(spec: WorldSpec, folder: Path) -> World:
+def _known_catalogue(spec: WorldSpec, world: World) -> Catalogue:
+    """What the world can do, as far as that is known before it is open."""
+    if not spec.process:
+        return world.catalogue()
+    kind = _named("world", _where(spec))
+    if spec.name not in SIMULATED:
+        return Catalogue()
+    options = _options(spec)
+    options.pop("effects", None)
+    return _built("world", spec.name, kind, options).catalogue()  # made only to be asked, so it keeps no log
+
+
+def _where(spec: WorldSpec) -> str:
     if ":" not in spec.name and spec.name not in SIMULATED:
         raise TaskInvalid(f"{unknown('world', spec.name, SIMULATED)}; one of your own is 'package.module:Class'")
-    options = dict(spec.options)
-    if spec.faults:
-        options["faults"] = [dict(fault) for fault in spec.faults]
+    return SIMULATED.get(spec.name, spec.name)
+
+
+def _options(spec: WorldSpec) -> dict[str, object]:
+    return {**spec.options, **({"faults": [dict(fault) for fault in spec.faults]} if spec.faults else {})}
+
+
+def world_for(spec: WorldSpec, folder: Path) -> World:
+    where, options = _where(spec), _options(spec)
     if spec.name in SIMULATED:
         options.setdefault("effects", str((folder / "effects.jsonl").absolute()))
-    where = SIMULATED.get(spec.name, spec.name)
     if spec.process:
         from midcourse.worlds.remote import RemoteWorld
 
@@ -176,6 +202,8 @@ def _built(what: str, name: str, make: Any, options: Mapping[str, object]) -> An
 
 def _named(what: str, where: str) -> Any:
     module, _, name = where.partition(":")
+    if os.getcwd() not in sys.path:  # as `python -m` has it: a module beside the task is found
+        sys.path.insert(0, os.getcwd())
     try:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:

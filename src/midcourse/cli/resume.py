@@ -26,5 +26,5 @@ async def _resume(name: str, settings: Settings, manner: Manner) -> int:
         found = await find_run(store, name)
         result = await store.result(found.id)
         if result is not None:
-            return await present(result, store, run_folder(settings, found.id), manner)
+            return await present(result, store, run_folder(settings, found.id), manner, ended=True)
         return await pick_up(job_of_run(settings, found.id), found.id, store, manner)

@@ -125,15 +125,21 @@ def _screen(where: Terminal, view: View, keyboard: Keyboard, manner: Manner) -> 
     return LiveView(where.console, view, keyboard) if where.live else Lines(where.console, view)
 
 
-async def present(result: Result, store: Store, folder: Path, manner: Manner, *, key: str = "") -> int:
-    """Say what a run came to, and return the exit code for it. `key`: it had done it before, under this one."""
+async def present(
+    result: Result, store: Store, folder: Path, manner: Manner, *, key: str = "", ended: bool = False
+) -> int:
+    """Say what a run came to, and return the exit code for it.
+
+    `key`: it had done it before, under this one. `ended`: there was nothing left to resume.
+    """
     if manner.json:
         plain = result_json(result)
         print_json(json.dumps({**json.loads(plain), "again": True}, ensure_ascii=False) if key else plain)
     else:
         where = terminal()
         verdict = await verdict_of(result, store, folder)
-        before = f"already done under this key: {where.marks.clean(key)}" if key else ""
+        before = f"run {result.run} had ended already; this is what it came to" if ended else ""
+        before = f"already done under this key: {where.marks.clean(key)}" if key else before
         if manner.quiet:
             line = "; ".join(part for part in (before, verdict.line(where.marks)) if part)
             where.console.print(Text(line), soft_wrap=True)

@@ -14,6 +14,7 @@ from midcourse.cli.words import argument, headline, seconds, several
 from midcourse.domain.result import BudgetUsed, Result
 
 NOBODY_ASKED = "nobody was there to ask: run it in a terminal, or set approvals=never (--set approvals=never)"
+NOBODY_TOLD = "nobody was there to say what happened: run it in a terminal, or give the step a probe"
 ALL = 10**6
 AROUND = 16
 """Lines of a panel besides its list of steps, when all goes well."""
@@ -32,6 +33,10 @@ class Verdict:
     """Whether a question was denied because nobody could answer it."""
 
     @property
+    def unanswered(self) -> str:
+        return NOBODY_ASKED if self.result.final_reason == "rejected" else NOBODY_TOLD
+
+    @property
     def style(self) -> str:
         if not self.result.success:
             return "red"
@@ -41,7 +46,7 @@ class Verdict:
         """All of it in one line, for `--quiet`."""
         result = self.result
         why = f"{result.final_reason}" + (f", {result.final_detail}" if result.final_detail else "")
-        hint = f"; {NOBODY_ASKED}" if self.nobody_asked else ""
+        hint = f"; {self.unanswered}" if self.nobody_asked else ""
         return marks.clean(f"{headline(result)} ({why}){hint} {marks.dash} {counts(result)}; run {result.run}")
 
     def rows(self, marks: Marks, most: int = ALL) -> list[tuple[str, Text]]:
@@ -50,7 +55,7 @@ class Verdict:
         why = result.final_reason + (f" {marks.dash} {result.final_detail}" if result.final_detail else "")
         rows = [("goal", Text(marks.clean(result.goal), "bold")), ("why", Text(marks.clean(why)))]
         if self.nobody_asked:
-            rows.append(("", Text(NOBODY_ASKED, "yellow")))
+            rows.append(("", Text(self.unanswered, "yellow")))
         rows.append(("took", Text(counts(result))))
         rows += _labelled("done", self._completed(marks), most, marks)
         rows += _labelled("failed", self._attempts(marks), most, marks)
@@ -117,12 +122,9 @@ def _labelled(label: str, lines: list[Text], most: int, marks: Marks) -> list[tu
 
 
 def counts(result: Result) -> str:
-    others = result.replans - result.extensions
-    made = ((result.extensions, "after a transition"), (others, "after something else"))
-    why = ", ".join(f"{number} {when}" for number, when in made if number)
     parts = [
         several(result.steps, "step"),
-        several(result.budget.segments, "plan") + (f" ({why})" if why else ""),
+        several(result.budget.segments, "plan"),
         several(result.executions, "act"),
         several(result.planner_calls, "planner call"),
         seconds(result.wall_seconds),
@@ -133,7 +135,7 @@ def counts(result: Result) -> str:
 def advice(result: Result, nobody_asked: bool) -> str:
     """What to do next, in one or two sentences."""
     show = f"midcourse show {result.run}"
-    if nobody_asked:
+    if nobody_asked and result.final_reason == "rejected":
         return show
     used = result.budget
     match result.final_reason:
@@ -152,7 +154,7 @@ def advice(result: Result, nobody_asked: bool) -> str:
         case "structural_failure" | "replan_no_change" | "empty_plan":
             return f"change the task, its world or its planner: planning again would not help; {show}"
         case "rejected":
-            return "run it again and answer in time; no with guidance has it do something else"
+            return "nothing was sent; run it again, and answer no with guidance to have it do something else"
         case "needs_human":
             return f"look at the world, and finish by hand or start anew; {show}"
         case "planner_unavailable":
