@@ -57,7 +57,7 @@ check:
 
 # Run what is too long for CI: the properties and the full benchmarks, with their results kept
 nightly: properties
-    uv run python benchmarks/kill_local.py --runs 200 --json
+    uv run python benchmarks/kill_local.py --runs 200 --json --keep
     uv run python benchmarks/horizon.py --runs 1000 --json --keep
     uv run python benchmarks/waste.py --runs 100 --json --keep
-    uv run python benchmarks/invoices.py --rows 500 --json
+    uv run python benchmarks/invoices.py --rows 500 --json --keep

@@ -14,7 +14,6 @@ import argparse
 import asyncio
 import json
 import os
-import platform
 import random
 import signal
 import sqlite3
@@ -24,6 +23,9 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from report import keep, machine, table
 
 ORDER = Path(__file__).parents[1] / "examples" / "tasks" / "order.toml"
 COMMENTED = '# [[world.faults]]\n# kind = "stored_but_error"\n# skill = "place_order"\n'
@@ -154,7 +156,7 @@ async def typical_seconds(folder: Path) -> float:
     return time.monotonic() - began
 
 
-async def main(runs: int, first_seed: int, concurrency: int, as_json: bool) -> int:
+async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, kept: bool) -> int:
     began = time.monotonic()
     ended: list[Ended] = []
     with tempfile.TemporaryDirectory() as name:
@@ -181,14 +183,17 @@ async def main(runs: int, first_seed: int, concurrency: int, as_json: bool) -> i
         "faults": dict(sorted(Counter(one.fault or "none" for one in ended).items())),
         "first_seed": first_seed,
         "seconds": round(time.monotonic() - began, 1),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": machine(),
     }
     bad = sorted(one.seed for one in ended if one.lost or one.repeated or one.orders > 1)
     if bad:
         summary["look_at_seeds"] = bad
+    text = table(["", "kill_local"], [[name, str(value)] for name, value in summary.items()])
+    if kept:
+        command = f"python benchmarks/kill_local.py --runs {runs} --first-seed {first_seed} --json --keep"
+        keep("kill_local", command, summary, text)
     if not as_json:
-        for name, value in summary.items():
-            print(f"{name:20} {value}")
+        print(text)
     print(json.dumps(summary))
     return 1 if bad else 0
 
@@ -198,6 +203,8 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--concurrency", type=int, default=2)
+    parser.add_argument("--keep", action="store_true", help="write what it found into benchmarks/results")
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
-    sys.exit(asyncio.run(main(given.runs, given.first_seed, given.concurrency, given.json)))
+    done = main(given.runs, given.first_seed, given.concurrency, as_json=given.json, kept=given.keep)
+    sys.exit(asyncio.run(done))
