@@ -200,3 +200,13 @@ def test_evidence_for_and_against_is_none() -> None:
 def test_what_a_reading_step_brought_back_is_kept() -> None:
     outcome = judge("read", Outcome(data=(("total", 7),)), sight(THANKS))
     assert outcome.data == (("total", 7),)
+
+
+def test_that_something_is_gone_is_no_evidence() -> None:
+    """The button is gone from an error page too."""
+    button = Zone(id="buy", role="button", label="Buy")
+    before = Observation(id="1", surface=Surface(title="Shop"), zones=(button,), fingerprint="a")
+    error = Observation(id="2", surface=Surface(title="504"), fingerprint="b")
+    gone = Expectation(checks=(ZoneGone(role="button", label="Buy"),))
+    sight = Sight(before=before, after=error, expect=gone, absent_when=None)
+    assert judge("irreversible", Outcome(), sight).status == "unknown"

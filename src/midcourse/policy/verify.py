@@ -99,11 +99,14 @@ class Sight:
 
     @property
     def happened(self) -> bool:
-        """Evidence enough for an irreversible act. That anything changed is not: an error page changes things too."""
+        """Evidence enough for an irreversible act: a sign that was not there before.
+
+        That something changed or is gone is none, since an error page does that too.
+        """
         if self.expect is None or not self.expected or self._holds(self.absent_when):
             return False
-        specific = tuple(check for check in self.expect.checks if check.kind != "fingerprint_changed")
-        return holds(Expectation(checks=specific), self.before) is False
+        signs = tuple(check for check in self.expect.checks if _is_sign(check))
+        return holds(Expectation(checks=signs), self.before) is False
 
     @property
     def absent(self) -> bool:
