@@ -16,7 +16,7 @@ from midcourse.ports.planner import PlanDraft
 from midcourse.testing import Garbage, Scripted
 from tests.harness import ORDER_PENS, ORDERED, Bench, Shop, draft, steps
 
-COMMAND = MakePlan(id=7, timeout=5.0, version=1, cause="initial", why="", seen="o101")
+COMMAND = MakePlan(id=250, timeout=5.0, version=1, cause="initial", why="", seen="o101")
 
 
 async def ready(**more: Any) -> Bench:
@@ -28,7 +28,7 @@ async def ready(**more: Any) -> Bench:
 
 async def ask(bench: Bench, planner: Any, **more: Any) -> Planned:
     bench.planner = planner
-    fields: dict[str, Any] = {"id": 7, "timeout": 5.0, "version": 1, "cause": "initial", "why": "", "seen": "o101"}
+    fields: dict[str, Any] = {"id": 250, "timeout": 5.0, "version": 1, "cause": "initial", "why": "", "seen": "o101"}
     event = await Performer(bench.ports).perform(MakePlan(**(fields | more)))
     assert isinstance(event, Planned)
     return event

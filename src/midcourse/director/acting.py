@@ -61,6 +61,7 @@ def do(run: Run, move: Do) -> Turn:
             timeout=time,
             version=step.version,
             index=step.index,
+            made_by=run.segment.made_by if run.segment else 0,
             seen=run.seen.id if run.seen else "",
             consequence=step.consequence,
             look=move.look,

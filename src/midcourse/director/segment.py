@@ -180,6 +180,7 @@ def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
         made_under=seen_fingerprint(run),
         final=event.final,
         steps=event.steps,
+        made_by=event.answers,
     )
     run = replace(count(run, versions=1), segment=segment, reopened=False)
     critical = tuple(step for step in event.steps if _can_be_asked_now(run, step))

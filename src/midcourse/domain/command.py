@@ -64,6 +64,8 @@ class Act:
     index: int
     seen: str
     """Observation that the step relies on."""
+    made_by: int = 0
+    """The command that made the plan: of a version that was drafted twice, only the adopted one counts."""
     consequence: str = ""
     """For an irreversible step, the only consequence that may be dispatched; any other is held and reported."""
     look: bool = True

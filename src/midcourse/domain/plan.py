@@ -91,6 +91,8 @@ class Segment:
     steps: tuple[PlannedStep, ...]
     cursor: int = 0
     tries: int = 0
+    made_by: int = 0
+    """The command that made it: a version may be drafted more than once before it is adopted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,3 +107,4 @@ class PlanVersion:
     final: bool
     steps: tuple[Step, ...]
     repairs: tuple[str, ...] = ()
+    made_by: int = 0

@@ -30,15 +30,15 @@ UNANSWERED = ("timeout", "error")
 """Reasons of an unknown outcome that mean: no answer came, so it may still be under way."""
 
 
-async def step_of(ports: Ports, version: int, index: int) -> Step:
-    plan = await ports.store.plan(ports.run_id, version)
+async def step_of(ports: Ports, version: int, index: int, made_by: int = 0) -> Step:
+    plan = await ports.store.plan(ports.run_id, version, made_by)
     assert plan is not None, f"plan version {version} was adopted and must be stored"
     return plan.steps[index]
 
 
 async def act(ports: Ports, command: Act) -> Acted:
     time = Allowance(ports.clock, command.timeout)
-    step = await step_of(ports, command.version, command.index)
+    step = await step_of(ports, command.version, command.index, command.made_by)
     if step.zone == REPLAN:
         return Acted(answers=command.id, dispatched=False, looked=False)
     before = await ports.store.observation(ports.run_id, command.seen)

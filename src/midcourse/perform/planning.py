@@ -90,6 +90,7 @@ def _version(command: MakePlan, resolved: Resolved) -> PlanVersion:
         final=resolved.final,
         steps=resolved.steps,
         repairs=resolved.repairs,
+        made_by=command.id,
     )
 
 

@@ -75,10 +75,15 @@ class Store(Protocol):
     async def observation(self, run_id: str, observation_id: str) -> Observation | None: ...
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
-        """Saving a version again replaces it: a refused draft never became a plan."""
+        """Saving a version again replaces it: a refused draft never became a plan.
+
+        One that an earlier command made comes too late and changes nothing.
+        """
         ...
 
-    async def plan(self, run_id: str, version: int) -> PlanVersion | None: ...
+    async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
+        """As it is now; or only the one that this command made."""
+        ...
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]: ...
 
@@ -99,6 +104,36 @@ class Store(Protocol):
     async def save_result(self, result: Result) -> None: ...
 
     async def result(self, run_id: str) -> Result | None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Happened:
+    """An event at its place in a run's journal."""
+
+    seq: int
+    event: Event
+
+
+class Batch(Store, Protocol):
+    """A store whose writes wait for `flush` and then become one transaction. What was written here can be read here.
+
+    Only a ledger entry that is dispatched and has no outcome yet is written at once: it must be there before the act.
+    """
+
+    async def append(self, run_id: str, happened: tuple[Happened, ...]) -> None:
+        """Events without the state they led to: whoever reads them finds that out with the director.
+
+        Writing to a place again replaces what is there.
+        """
+        ...
+
+    async def flush(self) -> None: ...
+
+
+class FleetStore(Store, Protocol):
+    """A store that many workers share."""
+
+    def batch(self) -> Batch: ...
 
 
 @runtime_checkable

@@ -218,11 +218,15 @@ class SqliteStore:
         return self._body(Observation, sql, run_id, observation_id)
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
-        sql = "INSERT OR REPLACE INTO plans SELECT id, ?, ? FROM runs WHERE id = ?"
+        sql = """INSERT INTO plans SELECT id, ?, ? FROM runs WHERE id = ?
+            ON CONFLICT DO UPDATE SET body = CASE
+                WHEN coalesce(json_extract(body, '$.made_by'), 0) > json_extract(excluded.body, '$.made_by')
+                THEN body ELSE excluded.body END"""
         self._write(run_id, sql, plan.version, encode(plan))
 
-    async def plan(self, run_id: str, version: int) -> PlanVersion | None:
-        return self._body(PlanVersion, "SELECT body FROM plans WHERE run = ? AND version = ?", run_id, version)
+    async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
+        sql = "SELECT body FROM plans WHERE run = ? AND version = ? AND ? IN (0, json_extract(body, '$.made_by'))"
+        return self._body(PlanVersion, sql, run_id, version, made_by)
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
         return self._bodies(PlanVersion, "SELECT body FROM plans WHERE run = ? ORDER BY version", run_id)

@@ -105,11 +105,14 @@ class MemoryStore:
         return kept.observations.get(observation_id) if kept else None
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
-        self._known(run_id).plans[plan.version] = plan
+        plans = self._known(run_id).plans
+        if plan.version not in plans or plan.made_by >= plans[plan.version].made_by:
+            plans[plan.version] = plan
 
-    async def plan(self, run_id: str, version: int) -> PlanVersion | None:
+    async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
         kept = self._runs.get(run_id)
-        return kept.plans.get(version) if kept else None
+        plan = kept.plans.get(version) if kept else None
+        return plan if plan and made_by in (0, plan.made_by) else None
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
         kept = self._runs.get(run_id)

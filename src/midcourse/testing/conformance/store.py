@@ -339,6 +339,16 @@ class StoreConformance:
         assert await store.plans("a") == (PLAN, replace(second, why="admitted", steps=()))
 
     @_with_store
+    async def test_plan_that_an_earlier_command_made_comes_too_late(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        adopted = replace(PLAN, made_by=7)
+        await store.save_plan("a", adopted)
+        await store.save_plan("a", replace(PLAN, made_by=5, why="somebody was held up"))
+        assert await store.plan("a", 1) == adopted
+        assert await store.plan("a", 1, 7) == adopted
+        assert await store.plan("a", 1, 5) is None
+
+    @_with_store
     async def test_plans_are_in_order_of_version_beyond_nine(self, store: Store) -> None:
         await store.begin(opening("a"), TASK)
         assert await store.plans("a") == ()
