@@ -1,0 +1,95 @@
+"""One activity: perform a command and write down what came of it, in one transaction."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from midcourse.director.lost import lost
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import Act, Command, Finish, Observe, Verify
+from midcourse.domain.event import Acted, Event, Observed, Verified
+from midcourse.perform import Performer
+from midcourse.perform.ports import say
+from midcourse.ports.store import FleetStore, Happened
+from midcourse.runtimes.temporal.sessions import PortsFor, Sessions
+from midcourse.runtimes.temporal.wire import ACTIVITY, Done, Work, run_id_of
+
+
+class Activities:
+    """What one worker performs. `queue` is its own: commands for the sessions that it holds come by it."""
+
+    def __init__(self, *, store: FleetStore, ports_for: PortsFor, queue: str, most_sessions: int) -> None:
+        self._store = store
+        self._sessions = Sessions(ports_for, most_sessions)
+        self._queue = queue
+
+    @activity.defn(name=ACTIVITY)
+    async def perform(self, work: Work) -> Done:
+        info = activity.info()
+        assert info.workflow_id, "only workflows send work"
+        try:
+            async with _signs_of_life():
+                return await self._perform(run_id_of(info.workflow_id), work, ours=info.task_queue == self._queue)
+        except OSError:
+            raise  # a store or a host that cannot be reached now
+        except Exception as bug:
+            raise ApplicationError(say(bug), type=type(bug).__name__, non_retryable=True) from bug
+
+    async def _perform(self, run_id: str, work: Work, *, ours: bool) -> Done:
+        command, batch = work.command, self._store.batch()
+        await batch.append(run_id, work.rows)
+        reached = await self._sessions.reach(run_id, command, ours=ours)
+        ports = replace(reached.ports, store=batch)
+        gone = reached.gone and not isinstance(command, Finish)
+        event = _without_world(command) if gone else await Performer(ports).perform(command)
+        event = replace(event, at=round(ports.clock.now(), 3))
+        await batch.append(run_id, (Happened(seq=work.seq, event=event),))
+        await batch.flush()
+        if isinstance(command, Finish):
+            self._sessions.release(run_id)
+        return Done(event=event, queue=self._queue if reached.taken else "", gone=gone)
+
+
+def _without_world(command: Command) -> Event:
+    """The answer if there is no session to perform it in. Nothing was sent, and nothing spent."""
+    detail = "the world's session is gone"
+    match command:
+        case Observe():
+            return Observed(answers=command.id, reason="world_lost", detail=detail)
+        case Verify():
+            return Verified(answers=command.id, reason="world_lost", detail=detail)
+        case Act():
+            return Acted(
+                answers=command.id,
+                status="no_effect",
+                reason="world_lost",
+                detail=detail,
+                dispatched=False,
+                looked=False,
+            )
+        case _:
+            answer = lost(command, FREE)
+            assert answer is not None, f"{command.kind} needs no world"
+            return answer
+
+
+@asynccontextmanager
+async def _signs_of_life() -> AsyncGenerator[None]:
+    """In the background, three in the time after which we count as lost."""
+    timeout = activity.info().heartbeat_timeout
+    assert timeout is not None, "every command is watched"
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(timeout.total_seconds() / 3)
+            activity.heartbeat()
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()

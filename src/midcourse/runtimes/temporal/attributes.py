@@ -1,0 +1,41 @@
+"""What the engine's own lists can be searched by. Every change costs history, so there are few."""
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import Client
+from temporalio.common import SearchAttributeKey
+
+from midcourse.domain.command import AskPerson
+from midcourse.domain.phase import Asking, Ended, Paused
+from midcourse.domain.run import Run
+
+STATUS = SearchAttributeKey.for_keyword("MidcourseStatus")
+WORLD = SearchAttributeKey.for_keyword("MidcourseWorld")
+TENANT = SearchAttributeKey.for_keyword("MidcourseTenant")
+FINAL_REASON = SearchAttributeKey.for_keyword("MidcourseFinalReason")
+
+
+def status_of(run: Run) -> str:
+    """running, asking, paused or ended. A run asks once its question is out."""
+    match run.phase:
+        case Asking() if not any(isinstance(issued.command, AskPerson) for issued in run.pending):
+            return "asking"
+        case Paused():
+            return "paused"
+        case Ended():
+            return "ended"
+        case _:
+            return "running"
+
+
+async def register(client: Client) -> None:
+    """Make the attributes known to the namespace, unless they are."""
+    service, namespace = client.operator_service, client.namespace
+    known = await service.list_search_attributes(ListSearchAttributesRequest(namespace=namespace))
+    missing = [key.name for key in (STATUS, WORLD, TENANT, FINAL_REASON) if key.name not in known.custom_attributes]
+    if missing:
+        keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+        attributes = dict.fromkeys(missing, keyword)
+        await service.add_search_attributes(
+            AddSearchAttributesRequest(namespace=namespace, search_attributes=attributes)
+        )

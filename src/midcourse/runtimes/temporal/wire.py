@@ -1,0 +1,79 @@
+"""What goes through the engine, and so into every history: as little as possible, and never a screen."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, TypeAlias
+
+from pydantic import Discriminator
+
+from midcourse.domain.command import Command
+from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.run import Run
+from midcourse.ports.store import Happened
+
+WORKFLOW = "run"
+ACTIVITY = "perform"
+UPDATE = "tell"
+
+Word: TypeAlias = Annotated[
+    ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided,
+    Discriminator("kind"),
+]
+"""What people may tell a run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How patient the engine is. It travels with the run, so that a replay sees what the run saw."""
+
+    heartbeat_seconds: float = 10.0
+    """Without a sign of life for this long, whoever performs a command counts as lost."""
+    session_seconds: float = 2.0
+    """How long a command waits for the worker that holds the world's session before any other may take it."""
+    margin_seconds: float = 30.0
+    """What a command may take on top of its own time: for reaching the world and writing things down."""
+    continue_after: int = 2000
+    """Events of history after which the run goes on in a new one."""
+    rest_after: int = 100
+    """The same, if a person is waited for anyway."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """A run to drive from this state on: new, continued, or picked up from the store."""
+
+    run: Run
+    pace: Pace = field(default_factory=Pace)
+    unwritten: tuple[Happened, ...] = ()
+    picked_up: bool = False
+    """Whatever is pending was under way when an earlier execution broke: nobody knows what came of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """A command, the place in the journal that its answer will take, and rows that nobody has written yet."""
+
+    command: Command
+    seq: int
+    rows: tuple[Happened, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What came of a command. `queue` is where whoever took the world's session can be reached from now on."""
+
+    event: Event
+    queue: str = ""
+    gone: bool = False
+    """There was no session to perform it in: it is time to look at the world."""
+
+
+def queue_of(tenant: str) -> str:
+    return f"midcourse-{tenant}"
+
+
+def workflow_id(tenant: str, run_id: str) -> str:
+    return f"{tenant}/{run_id}"
+
+
+def run_id_of(workflow: str) -> str:
+    return workflow.partition("/")[2]

@@ -1,0 +1,227 @@
+"""One workflow a run: `drive(decide, mailbox)`, and no logic of its own. What performs is in activities.py."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy, SearchAttributeUpdate
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    TimeoutType,
+    is_cancelled_exception,
+)
+from temporalio.exceptions import (
+    TimeoutError as TimedOut,
+)
+
+from midcourse.director.decide import objection
+from midcourse.director.lost import lost
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import Act, AskPerson, Command, Finish, Record, Wait
+from midcourse.domain.event import CancelAsked, Event, Resumed, Started, TimerFired
+from midcourse.domain.phase import Asking, Ended, New, Paused
+from midcourse.domain.run import Issued, Run
+from midcourse.drive import Progress, drive, is_over
+from midcourse.ports.store import Happened
+from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, status_of
+from midcourse.runtimes.temporal.wire import ACTIVITY, UPDATE, WORKFLOW, Done, Start, Word, Work
+
+ONCE = RetryPolicy(maximum_attempts=1)
+FREELY = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=10))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrival:
+    """Something in the mailbox, and the place at which whoever sent it has written it down, if they did."""
+
+    event: Event
+    written_at: int = 0
+
+
+@workflow.defn(name=WORKFLOW)
+class RunWorkflow:
+    """Performs commands as activities and timers. Collects the rows that no activity has written for the next one."""
+
+    @workflow.init
+    def __init__(self, start: Start) -> None:
+        self._pace = start.pace
+        self._run = start.run
+        self._unwritten = list(start.unwritten)
+        self._mailbox: deque[Arrival | ApplicationError] = deque()
+        self._written_at = 0
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._queue = ""
+        self._status = status_of(start.run)
+
+    @workflow.run
+    async def go(self, start: Start) -> str:
+        """Why it ended."""
+        if start.picked_up:
+            self._pick_up(start.run)
+        if isinstance(start.run.phase, New):
+            self._put(Started())
+        run = start.run
+        while True:
+            run = await drive(run, self)
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            if isinstance(run.phase, Ended) and is_over(run):
+                return run.phase.reason
+            if not self._mailbox:
+                workflow.continue_as_new(Start(run=run, pace=self._pace, unwritten=tuple(self._unwritten)))
+
+    # --- what people use
+
+    @workflow.update(name=UPDATE)
+    def tell(self, word: Word) -> None:
+        self._put(word)
+
+    @tell.validator
+    def check(self, word: Word) -> None:
+        why_not = objection(self._run, word)
+        if why_not:
+            raise ApplicationError(why_not)
+
+    # --- what `drive` uses
+
+    def start(self, issued: Issued) -> None:
+        command = issued.command
+        if command.id not in self._tasks:
+            self._tasks[command.id] = asyncio.create_task(self._perform(issued))
+
+    def stop(self, command: Command) -> None:
+        task = self._tasks.pop(command.id, None)
+        if task:
+            task.cancel()
+
+    async def receive(self) -> Event:
+        """An answer has the time at which it was written down; everything else happens now."""
+        try:
+            await workflow.wait_condition(lambda: bool(self._mailbox))
+        except asyncio.CancelledError:  # somebody cancelled the workflow itself
+            self._put(CancelAsked())
+        arrival = self._mailbox.popleft()
+        if isinstance(arrival, ApplicationError):
+            raise arrival
+        self._written_at = arrival.written_at
+        event = arrival.event
+        return event if event.at else replace(event, at=round(workflow.time(), 3))
+
+    async def keep(self, progress: Progress) -> None:
+        self._run = progress.run
+        if self._written_at != progress.run.seq:
+            self._unwritten.append(Happened(seq=progress.run.seq, event=progress.event))
+        self._show(progress.run)
+
+    def should_rest(self) -> bool:
+        """At a quiet point: nothing is under way but timers, which are set again."""
+        if self._mailbox or any(
+            not isinstance(i.command, Wait) for i in self._run.pending if i.command.id in self._tasks
+        ):
+            return False
+        info = workflow.info()
+        waiting = isinstance(self._run.phase, Asking | Paused)
+        limit = self._pace.rest_after if waiting else self._pace.continue_after
+        return info.is_continue_as_new_suggested() or info.get_current_history_length() >= limit
+
+    # --- inside
+
+    def _put(self, event: Event, written_at: int = 0) -> None:
+        self._mailbox.append(Arrival(event=event, written_at=written_at))
+
+    def _pick_up(self, run: Run) -> None:
+        self._put(Resumed())
+
+    def _show(self, run: Run) -> None:
+        status = status_of(run)
+        if status == self._status:
+            return
+        self._status = status
+        updates: list[SearchAttributeUpdate[str]] = [STATUS.value_set(status)]
+        if isinstance(run.phase, Ended):
+            updates.append(FINAL_REASON.value_set(run.phase.reason))
+        workflow.upsert_search_attributes(updates)  # pyright: ignore[reportUnknownMemberType]
+
+    async def _perform(self, issued: Issued) -> None:
+        command = issued.command
+        if isinstance(command, Wait):
+            await asyncio.sleep(max(0.0, issued.at + command.seconds - workflow.time()))
+            self._put(TimerFired(answers=command.id))
+        else:
+            await self._delegate(issued)
+        self._tasks.pop(command.id, None)
+
+    async def _delegate(self, issued: Issued) -> None:
+        work = Work(command=issued.command, seq=self._run.seq + 1, rows=tuple(self._unwritten))
+        try:
+            done = await self._send(issued, work)
+        except ActivityError as error:
+            self._answer_for(issued, error)
+            return
+        self._unwritten = [row for row in self._unwritten if row not in work.rows]
+        self._queue = done.queue or self._queue
+        if done.gone:
+            self._put(Resumed())
+        self._put(done.event, work.seq)
+
+    async def _send(self, issued: Issued, work: Work) -> Done:
+        """To whoever holds the world's session, if anybody does, and then to everybody."""
+        once = _only_once(issued)
+        if self._queue and not isinstance(issued.command, AskPerson | Record):
+            try:
+                return await self._execute(work, ONCE, self._queue)
+            except ActivityError as error:
+                if not _may_be_sent_again(error, once=once):
+                    raise
+                self._queue = ""
+        return await self._execute(work, ONCE if once else FREELY)
+
+    async def _execute(self, work: Work, retry: RetryPolicy, queue: str | None = None) -> Done:
+        pace = self._pace
+        return await workflow.execute_activity(
+            ACTIVITY,
+            work,
+            result_type=Done,
+            task_queue=queue,
+            schedule_to_start_timeout=timedelta(seconds=pace.session_seconds) if queue else None,
+            start_to_close_timeout=timedelta(seconds=self._seconds(work.command) + pace.margin_seconds),
+            heartbeat_timeout=timedelta(seconds=pace.heartbeat_seconds),
+            retry_policy=retry,
+        )
+
+    def _seconds(self, command: Command) -> float:
+        match command:
+            case AskPerson():
+                return max(0.0, command.expires_at - workflow.time())
+            case Finish():
+                return self._run.limits.look_timeout_seconds
+            case Record() | Wait():
+                return 0.0
+            case _:
+                return command.timeout
+
+    def _answer_for(self, issued: Issued, error: ActivityError) -> None:
+        """Whoever performed it is gone, has been told to stop, or has a bug that nothing here can mend."""
+        if is_cancelled_exception(error):
+            return
+        self._queue = ""
+        answer = lost(issued.command, issued.reserved)
+        if answer is None or (isinstance(error.cause, ApplicationError) and error.cause.non_retryable):
+            self._mailbox.append(ApplicationError(f"{issued.command.kind} failed: {error.cause}", non_retryable=True))
+        else:
+            self._put(answer)
+
+
+def _only_once(issued: Issued) -> bool:
+    """What acts, or costs something: the director retries it, with a new reservation."""
+    return isinstance(issued.command, Act) or issued.reserved != FREE
+
+
+def _may_be_sent_again(error: ActivityError, *, once: bool) -> bool:
+    cause = error.cause
+    if isinstance(cause, TimedOut) and cause.type == TimeoutType.SCHEDULE_TO_START:
+        return True
+    stopped = is_cancelled_exception(error) or (isinstance(cause, ApplicationError) and cause.non_retryable)
+    return not once and not stopped
