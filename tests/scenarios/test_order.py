@@ -99,11 +99,12 @@ def without_waiting(rules: tuple[Rule, ...]) -> list[Rule]:
 
 @pytest.mark.parametrize("skill", ["fill", "place_order"])
 async def test_a_page_that_loads_too_long_is_an_honest_failure(skill: str) -> None:
-    """Who has no rule for a loading screen cannot plan on it. Whether there is an order by then, the run says."""
+    """Who has no rule for a loading screen cannot plan on it. Whether there is an order by then, the run finds out."""
     slow = Fault(kind="slow_load", skill=skill, seconds=5.0)
     stage = example("order", faults=[slow], rules=without_waiting)
     played = await stage.play()
-    assert played.ended == (False, False, "empty_plan")
+    stored = skill == "place_order"
+    assert played.ended == ((True, True, "goal_reached") if stored else (False, False, "empty_plan"))
     assert (PRESSED in played.completed) == (len(stage.effects) == 1) == (skill == "place_order")
     slower = example("order", faults=[slow], rules=without_waiting, step_delay_seconds=5.0)
     assert (await slower.play()).ended == (True, True, "goal_reached")

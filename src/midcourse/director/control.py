@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from midcourse.director.turn import Rest, Turn, advise, count, issue, see, send, withdraw
+from midcourse.director.turn import Rest, Turn, advise, anew, count, issue, see, send, withdraw
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import CheckDone, Finish, Record, Wait
 from midcourse.domain.event import (
@@ -52,7 +52,7 @@ def guided(run: Run, phase: Phase, event: Guided) -> Turn:
 
 def resumed(run: Run, phase: Phase, event: Resumed) -> Turn:
     """A process drives the run again: nobody knows what happened meanwhile."""
-    return replace(run, look_first=True, reopened=run.reopened or event.world == "reopened"), Rest(phase)
+    return replace(anew(run) if event.world == "reopened" else run, look_first=True), Rest(phase)
 
 
 def too_late(run: Run, phase: Phase, _event: Control) -> Turn:
@@ -102,18 +102,21 @@ def overslept(run: Run, _phase: Paused, _event: TimerFired) -> Turn:
 
 
 def conclude(run: Run, move: Conclude) -> Turn:
-    """The plan says that the task is done. Without a `done_when` nobody can tell."""
+    """Without a `done_when` nobody can tell whether the task is done."""
     if not run.has_done_when:
         return run, End(reason="plan_complete", detail=move.detail or "every step of the plan was carried out")
     seen = run.seen
     look = seen is None or seen.stale
-    return issue(
+    then, nxt = issue(
         run,
-        Concluding(detail=move.detail),
+        Concluding(detail=move.detail, otherwise=move.otherwise),
         lambda number, time: CheckDone(id=number, timeout=time, seen=seen.id if seen else "", look=look),
         seconds=run.limits.look_timeout_seconds,
         worst=Cost(calls=run.limits.look_calls if look else 0),
     )
+    if move.otherwise and not isinstance(nxt, Rest):
+        return _finish(run, move.otherwise)  # there is nothing left to look with
+    return then, nxt
 
 
 def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
@@ -122,15 +125,27 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
     match event.verdict:
         case "met":
             return replace(run, verified=True), End(reason="goal_reached", detail=event.detail)
+        case "too_early":
+            return run, BackOff(seconds=event.seconds, then=Conclude(detail=phase.detail, otherwise=phase.otherwise))
+        case "unmet" | "undecided" if phase.otherwise:
+            return run, phase.otherwise
         case "unmet":
             return run, Plan(cause="error", why=f"done_when is not met: {event.detail}")
-        case "too_early":
-            return run, BackOff(seconds=event.seconds, then=Conclude(detail=phase.detail))
         case "undecided":
             return run, End(reason="plan_complete", detail=event.detail or "whether the task is done was not checked")
 
 
+NO_WAY_ON = ("empty_plan", "replan_exhausted", "replan_no_change", "structural_failure")
+"""Ends for want of a plan. The goal may be reached all the same: the last step that failed was not needed, say."""
+
+
 def end(run: Run, move: End) -> Turn:
+    if run.has_done_when and move.reason in NO_WAY_ON and not isinstance(run.phase, Concluding):
+        return run, Conclude(otherwise=move)
+    return _finish(run, move)
+
+
+def _finish(run: Run, move: End) -> Turn:
     run = withdraw(run)
     detail = move.detail.strip()[:2000] or f"{move.reason.replace('_', ' ')}, and nobody said more"
     finish = Finish(id=run.next_id, reason=move.reason, detail=detail, verified=run.verified, told=run.told)

@@ -24,7 +24,7 @@ from midcourse.domain.move import (
 from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.run import Run
-from midcourse.policy.admission import why_refused
+from midcourse.policy.admission import goes_in_a_circle, why_refused, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.horizon import may_plan_beyond
 from midcourse.policy.recovery import retry_delay
@@ -161,6 +161,9 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
     refusal = why_refused(run, event.steps)
     if refusal:
         return refuse(run, refusal, replace(asked, refused=refusal))
+    if goes_in_a_circle(run, event.steps):
+        detail = "the same plan for the third time on the same screen: it goes round in a circle"
+        return count(run, refusals=2), End(reason="replan_no_change", detail=detail)
     return _adopt(run, asked, event)
 
 
@@ -210,6 +213,7 @@ def advance(run: Run, _move: Advance) -> Turn:
     step = segment.steps[segment.cursor]
     if step.place == "replan":
         run = replace(_unrefused(run), segment=replace(segment, cursor=segment.cursor + 1))
+        run = replace(run, walked=with_walked(run, segment))
         return run, Look(then=Plan(cause="adaptive", why="a transition was due"))
     last = segment.cursor == len(segment.steps) - 1
     look_after = last or not segment.final or step.effect == "irreversible" or run.limits.final_looks == "each"

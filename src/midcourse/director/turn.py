@@ -85,7 +85,12 @@ def see(run: Run, seen: ObservationRef | None) -> Run:
 
 def lose_world(run: Run) -> Run:
     """The session is gone: what was finished in it may be undone, the plan is void, and nobody has seen the new one."""
-    return replace(count(run, reopenings=1), reopened=True, look_first=True)
+    return replace(anew(count(run, reopenings=1)), look_first=True)
+
+
+def anew(run: Run) -> Run:
+    """In another session of the world, what failed in the last one may well work, on a screen that looks the same."""
+    return replace(run, reopened=True, attempts=(), walked=())
 
 
 def seen_fingerprint(run: Run) -> str:

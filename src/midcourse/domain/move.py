@@ -139,14 +139,6 @@ class Recover:
     kind: Literal["recover"] = "recover"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Conclude:
-    """The plan says that the task is done: see whether it is."""
-
-    detail: str = ""
-    kind: Literal["conclude"] = "conclude"
-
-
 FinalReason: TypeAlias = Literal[
     "plan_complete",
     "goal_reached",
@@ -172,6 +164,16 @@ class End:
     reason: FinalReason
     detail: str = ""
     kind: Literal["end"] = "end"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclude:
+    """See whether the task is done: the plan says so, or there is no way on from here."""
+
+    detail: str = ""
+    otherwise: End | None = None
+    """How the run ends if it is not; nothing: it is planned again."""
+    kind: Literal["conclude"] = "conclude"
 
 
 Move: TypeAlias = Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About
-from midcourse.domain.move import AskPlanner, Do, Doubt, FinalReason, Move, Purpose
+from midcourse.domain.move import AskPlanner, Do, Doubt, End, FinalReason, Move, Purpose
 from midcourse.domain.plan import PlannedStep
 
 
@@ -85,6 +85,7 @@ class Concluding:
     """It is being checked whether the task is done."""
 
     detail: str = ""
+    otherwise: End | None = None
     kind: Literal["concluding"] = "concluding"
 
 

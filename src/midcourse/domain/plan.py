@@ -96,6 +96,14 @@ class Segment:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Walked:
+    """A plan under the screen it was made for, as a digest of both, and how often it was walked to its end."""
+
+    plan: str
+    times: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanVersion:
     """One plan as stored: whole steps, why it was made, from what, and what was repaired in the draft."""
 

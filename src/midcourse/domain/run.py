@@ -9,7 +9,7 @@ from midcourse.domain.command import Command
 from midcourse.domain.failure import Attempt
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import New, Phase
-from midcourse.domain.plan import Segment
+from midcourse.domain.plan import Segment, Walked
 
 FORMAT = 1
 """Number of the shape below. A change that old code or old data could not read needs a new one."""
@@ -78,6 +78,7 @@ class Run:
     finished_irreversible: tuple[str, ...] = ()
     """Identities of irreversible steps that happened, or may have."""
     attempts: tuple[Attempt, ...] = ()
+    walked: tuple[Walked, ...] = ()
     grants: tuple[Grant, ...] = ()
     guidance: tuple[str, ...] = ()
     told: tuple[Told, ...] = ()

@@ -1,10 +1,19 @@
 """May this plan run? Not if it does again what is finished, or tries again what failed, with nothing changed."""
 
+from dataclasses import replace
+
 from midcourse.domain.failure import Attempt
-from midcourse.domain.plan import PlannedStep
+from midcourse.domain.plan import PlannedStep, Segment, Walked
 from midcourse.domain.run import Run
 from midcourse.policy.classify import OUT_OF_SIGHT, kind_of
+from midcourse.policy.identity import plan_digest
 from midcourse.policy.recovery import retry_delay
+
+MOST_ROUNDS = 2
+"""How often the same plan may be walked from the same screen to its end. Once more, and it goes round in a circle."""
+
+MOST_WALKED = 50
+"""How many plans a run remembers."""
 
 
 def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
@@ -22,6 +31,24 @@ def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
         if step.effect != "read":
             break
     return ""
+
+
+def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
+    """Whether the very same plan went well from this screen twice and led back to it. Waiting for something is no circle."""
+    if not run.limits.replan_admission or all(step.effect == "read" for step in steps):
+        return False
+    return _walked(run, plan_digest(run.seen.fingerprint if run.seen else "", steps)).times >= MOST_ROUNDS
+
+
+def with_walked(run: Run, segment: Segment) -> tuple[Walked, ...]:
+    """What the run remembers once it has got to the end of this plan."""
+    before = _walked(run, plan_digest(segment.made_under, segment.steps))
+    others = tuple(walked for walked in run.walked if walked is not before)
+    return (*others, replace(before, times=before.times + 1))[-MOST_WALKED:]
+
+
+def _walked(run: Run, plan: str) -> Walked:
+    return next((walked for walked in run.walked if walked.plan == plan), Walked(plan=plan))
 
 
 def already_finished(run: Run, step: PlannedStep) -> bool:

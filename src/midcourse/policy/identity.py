@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Argument, Arguments, Reference
-from midcourse.domain.plan import Target
+from midcourse.domain.plan import PlannedStep, Target
 
 
 def call_digest(skill: str, target: Target, arguments: Arguments) -> str:
@@ -30,6 +30,11 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
         consequence.origin,
         _commit(consequence.commit),
     )
+
+
+def plan_digest(fingerprint: str, steps: tuple[PlannedStep, ...]) -> str:
+    """The same steps under the same screen: what 'planned before' means."""
+    return _digest("plan", fingerprint, [[step.place, step.call] for step in steps])
 
 
 def _digest(*parts: object) -> str:

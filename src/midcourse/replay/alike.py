@@ -17,6 +17,7 @@ from midcourse.domain.command import (
     Verify,
     Wait,
 )
+from midcourse.domain.move import End
 from midcourse.replay.recorded import Commands
 
 
@@ -106,5 +107,5 @@ def describe(command: Command) -> str:
             assert_never(command)
 
 
-def why(end: Finish) -> str:
+def why(end: Finish | End) -> str:
     return f"{end.reason}, {end.detail}"

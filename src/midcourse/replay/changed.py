@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from midcourse.director.lost import lost
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import Act, CheckDone, Command, Finish, MakePlan, Observe, OpenWorld, Verify, Wait
-from midcourse.domain.event import Acted, Answer, ApprovalDecided, Event, Planned, TimerFired
+from midcourse.domain.event import Acted, Answer, ApprovalDecided, DoneChecked, Event, Planned, TimerFired
+from midcourse.domain.move import End
+from midcourse.domain.phase import Concluding
 from midcourse.domain.run import Issued, Run
 from midcourse.policy.spending import worst_plan
 from midcourse.replay.alike import asks, bare, describe, difference, end_of, listed, timeout, why
@@ -38,13 +41,13 @@ class Changed:
         self._note = ""
 
     def walk(self, rows: Sequence[Row]) -> Replayed:
-        for row, before in zip(rows, self._states, strict=False):
+        for row, (before, after) in zip(rows, pairwise(self._states), strict=False):
             parting = self._before(row.event, before)
             if parting is None:
                 event = self._ours(row.event)
                 self._run, commands = turn(self._run, event)
                 self._issued.append(commands)
-                parting = self._compare(commands, row.commands)
+                parting = self._compare(commands, row.commands, _last_resort(after))
             if parting is not None:
                 return self._parted(parting, row.seq)
         return result("same_course", self._run, self._states[-1], self._issued, detail=self._note)
@@ -160,7 +163,7 @@ class Changed:
         self._issued.append(commands)
         return _Parting(verdict="ends_earlier", detail=why(end))
 
-    def _compare(self, ours: Commands, theirs: Commands) -> _Parting | None:
+    def _compare(self, ours: Commands, theirs: Commands, gave_up: End | None) -> _Parting | None:
         end, recorded_end = end_of(ours), end_of(theirs)
         if recorded_end is not None:
             return self._at_the_end(end, recorded_end)
@@ -171,15 +174,27 @@ class Changed:
             return _Parting(verdict="asks_earlier", detail=detail)
         self._learn(ours, theirs)
         mine, its = bare(ours), tuple(self._renumbered(command) for command in bare(theirs))
-        return None if mine == its else _undetermined(difference(mine, its))
+        if mine == its:
+            return None
+        if gave_up is not None:
+            return _went_on(gave_up)
+        if _last_resort(self._run) is not None:
+            return self._ends_unless_done(ours)
+        return _undetermined(difference(mine, its))
+
+    def _ends_unless_done(self, ours: Commands) -> _Parting | None:
+        """It would have looked once more whether the task is done, and ended either way."""
+        check = next(command for command in ours if isinstance(command, CheckDone))
+        self._issued.pop()
+        ended = self._ends_with(DoneChecked(answers=check.id, at=self._run.now))
+        return ended and replace(ended, detail=f"{ended.detail}; unless done_when was met by then")
 
     def _renumbered(self, command: Command) -> Command:
         return replace(command, doubted=self._ids.get(command.doubted, 0)) if isinstance(command, Verify) else command
 
     def _at_the_end(self, end: Finish | None, recorded: Finish) -> _Parting | None:
         if end is None:
-            detail = f"the recorded run ended there ({why(recorded)}), this one would have gone on"
-            return _Parting(verdict="not_recorded", detail=detail)
+            return _went_on(recorded)
         self._ids[recorded.id] = end.id
         if (end.reason, end.detail) != (recorded.reason, recorded.detail):
             self._note = f"it would have ended at the same point, as {why(end)} instead of {why(recorded)}"
@@ -193,6 +208,16 @@ class Changed:
 
 def _pending(run: Run, number: int) -> Issued | None:
     return next((one for one in run.pending if one.command.id == number), None)
+
+
+def _last_resort(run: Run) -> End | None:
+    """How it ends, if it is only being checked whether the task is done all the same."""
+    return run.phase.otherwise if isinstance(run.phase, Concluding) else None
+
+
+def _went_on(recorded: Finish | End) -> _Parting:
+    detail = f"the recorded run ended there ({why(recorded)}), this one would have gone on"
+    return _Parting(verdict="not_recorded", detail=detail)
 
 
 def _undetermined(detail: str) -> _Parting:

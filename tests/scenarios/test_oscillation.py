@@ -1,0 +1,88 @@
+"""A world that flips between two screens, and a planner that follows it for ever."""
+
+import pytest
+
+from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.ports.planner import PlanDraft
+from midcourse.testing import SamePlan, Scripted
+from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
+from midcourse.worlds.simulated import Desktop
+from tests.scenarios.stage import AGAIN, Played, Stage, click, plan, press
+
+
+class Swing(BaseWorld):
+    """Two screens; the button of each leads to the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.screens = ("Overview", "Details")
+        self.shown = 0
+
+    def look(self) -> Scene:
+        here, there = self.screens[self.shown % 2], self.screens[(self.shown + 1) % 2]
+        return Scene(here, Zone(id="go", role="button", label=there))
+
+    @skill(transition=True)
+    def click(self, zone: Zone) -> None:
+        self.shown += 1
+
+    @skill(effect="read")
+    def wait(self, seconds: int) -> None: ...
+
+
+def screens_planned_on(played: Played) -> list[str]:
+    return [context.observation.surface.title for context in played.contexts]
+
+
+async def test_the_third_identical_plan_on_a_screen_ends_it() -> None:
+    world = Swing()
+    played = await Stage(world=world, planner=SamePlan([click("go"), AGAIN])).play()
+    assert played.ended == (False, False, "replan_no_change")
+    assert (
+        played.result.final_detail == "the same plan for the third time on the same screen: it goes round in a circle"
+    )
+    assert screens_planned_on(played) == ["Overview", "Details"] * 2 + ["Overview"]
+    assert world.shown == 4, "the third one is not carried out"
+    assert played.final_run.counts.refusals == 2, "it counts as refused twice"
+
+
+async def test_a_key_that_does_nothing_is_pressed_twice() -> None:
+    """Seed 000 spends five replans on this."""
+    planner = SamePlan([press("F5", transition=True), AGAIN])
+    played = await Stage(world=Desktop(), planner=planner).play()
+    assert played.ended == (False, False, "replan_no_change")
+    assert played.result.executions == 2
+
+
+async def test_without_admission_only_the_budget_ends_it() -> None:
+    played = await Stage(
+        world=Swing(), planner=SamePlan([click("go"), AGAIN]), settings={"replan_admission": False}
+    ).play()
+    assert played.ended == (False, False, "budget_exhausted")
+    assert played.result.executions == 20
+
+
+async def test_another_plan_on_the_same_screen_is_no_circle() -> None:
+    """Three times round the same two screens, and each time with something else to do."""
+
+    class Noting(Swing):
+        @skill
+        def note(self, text: str) -> None: ...
+
+    def noted(number: int) -> Draft:
+        return Draft(zone=GLOBAL, skill="note", arguments=(("text", str(number)),))
+
+    rounds = [plan(noted(number), click("go"), AGAIN) for number in range(6)]
+    played = await Stage(world=Noting(), planner=Scripted(*rounds, PlanDraft(verdict="done"))).play()
+    assert played.ended == (True, False, "plan_complete")
+    assert played.result.executions == 12
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 4])
+async def test_waiting_is_no_circle(rounds: int) -> None:
+    """A planner that waits for something does the same on the same screen, and that is right. Replans bound it."""
+    wait = Draft(zone=GLOBAL, skill="wait", arguments=(("seconds", 1),), transition=True)
+    planner = Scripted(*[plan(wait, AGAIN)] * rounds, PlanDraft(verdict="done"))
+    played = await Stage(world=Swing(), planner=planner).play()
+    assert played.ended == (True, False, "plan_complete")
+    assert played.result.executions == rounds
