@@ -1,6 +1,7 @@
 """Worlds that `test_host` has served in a process of their own."""
 
 import asyncio
+import time
 from pathlib import Path
 
 from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
@@ -51,4 +52,16 @@ class Gate(BaseWorld):
         (self._folder / f"{name}.begun").touch()
         while not (self._folder / "go").exists():
             await asyncio.sleep(0.005)
+        (self._folder / f"{name}.done").touch()
+
+
+class Sleeper(Gate):
+    """Its work does the same and holds up its thread meanwhile, as a driver without `async` would."""
+
+    @skill
+    def work(self, name: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Begin, block, and be done."""
+        (self._folder / f"{name}.begun").touch()
+        while not (self._folder / "go").exists():
+            time.sleep(0.005)
         (self._folder / f"{name}.done").touch()

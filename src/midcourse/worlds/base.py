@@ -74,6 +74,8 @@ class BaseWorld:
     fences: bool = True
     rebuilds: bool = False
     """Whether the same acts and looks lead a fresh session to the same state, so that a run in it can be forked."""
+    blocks: bool = True
+    """Whether something here may hold up its thread. A host of many gives it one of its own; else it shares."""
     _declared: ClassVar[Declared] = Declared()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -1,19 +1,29 @@
-"""One request to a world host: sent once, never again, and given up when the caller gives up."""
+"""One request to a world host: sent once, never again, and given up when the caller gives up.
+
+Connections are kept, and shared by all worlds of this process. They are bare sockets, not asyncio's streams: between
+requests they belong to no event loop, and right before one it can be seen whether the host has hung up meanwhile.
+"""
 
 import asyncio
-import contextlib
+import atexit
+import os
 import socket
-from http.client import HTTPConnection, HTTPException
+import time
+from collections import deque
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from midcourse.codec import decode
+from midcourse.worlds.host.server import KEPT_FOR
 from midcourse.worlds.host.wire import Handle, Trouble
+
+_CHUNK = 2**16
+_MOST_KEPT = 64
 
 
 class Lost(Exception):
-    """There is no such host any more. `sure` is False if only the connection broke: ask again to be sure."""
+    """There is no such host or session any more. `sure` is False if only the connection broke: ask again to be sure."""
 
     def __init__(self, detail: str, *, sure: bool = True) -> None:
         super().__init__(detail)
@@ -28,45 +38,136 @@ class Refused(Exception):
     """The session is somebody else's now, or closed."""
 
 
+class Unserved(Exception):
+    """The host has no such world, or not with these options."""
+
+
 class Broken(Exception):
     """The host answered with an error of its own, or of its world's."""
 
 
 async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # noqa: ASYNC109
-    """The answer's body. Raises one of the four above."""
+    """The answer's body. Raises one of the five above."""
     where = urlsplit(to.url)
-    connection = HTTPConnection(where.hostname or "", where.port, timeout=timeout)
+    content = body.encode()
+    head = (
+        f"POST {where.path}{path} HTTP/1.1\r\nHost: {where.netloc}\r\nAuthorization: Bearer {to.token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
     try:
-        status, answer = await asyncio.to_thread(_exchange, connection, path, body, to.token)
-    except asyncio.CancelledError:
-        # Else the thread would wait on, and the process could not end before it.
-        if connection.sock is not None:
-            with contextlib.suppress(OSError):
-                connection.sock.shutdown(socket.SHUT_RDWR)
-        raise
+        async with asyncio.timeout(timeout):
+            status, answer = await _exchange((where.hostname or "", where.port or 80), head.encode() + content)
+    except TimeoutError:
+        raise Silent(f"no answer from the host within {timeout:g} s") from None
+    except (OSError, EOFError, ValueError) as error:
+        sure = isinstance(error, ConnectionRefusedError)
+        raise Lost(f"the host is gone ({type(error).__name__})", sure=sure) from None
     match status:
         case 200:
             return answer
         case 401:
-            raise Lost("something else answers where the host was")
+            raise Lost("there is no such session any more where it was")
         case 409:
             raise Refused(_detail(answer))
+        case 422:
+            raise Unserved(_detail(answer))
         case _:
             raise Broken(_detail(answer) or f"the host answered {status}")
 
 
-def _exchange(connection: HTTPConnection, path: str, body: str, token: str) -> tuple[int, bytes]:
+async def _exchange(address: tuple[str, int], request: bytes) -> tuple[int, bytes]:
+    loop = asyncio.get_running_loop()
+    connection = _kept.take(address) or await _connected(address)
     try:
-        connection.request("POST", path, body.encode(), {"Authorization": f"Bearer {token}"})
-        response = connection.getresponse()
-        return response.status, response.read()
-    except TimeoutError:
-        raise Silent(f"no answer from the host within {connection.timeout:g} s") from None
-    except (OSError, HTTPException) as error:
-        sure = isinstance(error, ConnectionRefusedError)
-        raise Lost(f"the host is gone ({type(error).__name__})", sure=sure) from None
-    finally:
+        await loop.sock_sendall(connection, request)
+        status, answer, last = await _response(connection)
+    except BaseException:
         connection.close()
+        raise
+    if last:
+        connection.close()
+    else:
+        _kept.put(address, connection)
+    return status, answer
+
+
+async def _connected(address: tuple[str, int]) -> socket.socket:
+    connection = socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
+    try:
+        connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await asyncio.get_running_loop().sock_connect(connection, address)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+async def _response(connection: socket.socket) -> tuple[int, bytes, bool]:
+    """Status, body, and whether it is the last on this connection."""
+    head, body = b"", b""
+    while not body and b"\r\n\r\n" not in head:
+        head += await _received(connection)
+    head, _, body = head.partition(b"\r\n\r\n")
+    line, *fields = head.decode("latin-1").lower().split("\r\n")
+    named = dict(field.split(": ", 1) for field in fields)
+    length = int(named["content-length"])
+    chunks, got = [body], len(body)
+    while got < length:
+        chunks.append(await _received(connection))
+        got += len(chunks[-1])
+    return int(line.split(" ")[1]), b"".join(chunks), "connection" in named
+
+
+async def _received(connection: socket.socket) -> bytes:
+    data = await asyncio.get_running_loop().sock_recv(connection, _CHUNK)
+    if not data:
+        raise EOFError("the host hung up")
+    return data
+
+
+class _Kept:
+    """Connections without a request under way, the latest used last."""
+
+    def __init__(self) -> None:
+        self._idle: dict[tuple[str, int], deque[tuple[float, socket.socket]]] = {}
+
+    def take(self, address: tuple[str, int]) -> socket.socket | None:
+        idle = self._idle.get(address)
+        while idle:
+            since, connection = idle.pop()
+            if time.monotonic() - since < KEPT_FOR / 2 and _is_open(connection):
+                return connection
+            connection.close()
+        return None
+
+    def put(self, address: tuple[str, int], connection: socket.socket) -> None:
+        idle = self._idle.setdefault(address, deque())
+        idle.append((time.monotonic(), connection))
+        while len(idle) > _MOST_KEPT or time.monotonic() - idle[0][0] > KEPT_FOR:
+            idle.popleft()[1].close()
+
+    def close(self) -> None:
+        for idle in self._idle.values():
+            while idle:
+                idle.pop()[1].close()
+
+
+def _is_open(connection: socket.socket) -> bool:
+    """Whether nothing has come, not even the end: an answer to nothing would be as bad."""
+    try:
+        connection.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+_kept = _Kept()
+atexit.register(_kept.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_kept.close)  # two processes on one connection would read each other's answers
 
 
 def _detail(answer: bytes) -> str:

@@ -1,15 +1,8 @@
-"""A world in a process of its own. The session outlives this process; another one takes it over by its handle.
-
-For systems with `fork` (Linux, macOS): the host detaches itself from whoever started it.
-"""
+"""A world in another process. The session outlives this one; another takes it over by its handle."""
 
 import asyncio
 import contextlib
-import json
-import os
 import secrets
-import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from importlib import import_module
@@ -22,18 +15,32 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call, Catalogue, Finding
-from midcourse.worlds.host.wire import Ask, AttachAsk, Attached, BarAsk, Barred, CallAsk, Handle, ProbeAsk, Ready
-from midcourse.worlds.post import Broken, Lost, Refused, Silent, post
+from midcourse.worlds.host.start import left_behind, start
+from midcourse.worlds.host.wire import (
+    Ask,
+    AttachAsk,
+    Attached,
+    BarAsk,
+    Barred,
+    CallAsk,
+    Handle,
+    OpenAsk,
+    Opened,
+    ProbeAsk,
+)
+from midcourse.worlds.post import Broken, Lost, Refused, Silent, Unserved, post
 
-_MISUSED = 2
 _PAUSE = 0.05
 _ATTACH_SECONDS = 10.0
+_IDLE = 600.0
+_ONLY_ONE = "world"
+"""The key of the only session of a host that was started for it."""
 
 
 class RemoteWorld:
-    """Starts a host for `spec` ("package.module:Class"), or attaches to one, and speaks to it.
+    """Opens a session of `spec` ("package.module:Class") at a host, or takes one over, and speaks to it.
 
-    A host that is gone is a lost world: looks say `world_lost`, acts are unknown. Nothing is ever sent twice.
+    A host that is gone is a lost world: looks say `world_lost`, acts are unknown. No act is ever sent twice.
     """
 
     fences = True
@@ -43,14 +50,24 @@ class RemoteWorld:
         spec: str,
         *,
         options: Mapping[str, object] | None = None,
-        folder: str | Path,
-        idle: float = 600.0,
+        host: Handle | None = None,
+        key: str = "",
+        folder: str | Path | None = None,
+        idle: float | None = None,
         timeout: float = 60.0,
     ) -> None:
-        """`folder` is for the host's log. `idle` seconds without a request, and the host closes the world."""
+        """At `host`, a session of its own under `key`, such as a run's id: opening twice finds the same one.
+
+        Without a host, one is started for this session alone, and writes its log in `folder`. The world is closed after
+        `idle` seconds without a request (600, unless the host says less).
+        """
+        if (host is None) == (folder is None):
+            raise TypeError("a remote world needs a host, or a folder to start one in")
         self._spec = spec
         self._options = dict(options or {})
-        self._folder = Path(folder)
+        self._host = host
+        self._folder = Path(folder or "")
+        self._key = _ONLY_ONE if host is None else key or secrets.token_hex(8)
         self._idle = idle
         self._timeout = timeout
         self._handle: Handle | None = None
@@ -74,13 +91,13 @@ class RemoteWorld:
 
         A host that somebody started in this folder and never told anyone about is taken over.
         """
-        for handle in self._left_behind():
-            if await self.attach(handle):
-                return handle
-        handle = _handle(await asyncio.to_thread(self._start))
-        if not await self.attach(handle):
-            raise ConnectionError(f"the host of {self._spec} went away as soon as it had come up")
-        return handle
+        if self._host is not None:
+            return await self._open_at(self._host, self._timeout)
+        for host in left_behind(self._folder):
+            with contextlib.suppress(ConnectionError, TaskInvalid):
+                return await self._open_at(host, min(self._timeout, _ATTACH_SECONDS))
+        host = await asyncio.to_thread(start, self._spec, self._folder, self._idle or _IDLE)
+        return await self._open_at(host, self._timeout)
 
     async def attach(self, handle: str) -> bool:
         seconds = min(self._timeout, _ATTACH_SECONDS)
@@ -88,7 +105,7 @@ class RemoteWorld:
         try:
             to = decode(Handle, handle)
             self._attached = decode(Attached, await post(to, "/attach", encode(request), seconds))
-        except (ValueError, Lost, Silent, Refused, Broken):
+        except (ValueError, Lost, Silent, Refused, Unserved, Broken):
             return False
         self._handle = to
         return True
@@ -166,41 +183,15 @@ class RemoteWorld:
             raise Lost("the world is not open")
         return await post(self._handle, path, encode(request), self._timeout)
 
-    def _left_behind(self) -> list[str]:
-        handles: list[str] = []
-        for ready in sorted(self._folder.glob("host-*.json")):
-            with contextlib.suppress(OSError, ValueError):
-                handles.append(_handle(decode(Ready, ready.read_bytes())))
-        return handles
-
-    def _start(self) -> Ready:
-        """Blocks until the host serves. It writes to a file and shares no pipe, so it can outlive us unnoticed."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        stem = self._folder / f"host-{secrets.token_hex(4)}"
-        ready, log = stem.with_suffix(".json"), stem.with_suffix(".log")
-        command = [sys.executable, "-m", "midcourse.worlds.host", "--detach", "--world", self._spec]
-        command += ["--options", json.dumps(self._options), "--ready", str(ready), "--idle", str(self._idle)]
-        with log.open("ab") as out:
-            code = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                env=_environment(),
-                check=False,
-            ).returncode
-        if code == 0:
-            return decode(Ready, ready.read_bytes())
-        said = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
-        raise TaskInvalid(said) if code == _MISUSED else ConnectionError(f"the world did not open: {said}")
-
-
-def _handle(ready: Ready) -> str:
-    return encode(Handle(url=ready.url, token=ready.token))
-
-
-def _environment() -> dict[str, str]:
-    """The host finds modules where this process finds them."""
-    path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
-    return {**os.environ, "PYTHONPATH": path}
+    async def _open_at(self, host: Handle, seconds: float) -> str:
+        request = OpenAsk(world=self._spec, options=self._options, key=self._key, idle=self._idle)
+        try:
+            opened = decode(Opened, await post(host, "/sessions", encode(request), seconds))
+        except (Unserved, Refused) as refusal:
+            raise TaskInvalid(str(refusal)) from refusal
+        except (Lost, Silent, Broken) as trouble:
+            raise ConnectionError(f"the world did not open: {trouble}") from trouble
+        handle = encode(Handle(url=f"{host.url}/sessions/{opened.session}", token=opened.token))
+        if not await self.attach(handle):
+            raise ConnectionError(f"the session of {self._spec} was gone as soon as it had been opened")
+        return handle

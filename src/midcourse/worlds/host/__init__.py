@@ -1,4 +1,5 @@
-"""A process that owns a world's session and serves it over HTTP, so that the session outlives whoever works it.
+"""A process that owns the sessions of worlds and serves them over HTTP, so that a session outlives whoever works it.
 
-python -m midcourse.worlds.host --world package.module:Class --options '{"seed": 1}' --ready ready.json
+`midcourse host` is a standing one for many runs. `python -m midcourse.worlds.host` is one for a single world, started by
+`RemoteWorld` where it is told of no other.
 """

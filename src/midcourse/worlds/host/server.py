@@ -1,125 +1,219 @@
-"""The host's HTTP side: checks the token, decodes, hands over to the session's event loop, encodes."""
+"""As much of HTTP/1.1 as a world host needs: JSON in, JSON out, over connections that are kept.
+
+Written on asyncio's protocols because it is asked twice for every step of every run: a thread for each request, as in
+`http.server`, takes three times the CPU, and a framework would be a dependency of the base install.
+
+What one client can hold up is bounded: how long a request may take to arrive, how large it may be, and how long a
+connection is kept for nothing. Only what the world takes to answer is not: an act takes as long as it takes.
+"""
 
 import asyncio
-import hmac
 import logging
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from http import HTTPStatus
 
-from pydantic import ValidationError
-
-from midcourse.codec import decode, encode
-from midcourse.domain.approval import CommitSet
-from midcourse.domain.observation import Observation, Unseen
-from midcourse.ports.world import Finding
-from midcourse.worlds.host.session import Fenced, Session
-from midcourse.worlds.host.wire import Ask, AttachAsk, BarAsk, Barred, CallAsk, ProbeAsk, Trouble
+from midcourse.codec import encode
+from midcourse.worlds.host.desk import Answer, Desk, Reply
+from midcourse.worlds.host.wire import Trouble
 
 log = logging.getLogger(__name__)
+
+MAX_HEAD = 16 * 2**10
 MAX_BODY = 16 * 2**20
+ARRIVES_WITHIN = 10.0
+"""Seconds from a request's first byte to its last."""
+KEPT_FOR = 60.0
+"""Seconds that a connection is kept without a request. A client that keeps it for less never meets the end of it."""
+SWEEP = 1.0
 
-Reply: TypeAlias = tuple[int, str]
+
+class Unacceptable(Exception):
+    """A request that is not even looked at."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
 
 
-class Desk:
-    """Answers requests on the session's event loop, and knows since when there was none."""
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    method: str
+    path: str
+    token: str
+    length: int
+    last: bool
+    """Whether the client wants the connection closed afterwards."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+
+def parse_head(raw: bytes) -> Head:
+    """The request line and the few fields that matter here."""
+    line, *rest = raw.decode("latin-1").split("\r\n")
+    try:
+        method, path, version = line.split(" ")
+        fields = [(name.lower(), value.strip()) for name, value in (field.split(":", 1) for field in rest)]
+    except ValueError:
+        raise Unacceptable(400, "this is not HTTP") from None
+    if version not in ("HTTP/1.1", "HTTP/1.0"):
+        raise Unacceptable(505, "only HTTP/1.1 is spoken here")
+    named = dict(fields)
+    length = named.get("content-length", "0")
+    if "transfer-encoding" in named:
+        raise Unacceptable(411, "say how long the body is: Content-Length")
+    if not (length.isascii() and length.isdigit()) or [name for name, _ in fields].count("content-length") > 1:
+        raise Unacceptable(400, "Content-Length is one whole number")
+    if len(length) > 12 or int(length) > MAX_BODY:
+        raise Unacceptable(413, f"a body has at most {MAX_BODY} bytes")
+    scheme, _, token = named.get("authorization", "").partition(" ")
+    return Head(
+        method=method,
+        path=path,
+        token=token if scheme.lower() == "bearer" else "",
+        length=int(length),
+        last=version == "HTTP/1.0" or named.get("connection", "").lower() == "close",
+    )
+
+
+class Listener:
+    """A port, and the connections to it. Made by `listen`."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.connections: set[Connection] = set()
+        self._server: asyncio.Server | None = None
+        self._sweeping: asyncio.TimerHandle | None = None
+
+    async def listen(self, address: str, port: int) -> int:
+        """The port, which is a free one if none is given."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: Connection(self), address, port, backlog=1024)
+        self._sweep()
+        return self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        """Take nobody in any more, and go when every answer under way is out."""
+        if self._server is not None:
+            self._server.close()
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        busy = [connection.answering for connection in self.connections if connection.answering is not None]
+        await asyncio.gather(*busy, return_exceptions=True)
+        for connection in list(self.connections):
+            connection.hang_up()
+
+    def _sweep(self) -> None:
+        """One timer for all connections: one for each request would cost more than answering it."""
+        loop = asyncio.get_running_loop()
+        for connection in [each for each in self.connections if each.due < loop.time()]:
+            connection.abort()
+        self._sweeping = loop.call_later(SWEEP, self._sweep)
+
+
+class Connection(asyncio.Protocol):
+    """One request after the other. What comes in while one is being answered waits."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
         self._loop = asyncio.get_running_loop()
-        self._under_way = 0
-        self._last = time.monotonic()
-        self.closed = asyncio.Event()
+        self._transport: asyncio.Transport | None = None
+        self._buffer = bytearray()
+        self._head: Head | None = None
+        self._answer: Answer | None = None
+        self._deaf = False
+        self.answering: asyncio.Task[None] | None = None
+        self.due = self._loop.time() + ARRIVES_WITHIN
 
-    def idle_seconds(self) -> float:
-        return 0.0 if self._under_way else time.monotonic() - self._last
+    # --- called by asyncio
 
-    def ask(self, path: str, body: bytes) -> Reply:
-        """From any thread; waits for the answer."""
-        return asyncio.run_coroutine_threadsafe(self._answer(path, body), self._loop).result()
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._listener.connections.add(self)
 
-    def dismiss(self) -> None:
-        """From any thread: the last answer is out, the process may go."""
-        self._loop.call_soon_threadsafe(self.closed.set)
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Whoever asked is gone. What they asked for goes on to its end."""
+        self._transport = None
+        self._listener.connections.discard(self)
 
-    async def _answer(self, path: str, body: bytes) -> Reply:
-        self._under_way += 1
+    def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        if not self._buffer and self.answering is None:
+            self.due = self._loop.time() + ARRIVES_WITHIN
+        self._buffer += data
+        if self.answering is None:
+            self._take_in()
+        elif self._transport is not None and len(self._buffer) > MAX_HEAD:
+            self._transport.pause_reading()
+
+    # --- one request
+
+    def _take_in(self) -> None:
+        """Begin to answer once the request is there. The token is looked at before the body is waited for."""
         try:
-            return 200, await self._dispatch(path, body)
-        except Fenced as fenced:
-            return 409, encode(Trouble(detail=str(fenced)))
-        except ValidationError as error:
-            return 400, encode(Trouble(detail=str(error)))
-        except LookupError:
-            return 404, encode(Trouble(detail=f"there is no {path} here"))
-        except Exception as error:
-            log.exception("%s failed", path)
-            return 500, encode(Trouble(detail=f"{type(error).__name__}: {error}"))
-        finally:
-            self._under_way -= 1
-            self._last = time.monotonic()
+            if self._head is None and not self._read_head():
+                return
+        except Unacceptable as unacceptable:
+            self._refuse((unacceptable.status, encode(Trouble(detail=str(unacceptable)))))
+            return
+        if self._head is None or self._answer is None:
+            self._refuse((401, ""))
+            return
+        if len(self._buffer) < self._head.length:
+            return
+        body = bytes(self._buffer[: self._head.length])
+        del self._buffer[: self._head.length]
+        self.due = float("inf")
+        self.answering = self._loop.create_task(self._respond(self._answer, body, last=self._head.last))
+        self._head = self._answer = None
 
-    async def _dispatch(self, path: str, body: bytes) -> str:
-        session = self._session
-        match path:
-            case "/attach":
-                return encode(session.attach(decode(AttachAsk, body).not_after))
-            case "/observe":
-                return encode(await session.observe(decode(Ask, body).epoch), Observation | Unseen)
-            case "/commit_set":
-                ask = decode(CallAsk, body)
-                return encode(await session.commit_set(ask.epoch, ask.call), CommitSet | None)
-            case "/act":
-                ask = decode(CallAsk, body)
-                return encode(await session.act(ask.epoch, ask.call, ask.not_after))
-            case "/probe":
-                ask = decode(ProbeAsk, body)
-                return encode(await session.probe(ask.epoch, ask.name, ask.arguments), Finding)
-            case "/bar":
-                ask = decode(BarAsk, body)
-                return encode(Barred(over=await session.bar(ask.epoch, ask.command)))
-            case "/close":
-                await session.close(decode(Ask, body).epoch)
-                return "null"
-            case _:
-                raise LookupError(path)
+    def _read_head(self) -> bool:
+        end = self._buffer.find(b"\r\n\r\n", 0, MAX_HEAD)
+        if end < 0 and len(self._buffer) >= MAX_HEAD:
+            raise Unacceptable(431, f"a head has at most {MAX_HEAD} bytes")
+        if end < 0:
+            return False
+        head = self._head = parse_head(bytes(self._buffer[:end]))
+        del self._buffer[: end + 4]
+        self._answer = self._listener.desk.admit(head.method, head.path, head.token)
+        return True
 
+    async def _respond(self, answer: Answer, body: bytes, *, last: bool) -> None:
+        reply = await answer(body)
+        self.answering = None
+        self.due = self._loop.time() + KEPT_FOR
+        if self._transport is None:
+            log.info("whoever asked for this is gone")
+            return
+        self._write(reply, last=last)
+        if last:
+            self._transport.close()
+        elif self._buffer:
+            self._transport.resume_reading()
+            self.due = self._loop.time() + ARRIVES_WITHIN
+            self._take_in()
 
-def listen(desk: Desk, token: str) -> ThreadingHTTPServer:
-    """A server on a free port of this machine, not yet serving. Without the token it says nothing at all."""
-    return ThreadingHTTPServer(("127.0.0.1", 0), _handler(desk, token))
+    def _refuse(self, reply: Reply) -> None:
+        """Say so and listen no longer. What is still on its way is let in and dropped, or it would cut off the reply."""
+        self._deaf = True
+        self._buffer.clear()
+        self._write(reply, last=True)
+        if self._transport is not None:
+            self._transport.write_eof()
 
+    def _write(self, reply: Reply, *, last: bool) -> None:
+        status, text = reply
+        body = text.encode()
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "Content-Type: application/json"]
+        lines += [f"Content-Length: {len(body)}", *(["Connection: close"] if last else []), "", ""]
+        if self._transport is not None:
+            self._transport.write("\r\n".join(lines).encode() + body)
 
-def _handler(desk: Desk, token: str) -> type[BaseHTTPRequestHandler]:
-    expected = f"Bearer {token}".encode()
+    def hang_up(self) -> None:
+        """Once what was written is out."""
+        if self._transport is not None:
+            self._transport.close()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            given = self.headers.get("Authorization", "").encode("latin-1", "replace")
-            size = int(self.headers.get("Content-Length") or 0)
-            if not hmac.compare_digest(given, expected):
-                self._reply(401, "")
-            elif not 0 <= size <= MAX_BODY:
-                self._reply(413, "")
-            else:
-                status, text = desk.ask(self.path, self.rfile.read(size))
-                self._reply(status, text)
-                if self.path == "/close" and status == 200:
-                    desk.dismiss()
-
-        def _reply(self, status: int, text: str) -> None:
-            body = text.encode()
-            try:
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-            except OSError:
-                log.info("whoever asked for %s is gone", self.path)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            log.debug(format, *args)
-
-    return Handler
+    def abort(self) -> None:
+        """At once."""
+        if self._transport is not None:
+            self._transport.abort()

@@ -26,9 +26,22 @@ class Session:
         self._world = world
         self._epoch = 0
         self._closed = False
+        self._ended = False
         self._acting = asyncio.Lock()
         self._begun: set[int] = set()
         self._barred: set[int] = set()
+
+    @property
+    def epoch(self) -> int:
+        return self._epoch
+
+    @property
+    def acts(self) -> int:
+        return len(self._begun)
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
     def attach(self, not_after: float) -> Attached:
         """At once, whatever is under way: who is in doubt about an act bars it, and that waits."""
@@ -67,8 +80,12 @@ class Session:
             return await self._world.act(call)
 
     async def bar(self, epoch: int, command: int) -> bool:
-        """True: no act of this command is or will be under way. False: one still is; ask again."""
-        self._admit(epoch)
+        """True: no act of this command is or will be under way. False: one still is; ask again.
+
+        A closed session begins nothing more, but what was under way may go on for a while: there it only waits.
+        """
+        if not self._closed:
+            self._admit(epoch)
         self._barred.add(command)
         try:
             async with asyncio.timeout(PATIENCE), self._acting:
@@ -76,15 +93,17 @@ class Session:
         except TimeoutError:
             return False
 
-    async def close(self, epoch: int) -> None:
+    def close(self, epoch: int) -> None:
+        """From here on nobody may do anything."""
         self._admit(epoch)
-        await self.end()
+        self._closed = True
 
     async def end(self) -> None:
-        """Close the world once the act under way is over. From here on nobody may do anything."""
-        closed, self._closed = self._closed, True
-        if not closed:
-            async with self._acting:
+        """Close it, and the world once the act under way is over. Returns when that is done, whoever began it."""
+        self._closed = True
+        async with self._acting:
+            if not self._ended:
+                self._ended = True
                 await self._world.close()
 
     def _admit(self, epoch: int) -> None:

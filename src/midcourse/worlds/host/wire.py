@@ -1,9 +1,15 @@
-"""What goes over the wire between a world host and `RemoteWorld`. Every request but the first names its epoch.
+"""What goes over the wire between a world host and `RemoteWorld`.
 
-`not_after`: nobody waits for it any longer from then on, so it is not begun. A host may have been frozen meanwhile.
+    POST /sessions           OpenAsk -> Opened      with the host's token
+    GET  /sessions           -> (Listed, ...)       with the host's token
+    POST /sessions/ID/WHAT   attach, observe, commit_set, act, probe, bar, close; with the token of that session
+
+Every request to a session but the first names its epoch. `not_after`: nobody waits for it any longer from then on, so it
+is not begun. A host may have been frozen meanwhile.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from midcourse.domain.argument import Pairs
 from midcourse.ports.world import Call, Catalogue
@@ -20,10 +26,42 @@ class Ready:
 
 @dataclass(frozen=True, kw_only=True)
 class Handle:
-    """All that another process needs to take the session over."""
+    """Where a host or one of its sessions is, and the token for it. Whoever has a session's can take it over."""
 
     url: str
     token: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenAsk:
+    """For a session of this world. There is one for each `key`: whoever asks again is given the same one."""
+
+    world: str
+    options: dict[str, Any]
+    key: str
+    idle: float | None = None
+    """Seconds without a request after which it is closed, if less than what the host allows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    session: str
+    token: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """A session in the words of a list for people."""
+
+    session: str
+    world: str
+    key: str
+    open_seconds: float
+    asked_seconds_ago: float
+    """Zero while a request is under way."""
+    epoch: int
+    acts: int
+    closing: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,6 +58,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
 
     state: State
     rebuilds = True
+    blocks = False
     stores: ClassVar[tuple[str, ...]] = ()
     """Skills that leave effects in the back end."""
     popup: ClassVar[Overlay] = Overlay(kind="popup", title="Notice", text="Something wants attention.", button="OK")

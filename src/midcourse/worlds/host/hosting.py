@@ -1,0 +1,96 @@
+"""A host from its first breath to its last: it listens, says where, serves, and closes every world before it goes."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from midcourse.codec import decode, encode
+from midcourse.worlds.host.desk import Desk
+from midcourse.worlds.host.menu import Menu
+from midcourse.worlds.host.server import Listener
+from midcourse.worlds.host.sessions import Sessions
+from midcourse.worlds.host.wire import Ready
+
+log = logging.getLogger(__name__)
+GRACE = 10.0
+"""Seconds that the acts under way get when the host is told to stop."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What a host is started with."""
+
+    menu: Menu
+    ready: Path
+    """Written once it listens: url, token, pid."""
+    idle: float = 600.0
+    address: str = "127.0.0.1"
+    port: int = 0
+    token: str = ""
+    """Empty: a new one."""
+    once: bool = False
+    """Whether it goes when its last session has ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """One that listens."""
+
+    url: str
+    sessions: Sessions
+
+
+class NotClosed(Exception):
+    """A world did not close within the grace. It may still act: end the process, and the port with it."""
+
+
+@asynccontextmanager
+async def hosting(terms: Terms) -> AsyncGenerator[Host]:
+    """Inside it serves; afterwards every world is closed.
+
+    Raises `NotClosed` if one is not. Then the port stays taken: a refused connection means a world that is gone.
+    """
+    sessions = Sessions(terms.menu, idle=terms.idle, once=terms.once)
+    token = terms.token or secrets.token_urlsafe(32)
+    listener = Listener(Desk(sessions, token))
+    port = await listener.listen(terms.address, terms.port)
+    ready = Ready(url=f"http://{terms.address}:{port}", token=token, pid=os.getpid())
+    try:
+        _write(terms.ready, encode(ready))
+        log.info("listening on %s in process %s", ready.url, ready.pid)
+        yield Host(url=ready.url, sessions=sessions)
+    finally:
+        _remove(terms.ready, ready)
+        await _end(sessions)
+        await listener.close()
+
+
+async def _end(sessions: Sessions) -> None:
+    try:
+        async with asyncio.timeout(GRACE):
+            await sessions.end()
+    except TimeoutError:
+        raise NotClosed(f"a world did not close within {GRACE:g} s") from None
+
+
+def _write(path: Path, text: str) -> None:
+    """All at once, and for nobody else's eyes: whoever has the token has the worlds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    draft.touch(mode=0o600, exist_ok=False)
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+def _remove(path: Path, ready: Ready) -> None:
+    """Unless another host has written its own there since."""
+    with contextlib.suppress(OSError, ValueError):
+        if decode(Ready, path.read_bytes()) == ready:
+            path.unlink()

@@ -1,0 +1,58 @@
+"""Start a host in a process of its own that outlives this one.
+
+For systems with `fork` (Linux, macOS): the host detaches itself from whoever started it.
+"""
+
+import contextlib
+import os
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+from midcourse.codec import decode
+from midcourse.worlds.host.wire import Handle, Ready
+
+
+def start(world: str, folder: Path, idle: float) -> Handle:
+    """Blocks until it listens. It writes to a file and shares no pipe, so it can outlive us unnoticed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = folder / f"host-{secrets.token_hex(4)}"
+    ready, log = stem.with_suffix(".json"), stem.with_suffix(".log")
+    command = [sys.executable, "-m", "midcourse.worlds.host", "--detach", "--world", world]
+    command += ["--ready", str(ready), "--idle", str(idle)]
+    with log.open("ab") as out:
+        code = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=_environment(),
+            check=False,
+        ).returncode
+    if code:
+        said = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        raise ConnectionError(f"the host of {world} did not start: {said}")
+    return host_in(ready)
+
+
+def left_behind(folder: Path) -> list[Handle]:
+    """Hosts that somebody started here and may have told nobody about."""
+    found: list[Handle] = []
+    for ready in sorted(folder.glob("host-*.json")):
+        with contextlib.suppress(OSError, ValueError):
+            found.append(host_in(ready))
+    return found
+
+
+def host_in(ready: Path) -> Handle:
+    """The host that wrote this file."""
+    there = decode(Ready, ready.read_bytes())
+    return Handle(url=there.url, token=there.token)
+
+
+def _environment() -> dict[str, str]:
+    """The host finds modules where this process finds them."""
+    path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
+    return {**os.environ, "PYTHONPATH": path}

@@ -1,0 +1,89 @@
+"""A world on a thread and an event loop of its own: however long it blocks, nobody else waits for it."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs
+from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.outcome import Outcome
+from midcourse.ports.world import Call, Catalogue, Finding, World
+
+T = TypeVar("T")
+
+
+async def in_its_own_thread(make: Callable[[], World]) -> World:
+    """Made there, too: a constructor may block, and what it makes may belong to the thread that made it."""
+    made: Future[Threaded] = Future()
+    threading.Thread(target=lambda: asyncio.run(_live(make, made)), name="world", daemon=True).start()
+    return await asyncio.wrap_future(made)
+
+
+async def _live(make: Callable[[], World], made: "Future[Threaded]") -> None:
+    over = asyncio.Event()
+    try:
+        made.set_result(Threaded(make(), asyncio.get_running_loop(), over))
+    except Exception as error:
+        made.set_exception(error)
+        return
+    await over.wait()
+
+
+class Threaded:
+    """Hands every call over to the loop that the world lives on. After `close` there is no such loop any more."""
+
+    def __init__(self, world: World, loop: asyncio.AbstractEventLoop, over: asyncio.Event) -> None:
+        self._world = world
+        self._loop = loop
+        self._over = over
+
+    @property
+    def name(self) -> str:
+        return self._world.name
+
+    @property
+    def fences(self) -> bool:
+        return self._world.fences
+
+    def catalogue(self) -> Catalogue:
+        return self._world.catalogue()
+
+    async def open(self) -> str:
+        try:
+            return await self._there(self._world.open())
+        except BaseException:
+            self._leave()
+            raise
+
+    async def attach(self, handle: str) -> bool:
+        return await self._there(self._world.attach(handle))
+
+    async def observe(self) -> Observation | Unseen:
+        return await self._there(self._world.observe())
+
+    async def commit_set(self, call: Call) -> CommitSet | None:
+        return await self._there(self._world.commit_set(call))
+
+    async def act(self, call: Call) -> Outcome:
+        return await self._there(self._world.act(call))
+
+    async def probe(self, name: str, arguments: Pairs) -> Finding:
+        return await self._there(self._world.probe(name, arguments))
+
+    async def bar(self, command: int) -> None:
+        await self._there(self._world.bar(command))
+
+    async def close(self) -> None:
+        try:
+            await self._there(self._world.close())
+        finally:
+            self._leave()
+
+    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def _leave(self) -> None:
+        self._loop.call_soon_threadsafe(self._over.set)

@@ -1,0 +1,243 @@
+"""One host, many sessions: each with its own world, fence and idle time, and none in the way of another."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from midcourse.codec import decode
+from midcourse.domain.observation import Observation, Unseen
+from midcourse.errors import TaskInvalid
+from midcourse.worlds.host.hosting import Host, Terms, hosting
+from midcourse.worlds.host.menu import Menu
+from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.wire import Handle
+from midcourse.worlds.remote import RemoteWorld
+from midcourse.worlds.simulated import read_effects
+from tests.worlds.support import Hand, ok
+from tests.worlds.test_host import until
+from tests.worlds.test_shop import fill_in
+
+SHOP = "midcourse.worlds.simulated.shop:Shop"
+GATE = "tests.worlds.hosted:Gate"
+DIARY = "tests.worlds.hosted:Diary"
+SLEEPER = "tests.worlds.hosted:Sleeper"
+
+
+@asynccontextmanager
+async def serving(tmp_path: Path, **terms: object) -> AsyncIterator[tuple[Host, Handle]]:
+    """A host in this process, and what a worker is told of it."""
+    ready = tmp_path / "host.json"
+    given = {"menu": Menu([SHOP, GATE, DIARY, SLEEPER]), "ready": ready, "idle": 60.0, **terms}
+    async with hosting(Terms(**given)) as host:
+        yield host, host_in(ready)
+
+
+def shop(host: Handle, key: str, **options: object) -> RemoteWorld:
+    return RemoteWorld(SHOP, options=options, host=host, key=key, timeout=20.0)
+
+
+def at(spec: str, host: Handle, key: str, folder: Path) -> RemoteWorld:
+    return RemoteWorld(spec, options={"folder": str(folder)}, host=host, key=key, timeout=20.0)
+
+
+async def test_sessions_are_worlds_of_their_own(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (_, host):
+        first, second = shop(host, "run-1"), shop(host, "run-2")
+        assert await first.open() != await second.open()
+        await Hand(first).on("Desk lamp", "set_quantity", quantity=7)
+        assert (await Hand(first).zone("Desk lamp")).get("quantity") == 7
+        assert (await Hand(second).zone("Desk lamp")).get("quantity") == 0
+
+
+async def test_a_remote_world_is_at_a_host_or_starts_one(tmp_path: Path) -> None:
+    for where in ({}, {"host": Handle(url="", token=""), "folder": tmp_path}):
+        with pytest.raises(TypeError, match="a host, or a folder"):
+            RemoteWorld(SHOP, **where)
+
+
+# --- one session for one key
+
+
+async def test_opening_under_the_same_key_finds_the_session_as_it_was(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (host, there):
+        first, second = shop(there, "run-1"), shop(there, "run-1")
+        handle = await first.open()
+        await Hand(first).on("Desk lamp", "set_quantity", quantity=7)
+        assert await second.open() == handle
+        assert (await Hand(second).zone("Desk lamp")).get("quantity") == 7
+        assert isinstance(await first.observe(), Unseen)
+        assert [(row.key, row.epoch) for row in host.sessions.listed()] == [("run-1", 2)]
+
+
+async def test_many_open_under_one_key_at_once_and_one_world_is_opened(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (host, there):
+        worlds = [shop(there, "run-1") for _ in range(20)]
+        handles = await asyncio.gather(*(world.open() for world in worlds))
+        assert len(set(handles)) == 1
+        assert len(host.sessions) == 1
+        seen = await asyncio.gather(*(world.observe() for world in worlds))
+        assert sum(isinstance(each, Observation) for each in seen) == 1
+
+
+async def test_a_key_stands_for_one_world_with_its_options(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (_, host):
+        await shop(host, "run-1", seed=1).open()
+        with pytest.raises(TaskInvalid, match="'run-1' is a session of"):
+            await shop(host, "run-1", seed=2).open()
+
+
+async def test_a_key_is_free_again_once_its_session_is_closed(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (host, there):
+        world = shop(there, "run-1")
+        first = await world.open()
+        await world.close()
+        assert len(host.sessions) == 0
+        assert await world.open() != first
+
+
+async def test_a_key_is_free_again_after_an_opening_that_failed(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (_, host):
+        jammed = RemoteWorld(DIARY, options={"folder": str(tmp_path), "opens": False}, host=host, key="run-1")
+        with pytest.raises(ConnectionError, match="the lock is jammed"):
+            await jammed.open()
+        await at(DIARY, host, "run-1", tmp_path).open()
+
+
+async def test_who_opens_while_the_session_is_closing_gets_the_next_one(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (_, host):
+        first, second = at(GATE, host, "run-1", tmp_path), at(GATE, host, "run-1", tmp_path)
+        handle = await first.open()
+        acting = asyncio.create_task(Hand(first).do("work", name="one"))
+        await until((tmp_path / "one.begun").exists)
+        closing = asyncio.create_task(first.close())
+        opening = asyncio.create_task(second.open())
+        assert not (await asyncio.wait({closing, opening}, timeout=0.05))[0]
+        (tmp_path / "go").touch()
+        ok(await acting)
+        await closing
+        assert await opening != handle
+
+
+# --- none in the way of another
+
+
+@pytest.mark.parametrize("spec", [GATE, SLEEPER], ids=["waits", "blocks its thread"])
+async def test_a_slow_act_keeps_no_other_session_waiting(tmp_path: Path, spec: str) -> None:
+    async with serving(tmp_path) as (_, host):
+        slow, other = at(spec, host, "slow", tmp_path), shop(host, "other")
+        await slow.open()
+        acting = asyncio.create_task(Hand(slow).do("work", name="one"))
+        await until((tmp_path / "one.begun").exists)
+        await other.open()
+        await Hand(other).on("Desk lamp", "set_quantity", quantity=7)
+        assert (await Hand(other).zone("Desk lamp")).get("quantity") == 7
+        await other.close()
+        assert not acting.done()
+        (tmp_path / "go").touch()
+        ok(await acting)
+
+
+async def test_fifty_runs_are_taken_over_at_once_and_each_orders_once(tmp_path: Path) -> None:
+    async def story(host: Handle, number: int) -> None:
+        log = str(tmp_path / f"{number}.jsonl")
+        old, new = (shop(host, f"run-{number}", effects=log) for _ in range(2))
+        handle = await old.open()
+        await fill_in(hand := Hand(old), f"R-{number}")
+        call = hand.call("place_order", await hand.zone("Place order"))
+        assert await new.attach(handle)
+        assert (await old.act(call)).reason == "fenced"
+        await new.bar(call.command)
+        assert (await new.act(call)).reason == "barred"
+        ok(await new.act(replace(call, command=call.command + 1)))
+        assert (await old.act(replace(call, command=call.command + 2))).reason == "fenced"
+        await old.close()
+        assert await Hand(new).title() == "Thank you for your order"
+        await new.close()
+
+    async with serving(tmp_path) as (host, there):
+        await asyncio.gather(*(story(there, number) for number in range(50)))
+        assert len(host.sessions) == 0
+    for number in range(50):
+        (order,) = read_effects(tmp_path / f"{number}.jsonl")
+        assert order.get("reference") == f"R-{number}"
+
+
+# --- their end
+
+
+async def test_a_session_that_nobody_asks_for_is_closed_and_the_others_stay(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (host, there):
+        options = {"folder": str(tmp_path)}
+        forgotten = RemoteWorld(DIARY, options=options, host=there, key="forgotten", idle=0.2)
+        kept = shop(there, "kept")
+        await kept.open()
+        handle = await forgotten.open()
+        await until(lambda: len(host.sessions) == 1)
+        assert (tmp_path / "closed").exists()
+        seen = await forgotten.observe()
+        assert isinstance(seen, Unseen)
+        assert seen.reason == "world_lost"
+        assert not await forgotten.attach(handle)
+        assert isinstance(await kept.observe(), Observation)
+
+
+async def test_nobody_gets_more_idle_time_than_the_host_gives(tmp_path: Path) -> None:
+    async with serving(tmp_path, idle=0.2) as (host, there):
+        await RemoteWorld(SHOP, host=there, idle=3600.0).open()
+        await until(lambda: len(host.sessions) == 0)
+
+
+async def test_a_host_that_goes_lets_acts_finish_and_closes_every_world(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        _, host = await stack.enter_async_context(serving(tmp_path))
+        gate, diary = at(GATE, host, "gate", tmp_path), at(DIARY, host, "diary", tmp_path)
+        await gate.open()
+        await diary.open()
+        call = Hand(gate).call("work", name="one")
+        acting = asyncio.create_task(gate.act(call))
+        await until((tmp_path / "one.begun").exists)
+        leaving = asyncio.create_task(stack.pop_all().aclose())
+        await until((tmp_path / "closed").exists)
+        late = asyncio.create_task(gate.act(replace(call, command=2)))
+        barring = asyncio.create_task(gate.bar(call.command))
+        with pytest.raises(ConnectionError, match="about to go"):
+            await shop(host, "late").open()
+        assert not leaving.done()
+        assert not barring.done()
+        (tmp_path / "go").touch()
+        ok(await acting)
+        assert (await late).reason == "fenced"
+        await barring
+        await leaving
+    assert (tmp_path / "one.done").exists()
+    assert not (tmp_path / "host.json").exists()
+    with pytest.raises(ConnectionError, match="ConnectionRefused"):
+        await shop(host, "late").open()
+
+
+# --- what it opens, and for whom
+
+
+async def test_only_the_worlds_it_was_started_with_are_opened(tmp_path: Path) -> None:
+    async with serving(tmp_path, menu=Menu([SHOP])) as (_, host):
+        for spec in ("midcourse.worlds.simulated.erp:Erp", "os:system", "tests.worlds.hosted:Diary"):
+            with pytest.raises(TaskInvalid, match=f"'{spec}' is not served here"):
+                await RemoteWorld(spec, host=host).open()
+        with pytest.raises(TaskInvalid, match="unexpected keyword argument 'colour'"):
+            await shop(host, "run-1", colour="red").open()
+
+
+async def test_a_token_is_good_for_one_session_only(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (_, host):
+        first, second = shop(host, "run-1"), shop(host, "run-2")
+        mine, other = decode(Handle, await first.open()), decode(Handle, await second.open())
+        for token in (other.token, host.token, ""):
+            handle = f'{{"url": "{mine.url}", "token": "{token}"}}'
+            assert not await second.attach(handle)
+        assert isinstance(await first.observe(), Observation)
+        with pytest.raises(ConnectionError):
+            await shop(replace(host, token=mine.token), "run-3").open()
