@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -30,8 +30,10 @@ from midcourse.worlds.simulated.base import SimulatedWorld
 
 try:
     from benchmarks.loops import plain_replan_loop
+    from benchmarks.replayed import Again, again
 except ModuleNotFoundError:  # run as a script
     from loops import plain_replan_loop
+    from replayed import Again, again
 
 TASKS = ("notepad", "order", "report", "invoice", "quest")
 ONCE_ONLY = ("order", "invoice", "report", "quest_accepted", "quest_completed")
@@ -82,6 +84,7 @@ class Trial:
     executions: int
     asked: int
     reason: str
+    again: Again = field(default_factory=Again)
 
     @property
     def completed(self) -> bool:
@@ -114,18 +117,19 @@ async def _trial(job: Job, seed: int, drift: Drift, arm: Arm) -> Trial:
         return await _plain_trial(job, seed, world, clock, person)
     planner = await planner_of(job, seed, arm)
     task = replace(job.task, limits=limits_of(job.task.limits, arm))
-    vault = Vault()
+    store = MemoryStore()
     agent = Agent(
         world=world,
         planner=planner,
         approver=person,
-        store=MemoryStore(),
+        store=store,
         clock=clock,
-        vault=vault,
+        vault=Vault(),
         settings=job.settings,
     )
     with taken_away(arm.without):
         result = await agent.run(task, run_id="trial")
+        replayed = await again(store)
     looks = result.extensions
     return await _judged(
         job,
@@ -137,6 +141,7 @@ async def _trial(job: Job, seed: int, drift: Drift, arm: Arm) -> Trial:
         executions=result.executions,
         asked=person.asked,
         reason=result.final_reason,
+        again=replayed,
     )
 
 

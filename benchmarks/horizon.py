@@ -10,6 +10,7 @@ completed    success was reported, and the world has the effect
 twice        runs in which an effect that must happen once happened more often
 false done   success was reported, and the world does not have the effect
 calls        planner calls and looks at transitions, mean
+again        whether every run of Midcourse came out the same when its journal was replayed
 """
 
 import argparse
@@ -25,6 +26,7 @@ from midcourse.worlds.simulated.drift import PROFILES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from arms import ABLATIONS, PLAIN, SEGMENTS, TASKS, Arm, Trial, run_trial
+from replayed import Again
 from report import RESULTS, Share, keep, machine, table
 
 FIRST_SEED = 10_000
@@ -52,6 +54,7 @@ class Row:
     calls: float
     executions: float
     asked: int
+    again: Again
     by_task: dict[str, Share]
     ended: dict[str, int]
     """Why those that did not complete ended."""
@@ -71,6 +74,7 @@ def summed(arm: Arm, trials: Sequence[Trial]) -> Row:
         calls=round(sum(trial.calls for trial in trials) / n, 2),
         executions=round(sum(trial.executions for trial in trials) / n, 2),
         asked=sum(trial.asked > 0 for trial in trials),
+        again=sum((trial.again for trial in trials), Again()),
         by_task={
             task: Share.of(sum(t.completed for t in trials if t.task == task), sum(t.task == task for t in trials))
             for task in TASKS
@@ -154,9 +158,11 @@ def main() -> int:
     given = parser.parse_args()
     began = time.monotonic()
     measured = run(given.runs, given.first_seed, given.jobs)
+    replayed = sum((row.again for rows in measured.values() for row in rows), Again())
     summary: dict[str, object] = {
         "runs": given.runs,
         "first_seed": given.first_seed,
+        "again": asdict(replayed),
         "drift": {name: drift.digest for name, drift in PROFILES.items()},
         "profiles": {profile: [asdict(row) for row in rows] for profile, rows in measured.items()},
         "seconds": round(time.monotonic() - began, 1),
@@ -164,12 +170,13 @@ def main() -> int:
     }
     if given.keep:
         command = f"python benchmarks/horizon.py --runs {given.runs} --first-seed {given.first_seed} --json --keep"
-        keep("horizon", command, summary, tables(measured) + "\n\n![completion](horizon.png)")
+        said = f"{replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
+        keep("horizon", command, summary, f"{tables(measured)}\n\n{said}\n\n![completion](horizon.png)")
         plot(measured, RESULTS / "horizon.png")
     if not given.json:
         print(tables(measured))
     print(json.dumps(summary))
-    return 0
+    return 1 if replayed.differing else 0
 
 
 if __name__ == "__main__":

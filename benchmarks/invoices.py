@@ -29,12 +29,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from midcourse.worlds.simulated.drift import PROFILES
 
 sys.path.insert(0, str(Path(__file__).parent))
+from replayed import again_in
 from report import keep, machine, table
 
 TASK = Path(__file__).parents[1] / "examples" / "tasks" / "invoice.toml"
@@ -199,6 +200,7 @@ async def main(given: argparse.Namespace) -> int:
             trial.close()
         booked = trial.booked()
         asked = trial.asked()
+        replayed = await again_in(trial.home / "midcourse.db")
     known = {row["number"] for row in trial.rows}
     summary = {
         "rows": given.rows,
@@ -210,6 +212,7 @@ async def main(given: argparse.Namespace) -> int:
         "failed": trial.failed,
         "looked": trial.looked,
         "rounds": trial.rounds,
+        "again": asdict(replayed),
         "drift": {given.drift: PROFILES[given.drift].digest},
         "process": not given.in_process,
         "concurrency": given.concurrency,
@@ -224,7 +227,8 @@ async def main(given: argparse.Namespace) -> int:
     if not given.json:
         print(told)
     print(json.dumps(summary))
-    return 0 if summary["booked_once"] == given.rows and set(booked) <= known else 1
+    right = summary["booked_once"] == given.rows and set(booked) <= known and not replayed.differing
+    return 0 if right else 1
 
 
 if __name__ == "__main__":

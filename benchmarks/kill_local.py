@@ -21,10 +21,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from replayed import Again, again_in
 from report import keep, machine, table
 
 ORDER = Path(__file__).parents[1] / "examples" / "tasks" / "order.toml"
@@ -45,6 +46,7 @@ class Ended:
     result: dict[str, object] | None
     repeated: int
     asked: bool
+    again: Again
 
     @property
     def lost(self) -> bool:
@@ -84,7 +86,8 @@ async def once(seed: int, folder: Path, typical: float) -> Ended:
                 break
         if phase_of(home) != NOT_BEGUN:
             words = ["resume", "victim", "--json"]
-    return Ended(seed, fault, killed_in, count_orders(home), result, count_repeated(home), was_asked(home))
+    replayed = await again_in(home / "midcourse.db")
+    return Ended(seed, fault, killed_in, count_orders(home), result, count_repeated(home), was_asked(home), replayed)
 
 
 async def midcourse(words: list[str], home: Path, limit: float | None) -> str | None:
@@ -181,11 +184,12 @@ async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, k
         "killed_runs": sum(bool(one.killed_in) for one in ended),
         "killed_in": dict(Counter(phase for one in ended for phase in one.killed_in).most_common()),
         "faults": dict(sorted(Counter(one.fault or "none" for one in ended).items())),
+        "again": asdict(sum((one.again for one in ended), Again())),
         "first_seed": first_seed,
         "seconds": round(time.monotonic() - began, 1),
         "machine": machine(),
     }
-    bad = sorted(one.seed for one in ended if one.lost or one.repeated or one.orders > 1)
+    bad = sorted(one.seed for one in ended if one.lost or one.repeated or one.orders > 1 or one.again.differing)
     if bad:
         summary["look_at_seeds"] = bad
     text = table(["", "kill_local"], [[name, str(value)] for name, value in summary.items()])

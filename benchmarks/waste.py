@@ -14,7 +14,7 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from midcourse.app.agent import Agent
@@ -29,6 +29,7 @@ from midcourse.worlds.simulated.arm import Arm
 sys.path.insert(0, str(Path(__file__).parent))
 from arms import Vault
 from loops import plain_replan_loop
+from replayed import Again, again
 from report import keep, machine, table
 
 PLAIN_REPLANS = 3
@@ -138,6 +139,7 @@ class Spent:
     plain_completed: int = 0
     lost: int = 0
     """Completed by the plain loop and not by Midcourse."""
+    again: Again = field(default_factory=Again)
 
     def waste(self, executions: int, calls: int) -> int:
         """All that came after the first plan and the first try."""
@@ -156,7 +158,8 @@ async def measure(case: Case, seed: int, spent: Spent) -> None:
     task = Task(goal="Pick up the red cube")
     clock = FakeClock()
     world, planner = case.make(random.Random(seed), clock)
-    agent = Agent(world=world, planner=planner, approver=Approves(), store=MemoryStore(), clock=clock, vault=Vault())
+    store = MemoryStore()
+    agent = Agent(world=world, planner=planner, approver=Approves(), store=store, clock=clock, vault=Vault())
     ours = await agent.run(task)
     picked = await world.probe("holding", (("object", "red_cube"),)) == "present"
 
@@ -176,6 +179,7 @@ async def measure(case: Case, seed: int, spent: Spent) -> None:
     plainly_picked = await world.probe("holding", (("object", "red_cube"),)) == "present"
 
     spent.runs += 1
+    spent.again += await again(store)
     spent.ours_executions += ours.executions
     spent.ours_calls += ours.planner_calls
     spent.plain_executions += plain.executions
@@ -225,6 +229,7 @@ def main() -> int:
     rows = asyncio.run(run(given.runs, given.first_seed))
     hopeless = [row for row in rows if row.hopeless]
     ours, plain = sum(row.ours_waste for row in hopeless), sum(row.plain_waste for row in hopeless)
+    replayed = sum((row.again for row in rows), Again())
     summary: dict[str, object] = {
         "runs": given.runs,
         "first_seed": given.first_seed,
@@ -232,6 +237,7 @@ def main() -> int:
         "wasted_by_plain_loop": plain,
         "ratio": round(ours / plain, 3),
         "lost": sum(row.lost for row in rows),
+        "again": asdict(replayed),
         "classes": [asdict(row) for row in rows],
         "seconds": round(time.monotonic() - began, 1),
         "machine": machine(),
@@ -241,7 +247,7 @@ def main() -> int:
     if not given.json:
         print(text(rows))
     print(json.dumps(summary))
-    return 0
+    return 1 if replayed.differing else 0
 
 
 if __name__ == "__main__":

@@ -23,7 +23,10 @@ def measured(script: str, *words: str) -> dict[str, Any]:
         timeout=280,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["again"]["replayed"] >= int(words[1])
+    assert told["again"]["differing"] == 0
+    return told
 
 
 def test_killed_runs_lose_and_repeat_nothing():
