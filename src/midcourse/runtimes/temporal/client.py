@@ -1,64 +1,222 @@
-"""The fleet as a client sees it: begin runs, tell them something, wait for what they come to."""
+"""The fleet as a client sees it: begin runs, tell them something, wait for what they come to.
 
-from temporalio.client import Client, WorkflowHandle
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
+client = await connect("127.0.0.1:7233")
+fleet = FleetClient(client, store=store, tenant="acme")
+handle = await fleet.begin(run, task, world="shop")
+why_not = await handle.pause()
+result = await handle.result()
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
 
+from midcourse.domain.approval import Decision
+from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
+from midcourse.drive import is_over
+from midcourse.errors import RunEnded, RunUnknown
 from midcourse.ports.store import FleetStore
-from midcourse.runtimes.temporal.attributes import STATUS, TENANT, WORLD, register, status_of
-from midcourse.runtimes.temporal.codec import data_converter
-from midcourse.runtimes.temporal.wire import WORKFLOW, Pace, Start, queue_of, workflow_id
+from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, register, status_of
+from midcourse.runtimes.temporal.codec import Key, data_converter
+from midcourse.runtimes.temporal.wire import Pace, Start, Word, queue_of, run_id_of, workflow_id
+from midcourse.runtimes.temporal.workflow import RunWorkflow
 
 
-async def connect(address: str, *, namespace: str = "default") -> Client:
-    """To a Temporal server, ready for workers and clients of ours."""
-    client = await Client.connect(address, namespace=namespace, data_converter=data_converter())
+async def connect(address: str, *, namespace: str = "default", keys: Sequence[Key] = ()) -> Client:
+    """To a Temporal server, ready for workers and clients of ours. With `keys`, payloads are sealed."""
+    client = await Client.connect(address, namespace=namespace, data_converter=data_converter(keys))
     await register(client)
     return client
 
 
+class RunBroken(Exception):
+    """A bug of ours or of an adapter ended the execution, not the run: once it is mended, `resume` goes on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """A run as the engine's lists have it."""
+
+    run: str
+    status: str
+    """running, asking, paused, ended; or broken."""
+    world: str
+    final_reason: str
+
+
 class FleetClient:
+    """One tenant's runs on one Temporal namespace."""
+
     def __init__(self, client: Client, *, store: FleetStore, tenant: str, pace: Pace | None = None) -> None:
         self._client = client
         self._store = store
         self._tenant = tenant
         self._pace = pace or Pace()
 
-    async def begin(self, run: Run, task: Task, *, world: str, after: str = "") -> None:
+    async def begin(self, run: Run, task: Task, *, world: str, after: str = "") -> "RunHandle":
         """Enter a run in the store, then have it driven. Raises what `Store.begin` raises."""
         await self._store.begin(run, task, after=after)
-        await self.start(run, world=world)
+        return await self.start(run, world=world)
 
-    async def start(self, run: Run, *, world: str) -> None:
-        """Have a run that is in the store driven; if it is already, nothing happens."""
-        attributes = TypedSearchAttributes(
-            [
-                SearchAttributePair(STATUS, status_of(run)),
-                SearchAttributePair(WORLD, world),
-                SearchAttributePair(TENANT, self._tenant),
-            ]
-        )
-        try:
+    async def start(self, run: Run, *, world: str, picked_up: bool = False) -> "RunHandle":
+        """Have a run that is in the store driven. If it is already, nothing happens."""
+        attributes = [
+            SearchAttributePair(STATUS, status_of(run)),
+            SearchAttributePair(WORLD, world),
+            SearchAttributePair(TENANT, self._tenant),
+        ]
+        with suppress(WorkflowAlreadyStartedError):
             await self._client.start_workflow(
-                WORKFLOW,
-                Start(run=run, pace=self._pace),
+                RunWorkflow.go,
+                Start(run=run, pace=self._pace, picked_up=picked_up),
                 id=workflow_id(self._tenant, run.id),
                 task_queue=queue_of(self._tenant),
-                search_attributes=attributes,
+                search_attributes=TypedSearchAttributes(attributes),
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
             )
-        except WorkflowAlreadyStartedError:
-            return
+        return self.handle(run.id)
 
-    async def result(self, run_id: str) -> Result:
-        """Wait for the end of a run, and say what it came to."""
-        handle: WorkflowHandle[object, str] = self._client.get_workflow_handle(
-            workflow_id(self._tenant, run_id), result_type=str
+    async def resume(self, run_id: str, *, world: str) -> str:
+        """End a pause; or go on with a run that nobody drives because its execution broke or never began.
+
+        Returns why that comes to nothing, or nothing.
+        """
+        try:
+            listed = await self.handle(run_id).describe()
+        except RunUnknown:
+            listed = None
+        if listed is not None and listed.status != "broken":
+            return await self.handle(run_id).resume()
+        run, _ = await self._store.load(run_id)
+        if is_over(run):
+            raise RunEnded(f"run {run_id} has ended")
+        await self.start(run, world=world, picked_up=run.seq > 0)
+        return ""
+
+    def handle(self, run_id: str) -> "RunHandle":
+        """Of a run that was begun, here or elsewhere."""
+        found = self._client.get_workflow_handle_for(RunWorkflow.go, workflow_id(self._tenant, run_id))
+        return RunHandle(found, self._store)
+
+    async def runs(self, *, status: str = "", world: str = "", final_reason: str = "") -> AsyncIterator[Listed]:
+        """This tenant's runs, newest first, as far as the engine still knows them; the store knows all."""
+        wanted = ((TENANT, self._tenant), (STATUS, status), (WORLD, world), (FINAL_REASON, final_reason))
+        query = " AND ".join(f"{key.name} = '{_quoted(value)}'" for key, value in wanted if value)
+        async for execution in self._client.list_workflows(query):
+            if execution.status != WorkflowExecutionStatus.CONTINUED_AS_NEW:
+                yield _listed(execution)
+
+
+class RunHandle:
+    """A run under way somewhere. What is told to it is refused with a reason if it would come to nothing."""
+
+    def __init__(self, handle: "WorkflowHandle[RunWorkflow, str]", store: FleetStore) -> None:
+        self.run_id = run_id_of(handle.id)
+        self._handle = handle
+        self._store = store
+
+    async def pause(self) -> str:
+        """After the step under way. Returns why it would come to nothing, or nothing."""
+        return await self.tell(PauseAsked())
+
+    async def take_over(self) -> str:
+        """A pause in which a person acts: the world is looked at before the run goes on."""
+        return await self.tell(PauseAsked())
+
+    async def resume(self) -> str:
+        return await self.tell(ResumeAsked())
+
+    async def cancel(self) -> str:
+        """After the step under way: an act is never broken off."""
+        return await self.tell(CancelAsked())
+
+    async def guide(self, text: str) -> str:
+        """Advice for the next plan."""
+        return await self.tell(Guided(text=text))
+
+    async def answer(self, question: int, decision: Decision) -> str:
+        """Decide a question that is out."""
+        return await self.tell(
+            ApprovalDecided(
+                question=question,
+                verdict=decision.verdict,
+                once=decision.once,
+                guidance=decision.guidance,
+                by=decision.by,
+            )
         )
-        await handle.result()
-        result = await self._store.result(run_id)
+
+    async def tell(self, word: Word, *, seconds: float = 30.0) -> str:
+        """Raises `TimeoutError` if no worker has taken it in this time: then nobody knows whether it will be taken."""
+        try:
+            await self._handle.execute_update(  # pyright: ignore[reportUnknownMemberType]
+                RunWorkflow.tell, word, rpc_timeout=timedelta(seconds=seconds)
+            )
+        except WorkflowUpdateFailedError as refused:
+            return str(refused.cause)
+        except WorkflowUpdateRPCTimeoutOrCancelledError:
+            raise TimeoutError(f"no worker answered for run {self.run_id} within {seconds:g} s") from None
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise
+            return await self._why_not_there()
+        return ""
+
+    async def describe(self) -> Listed:
+        """As the engine has it. Raises `RunUnknown` if it has no such run."""
+        try:
+            return _listed(await self._handle.describe())
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise
+            raise RunUnknown(f"run {self.run_id} is not driven here") from None
+
+    async def result(self) -> Result:
+        """Wait for the end of the run, and say what it came to."""
+        try:
+            await self._handle.result()
+        except WorkflowFailureError as failure:
+            raise RunBroken(f"run {self.run_id} broke: {failure.cause}") from failure
+        result = await self._store.result(self.run_id)
         assert result is not None, "a run that ended has a result"
         return result
+
+    async def _why_not_there(self) -> str:
+        result = await self._store.result(self.run_id)
+        return f"the run has ended: {result.final_reason}" if result else f"run {self.run_id} is not driven here"
+
+
+def _listed(execution: WorkflowExecution) -> Listed:
+    said = execution.typed_search_attributes
+    alive = execution.status in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED)
+
+    def value_of(key: SearchAttributeKey[str]) -> str:
+        return said.get(key) or ""
+
+    return Listed(
+        run=run_id_of(execution.id),
+        status=value_of(STATUS) if alive else "broken",
+        world=value_of(WORLD),
+        final_reason=value_of(FINAL_REASON),
+    )
+
+
+def _quoted(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("'", "\\'")

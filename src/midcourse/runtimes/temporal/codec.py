@@ -1,20 +1,54 @@
-"""Values into payloads and back: terse JSON, and sealed for whoever has no key."""
+"""Values into payloads and back: terse JSON, and sealed if there is a key.
+
+Search attributes are not sealed, or the engine could not search by them: they hold no more than `attributes.py` says.
+"""
 
 import json
-from dataclasses import MISSING, fields, is_dataclass
+import secrets
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any, cast
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import (
     CompositePayloadConverter,
     DataConverter,
+    DefaultFailureConverterWithEncodedAttributes,
     DefaultPayloadConverter,
     EncodingPayloadConverter,
     JSONPlainPayloadConverter,
+    PayloadCodec,
 )
 
 from midcourse.codec import decode_any, encode
 from midcourse.runtimes.temporal.wire import Done, Work
+
+SEALED = b"binary/encrypted"
+NONCE_BYTES = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """`id` stands in the open beside what the key has sealed; `secret` is 16, 24 or 32 bytes."""
+
+    id: str
+    secret: bytes = field(repr=False)
+
+
+def data_converter(keys: Sequence[Key] = ()) -> DataConverter:
+    """The first key seals, all of them open: put a new one first, and drop an old one when no run needs it any more."""
+    if not keys:
+        return DataConverter(payload_converter_class=Payloads)
+    return DataConverter(
+        payload_converter_class=Payloads,
+        payload_codec=Sealing(keys),
+        failure_converter_class=DefaultFailureConverterWithEncodedAttributes,
+    )
+
+
+# --- JSON
 
 
 class TerseConverter(EncodingPayloadConverter):
@@ -32,6 +66,14 @@ class TerseConverter(EncodingPayloadConverter):
         return decode_any(type_hint or Any, payload.data)
 
 
+class Payloads(CompositePayloadConverter):
+    """The engine's own, with ours in place of its JSON."""
+
+    def __init__(self) -> None:
+        usual = DefaultPayloadConverter.default_encoding_payload_converters
+        super().__init__(*(TerseConverter() if isinstance(c, JSONPlainPayloadConverter) else c for c in usual))
+
+
 def terse(value: object) -> object:
     """Without fields that have their default. `kind` stays: it tells the members of a union apart."""
     if is_dataclass(value) and not isinstance(value, type):
@@ -42,11 +84,36 @@ def terse(value: object) -> object:
     return value
 
 
-class Payloads(CompositePayloadConverter):
-    def __init__(self) -> None:
-        usual = DefaultPayloadConverter.default_encoding_payload_converters
-        super().__init__(*(TerseConverter() if isinstance(c, JSONPlainPayloadConverter) else c for c in usual))
+# --- encryption
 
 
-def data_converter() -> DataConverter:
-    return DataConverter(payload_converter_class=Payloads)
+class Sealing(PayloadCodec):
+    """AES-GCM, bound to the id of its key."""
+
+    def __init__(self, keys: Sequence[Key]) -> None:
+        self._first = keys[0].id
+        self._ciphers = {key.id: AESGCM(key.secret) for key in keys}
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return [self._seal(payload) for payload in payloads]
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return [self._open(payload) for payload in payloads]
+
+    def _seal(self, payload: Payload) -> Payload:
+        nonce, key = secrets.token_bytes(NONCE_BYTES), self._first.encode()
+        data = nonce + self._ciphers[self._first].encrypt(nonce, payload.SerializeToString(), key)
+        return Payload(metadata={"encoding": SEALED, "key": key}, data=data)
+
+    def _open(self, payload: Payload) -> Payload:
+        """What was written before there was a key is read as it is."""
+        if payload.metadata.get("encoding") != SEALED:
+            return payload
+        key, data = payload.metadata["key"], payload.data
+        cipher = self._ciphers.get(key.decode())
+        if cipher is None:
+            raise LookupError(f"a payload is sealed with the key '{key.decode()}', which is not here")
+        try:
+            return Payload.FromString(cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], key))
+        except InvalidTag:
+            raise ValueError(f"a payload was changed, or the key '{key.decode()}' is another one here") from None

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -49,14 +48,20 @@ def start_server(folder: Path, *, ui_port: int | None = None) -> DevelopmentServ
     command += ["--headless"] if ui_port is None else ["--ui-ip", "127.0.0.1", "--ui-port", str(ui_port)]
     for name, value in TUNED.items():
         command += ["--dynamic-config-value", f"{name}={value}"]
-    log = folder / "temporal.log"
-    with log.open("ab") as out:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
-        )
-    _wait_until_listening(process, port, log)
+    pid = _spawn(command, folder / "temporal.log")
+    _wait_until_listening(pid, port, folder / "temporal.log")
     ui = "" if ui_port is None else f"http://127.0.0.1:{ui_port}"
-    return DevelopmentServer(address=f"127.0.0.1:{port}", pid=process.pid, ui=ui)
+    return DevelopmentServer(address=f"127.0.0.1:{port}", pid=pid, ui=ui)
+
+
+def _spawn(command: list[str], log: Path) -> int:
+    """In a session of its own, so that it does not hear our Ctrl-C."""
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True)
 
 
 def _program() -> str:
@@ -73,11 +78,9 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _wait_until_listening(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+def _wait_until_listening(pid: int, port: int, log: Path) -> None:
     until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        if process.poll() is not None:
-            break
+    while _alive(pid) and time.monotonic() < until:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:

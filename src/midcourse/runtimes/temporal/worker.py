@@ -1,4 +1,11 @@
-"""A worker: takes part in driving a tenant's runs and performs their commands."""
+"""A worker: takes part in driving a tenant's runs and performs their commands.
+
+    async with FleetWorker(client, store=store, ports_for=ports_for, tenant="acme"):
+        await stopped.wait()
+
+With a `build`, a run stays on the build that it began on until it continues in a new execution, and new ones begin on
+the build that `make_current` named last.
+"""
 
 import secrets
 from contextlib import AsyncExitStack
@@ -6,8 +13,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
 
+from temporalio.api.workflowservice.v1 import SetWorkerDeploymentCurrentVersionRequest
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from midcourse.ports.store import FleetStore
@@ -17,19 +26,25 @@ from midcourse.runtimes.temporal.wire import queue_of
 from midcourse.runtimes.temporal.workflow import RunWorkflow
 
 RUNNER = SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules("midcourse"))
-"""The core is pure, so every run may share its modules; a replay without this shows that it is."""
+"""The core is pure, so all runs may share its modules. A test replays histories without this, to show that it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
     """How much one worker takes on, and how soon others count on it no more."""
 
-    cached_runs: int = 1000
+    runs: int = 1000
+    """Runs kept in memory; any other is replayed when something happens to it."""
     sessions: int = 1000
+    """Worlds held at a time. The session of one that is let go stays open at its host."""
     commands: int = 100
-    sticky_seconds: float = 10.0
+    """Commands performed at a time."""
     heartbeat_seconds: float = 10.0
-    shutdown_seconds: float = 30.0
+    """As in `Pace`: a sign of life is sent three times as often."""
+    sticky_seconds: float = 10.0
+    """How long a run waits for the worker that has it in memory before another replays it."""
+    shutdown_seconds: float = 60.0
+    """How long a command under way may go on after the worker was told to stop."""
 
 
 class FleetWorker:
@@ -42,41 +57,60 @@ class FleetWorker:
         store: FleetStore,
         ports_for: PortsFor,
         tenant: str,
+        build: str = "",
         capacity: Capacity | None = None,
     ) -> None:
         capacity = capacity or Capacity()
         session = f"session-{secrets.token_hex(4)}"
         activities = Activities(store=store, ports_for=ports_for, queue=session, most_sessions=capacity.sessions)
+        beat = timedelta(seconds=capacity.heartbeat_seconds / 3)
+        shutdown = timedelta(seconds=capacity.shutdown_seconds)
         self._stack = AsyncExitStack()
-        self._workers = (
-            Worker(
-                client,
-                task_queue=queue_of(tenant),
-                workflows=[RunWorkflow],
-                activities=[activities.perform],
-                workflow_runner=RUNNER,
-                max_cached_workflows=capacity.cached_runs,
-                max_concurrent_activities=capacity.commands,
-                sticky_queue_schedule_to_start_timeout=timedelta(seconds=capacity.sticky_seconds),
-                max_heartbeat_throttle_interval=timedelta(seconds=capacity.heartbeat_seconds / 3),
-                graceful_shutdown_timeout=timedelta(seconds=capacity.shutdown_seconds),
-            ),
-            Worker(
-                client,
-                task_queue=session,
-                activities=[activities.perform],
-                max_concurrent_activities=capacity.commands,
-                max_heartbeat_throttle_interval=timedelta(seconds=capacity.heartbeat_seconds / 3),
-                graceful_shutdown_timeout=timedelta(seconds=capacity.shutdown_seconds),
-            ),
+        self._shared = Worker(
+            client,
+            task_queue=queue_of(tenant),
+            workflows=[RunWorkflow],
+            activities=[activities.perform],
+            workflow_runner=RUNNER,
+            deployment_config=_deployment(tenant, build) if build else None,
+            max_cached_workflows=capacity.runs,
+            max_concurrent_activities=capacity.commands,
+            sticky_queue_schedule_to_start_timeout=timedelta(seconds=capacity.sticky_seconds),
+            max_heartbeat_throttle_interval=beat,
+            graceful_shutdown_timeout=shutdown,
+        )
+        self._own = Worker(
+            client,
+            task_queue=session,
+            activities=[activities.perform],
+            max_concurrent_activities=capacity.commands,
+            max_heartbeat_throttle_interval=beat,
+            graceful_shutdown_timeout=shutdown,
         )
 
     async def __aenter__(self) -> "FleetWorker":
-        for worker in self._workers:
-            await self._stack.enter_async_context(worker)
+        await self._stack.enter_async_context(self._own)
+        await self._stack.enter_async_context(self._shared)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._stack.__aexit__(kind, error, trace)
+
+
+async def make_current(client: Client, *, tenant: str, build: str) -> None:
+    """From now on new runs begin on this build, and runs that continue move to it. A worker of it must have started."""
+    await client.workflow_service.set_worker_deployment_current_version(
+        SetWorkerDeploymentCurrentVersionRequest(
+            namespace=client.namespace, deployment_name=queue_of(tenant), build_id=build
+        )
+    )
+
+
+def _deployment(tenant: str, build: str) -> WorkerDeploymentConfig:
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(deployment_name=queue_of(tenant), build_id=build),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.PINNED,
+    )

@@ -53,6 +53,7 @@ class RunWorkflow:
         self._mailbox: deque[Arrival | ApplicationError] = deque()
         self._written_at = 0
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._answered: list[int] = []
         self._queue = ""
         self._status = status_of(start.run)
 
@@ -70,7 +71,10 @@ class RunWorkflow:
             if isinstance(run.phase, Ended) and is_over(run):
                 return run.phase.reason
             if not self._mailbox:
-                workflow.continue_as_new(Start(run=run, pace=self._pace, unwritten=tuple(self._unwritten)))
+                workflow.continue_as_new(
+                    Start(run=run, pace=self._pace, unwritten=tuple(self._unwritten)),
+                    initial_versioning_behavior=workflow.ContinueAsNewVersioningBehavior.AUTO_UPGRADE,
+                )
 
     # --- what people use
 
@@ -88,7 +92,7 @@ class RunWorkflow:
 
     def start(self, issued: Issued) -> None:
         command = issued.command
-        if command.id not in self._tasks:
+        if command.id not in self._tasks and command.id not in self._answered:
             self._tasks[command.id] = asyncio.create_task(self._perform(issued))
 
     def stop(self, command: Command) -> None:
@@ -132,7 +136,13 @@ class RunWorkflow:
         self._mailbox.append(Arrival(event=event, written_at=written_at))
 
     def _pick_up(self, run: Run) -> None:
+        """Answer for what was under way when an earlier execution broke. What is free is simply done again."""
         self._put(Resumed())
+        for issued in run.pending:
+            answer = lost(issued.command, issued.reserved) if _only_once(issued) else None
+            if answer is not None:
+                self._answered.append(issued.command.id)
+                self._put(answer)
 
     def _show(self, run: Run) -> None:
         status = status_of(run)
