@@ -27,6 +27,15 @@ class Diary(BaseWorld):
         return Scene("Diary", Zone(id="page", role="page", label="Page"))
 
     @skill
+    def write(self, text: str) -> None:
+        """Write something that nobody will read."""
+
+    @skill
+    def look_up(self, word: str) -> None:
+        """Break in another way."""
+        raise KeyError(word)
+
+    @skill
     def tear(self) -> None:
         """Break."""
         raise RuntimeError("torn")

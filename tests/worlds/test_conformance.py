@@ -1,5 +1,6 @@
 """Every world of ours passes the suite that we give to others; the suite notices worlds that do not."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call, World
 from midcourse.testing.conformance.world import WorldConformance, a_call
 from midcourse.worlds.base import Scene, Zone
+from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
 from midcourse.worlds.simulated import Arm, Desktop, Erp, Quest, Shop, Tabletop, Web
+from tests.worlds.standing import DIARY, ERP, SHOP, standing
 from tests.worlds.test_base import Lamp
 
 
@@ -82,6 +85,42 @@ class TestErpInItsOwnProcess(TestErp):
     def make_world(self, tmp_path: Path) -> World:
         options = {"drift": {"popup": 0.0}, "seed": 3}
         return RemoteWorld("midcourse.worlds.simulated:Erp", options=options, folder=tmp_path, idle=60.0)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Handle]:
+    with standing(tmp_path_factory.mktemp("host")) as there:
+        yield there.host
+
+
+class TestShopAtAHostOfMany(TestShop):
+    @pytest.fixture(autouse=True)
+    def there(self, host: Handle) -> None:
+        self.host = host
+
+    def make_world(self, tmp_path: Path) -> World:
+        return RemoteWorld(SHOP, host=self.host, key=str(tmp_path))
+
+
+class TestErpAtAHostOfMany(TestErp):
+    @pytest.fixture(autouse=True)
+    def there(self, host: Handle) -> None:
+        self.host = host
+
+    def make_world(self, tmp_path: Path) -> World:
+        return RemoteWorld(ERP, options={"drift": {"popup": 0.0}, "seed": 3}, host=self.host, key=str(tmp_path))
+
+
+class TestDiaryOnAThreadOfItsOwn(WorldConformance):
+    @pytest.fixture(autouse=True)
+    def there(self, host: Handle) -> None:
+        self.host = host
+
+    def make_world(self, tmp_path: Path) -> World:
+        return RemoteWorld(DIARY, options={"folder": str(tmp_path)}, host=self.host, key=str(tmp_path))
+
+    def a_harmless_call(self, observation: Observation) -> Call:
+        return a_call("write", arguments=(("text", "Dear diary"),))
 
 
 class Restless(Lamp):

@@ -1,6 +1,8 @@
 """One host, many sessions: each with its own world, fence and idle time, and none in the way of another."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -17,14 +19,10 @@ from midcourse.worlds.host.start import host_in
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
 from midcourse.worlds.simulated import read_effects
+from tests.worlds.standing import DIARY, GATE, SHOP, SLEEPER, standing
 from tests.worlds.support import Hand, ok
 from tests.worlds.test_host import until
 from tests.worlds.test_shop import fill_in
-
-SHOP = "midcourse.worlds.simulated.shop:Shop"
-GATE = "tests.worlds.hosted:Gate"
-DIARY = "tests.worlds.hosted:Diary"
-SLEEPER = "tests.worlds.hosted:Sleeper"
 
 
 @asynccontextmanager
@@ -217,6 +215,51 @@ async def test_a_host_that_goes_lets_acts_finish_and_closes_every_world(tmp_path
     assert not (tmp_path / "host.json").exists()
     with pytest.raises(ConnectionError, match="ConnectionRefused"):
         await shop(host, "late").open()
+
+
+async def test_a_host_that_is_killed_is_lost_to_all_its_sessions(tmp_path: Path) -> None:
+    with standing(tmp_path) as there:
+        worlds = [shop(there.host, f"run-{number}") for number in range(10)]
+        handles = [await world.open() for world in worlds]
+        gate = at(GATE, there.host, "gate", tmp_path)
+        await gate.open()
+        acting = asyncio.create_task(Hand(gate).do("work", name="one"))
+        await until((tmp_path / "one.begun").exists)
+        os.kill(there.process.pid, signal.SIGKILL)
+        there.process.wait(10)
+        outcome = await acting
+        assert (outcome.status, outcome.reason) == ("unknown", "world_lost")
+        for world, handle in zip(worlds, handles, strict=True):
+            seen = await world.observe()
+            assert isinstance(seen, Unseen)
+            assert seen.reason == "world_lost"
+            outcome = await Hand(world).do("go", page="basket")
+            assert (outcome.status, outcome.reason) == ("unknown", "world_lost")
+            await world.bar(1)
+            assert not await world.attach(handle)
+
+
+async def test_a_host_that_comes_back_on_its_port_knows_nobody_from_before(tmp_path: Path) -> None:
+    """Not even with the same token: the sessions are others, and so nobody acts in the wrong one."""
+    (tmp_path / "token").write_text("a-token-of-our-own-choice")
+    same = ("--token-file", str(tmp_path / "token"))
+    with standing(tmp_path, *same) as there:
+        world = shop(there.host, "run-1")
+        handle = await world.open()
+        there.process.kill()
+        there.process.wait(10)
+    with standing(tmp_path, *same, "--port", there.port) as again:
+        assert again.host == there.host
+        other = shop(again.host, "run-1")
+        await other.open()
+        seen = await world.observe()
+        assert isinstance(seen, Unseen)
+        assert seen.reason == "world_lost"
+        outcome = await Hand(world).do("go", page="basket")
+        assert (outcome.status, outcome.reason) == ("unknown", "world_lost")
+        assert not await world.attach(handle)
+        assert await Hand(other).title() == "Catalogue"
+        assert await world.open() != handle
 
 
 # --- what it opens, and for whom

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -164,6 +164,14 @@ def _where(spec: WorldSpec) -> str:
     if ":" not in spec.name and spec.name not in SIMULATED:
         raise TaskInvalid(f"{unknown('world', spec.name, SIMULATED)}; one of your own is 'package.module:Class'")
     return SIMULATED.get(spec.name, spec.name)
+
+
+def world_classes(names: Iterable[str]) -> tuple[str, ...]:
+    """'package.module:Class' of worlds by the names that a task file has for them. Raises if one cannot be loaded."""
+    places = tuple(_where(WorldSpec(name=name)) for name in names)
+    for place in places:
+        _named("world", place)
+    return places
 
 
 def _options(spec: WorldSpec) -> dict[str, object]:

@@ -13,6 +13,7 @@ import typer
 
 from midcourse.cli.options import (
     EXIT_CODES,
+    Address,
     Again,
     All,
     At,
@@ -21,17 +22,24 @@ from midcourse.cli.options import (
     Concurrency,
     Diff,
     ExampleName,
+    Grace,
     Home,
+    HostJson,
+    Idle,
     Inputs,
     Journal,
     Json,
+    Port,
     Quiet,
+    ReadyFile,
     Results,
     Run,
     RunId,
     RunOrBatch,
     Set,
     Task,
+    TokenFile,
+    Worlds,
     teach,
 )
 from midcourse.errors import MidcourseError
@@ -209,6 +217,56 @@ def fork_command(journal: Journal, at: At, set_: Change = None, json: Json = Fal
     from midcourse.cli.fork import fork
 
     raise typer.Exit(fork(journal, at, set_ or [], json=json, quiet=quiet))
+
+
+@app.command(
+    name="host",
+    epilog=teach(
+        ("midcourse host", "every simulated world, on a free port of this machine"),
+        ("midcourse host --worlds shop,your_package.module:Mail", "one of them, and one of your own"),
+        ("midcourse host --port 4100 --json", "for programs: where it listens, once it does"),
+    ),
+)
+def host_command(
+    worlds: Worlds = "",
+    port: Port = 0,
+    address: Address = "127.0.0.1",
+    idle: Idle = 600.0,
+    grace: Grace = 10.0,
+    token_file: TokenFile = "",
+    ready: ReadyFile = "",
+    set_: Home = None,
+    json: HostJson = False,
+) -> None:
+    """Own the sessions of worlds for a fleet of runs, until it is told to stop.
+
+    A session belongs to this process, not to the worker that acts in it: a
+    worker may die, and the next one takes the session over as it is. Whoever
+    was taken over from can no longer act, however late it wakes up.
+
+    It writes url and token into a file that only you can read. Whoever has
+    the token can open the worlds named here, and no others.
+
+    Ctrl-C lets the acts under way finish, closes every world and stops.
+    Sessions do not outlive their host: their runs open new ones.
+
+    Exit codes: 0 stopped, 1 stopped although a world would not close,
+    2 misuse.
+    """
+    from midcourse.cli.host import host
+
+    code = host(
+        set_ or [],
+        worlds=worlds,
+        address=address,
+        port=port,
+        idle=idle,
+        grace=grace,
+        token_file=token_file,
+        ready=ready,
+        json=json,
+    )
+    raise typer.Exit(code)
 
 
 @app.command(

@@ -76,6 +76,41 @@ ExampleName = Annotated[
     str, typer.Argument(metavar="NAME", help="Print the task file of this one.", show_default=False)
 ]
 
+Worlds = Annotated[
+    str,
+    typer.Option(
+        "--worlds",
+        metavar="NAMES",
+        help="Which worlds it opens, with commas between: simulated ones by name, your own as package.module:Class. "
+        "All simulated ones, if nothing is said.",
+    ),
+]
+Port = Annotated[
+    int, typer.Option("--port", min=0, max=65535, metavar="N", help="Where it listens; 0 takes a free one.")
+]
+Address = Annotated[
+    str,
+    typer.Option(
+        "--address", metavar="IP", help="On which address. Any but this machine's own is for a network that you trust."
+    ),
+]
+Idle = Annotated[
+    float,
+    typer.Option("--idle", min=0.1, metavar="SECONDS", help="Close a session that nobody asked for so long."),
+]
+Grace = Annotated[
+    float,
+    typer.Option("--grace", min=0.0, metavar="SECONDS", help="What acts under way get when it is told to stop."),
+]
+TokenFile = Annotated[
+    str, typer.Option("--token-file", metavar="FILE", help="Take the token from this file, instead of a new one.")
+]
+ReadyFile = Annotated[
+    str,
+    typer.Option("--ready", metavar="FILE", help="Write url, token and pid here, if not into host.json in the home."),
+]
+HostJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it listens, and nothing else.")]
+
 
 def teach(*lines: tuple[str, str]) -> str:
     """An epilog: command lines, and what they do."""

@@ -59,7 +59,7 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
             status, answer = await _exchange((where.hostname or "", where.port or 80), head.encode() + content)
     except TimeoutError:
         raise Silent(f"no answer from the host within {timeout:g} s") from None
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, LookupError) as error:  # the last two: whatever it is, it is no host
         sure = isinstance(error, ConnectionRefusedError)
         raise Lost(f"the host is gone ({type(error).__name__})", sure=sure) from None
     match status:
@@ -105,18 +105,18 @@ async def _connected(address: tuple[str, int]) -> socket.socket:
 
 async def _response(connection: socket.socket) -> tuple[int, bytes, bool]:
     """Status, body, and whether it is the last on this connection."""
-    head, body = b"", b""
-    while not body and b"\r\n\r\n" not in head:
-        head += await _received(connection)
-    head, _, body = head.partition(b"\r\n\r\n")
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += await _received(connection)
+    head, _, body = data.partition(b"\r\n\r\n")
     line, *fields = head.decode("latin-1").lower().split("\r\n")
     named = dict(field.split(": ", 1) for field in fields)
-    length = int(named["content-length"])
+    status, length = int(line.split(" ")[1]), int(named["content-length"])
     chunks, got = [body], len(body)
     while got < length:
         chunks.append(await _received(connection))
         got += len(chunks[-1])
-    return int(line.split(" ")[1]), b"".join(chunks), "connection" in named
+    return status, b"".join(chunks), "connection" in named
 
 
 async def _received(connection: socket.socket) -> bytes:

@@ -18,8 +18,6 @@ from midcourse.worlds.host.sessions import Sessions
 from midcourse.worlds.host.wire import Ready
 
 log = logging.getLogger(__name__)
-GRACE = 10.0
-"""Seconds that the acts under way get when the host is told to stop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +32,14 @@ class Terms:
     port: int = 0
     token: str = ""
     """Empty: a new one."""
+    grace: float = 10.0
+    """Seconds that the acts under way get when it is told to stop."""
     once: bool = False
     """Whether it goes when its last session has ended."""
+
+
+class NotClosed(Exception):
+    """A world did not close within the grace. It may still act: end the process, and the port with it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +48,15 @@ class Host:
 
     url: str
     sessions: Sessions
+    grace: float
 
-
-class NotClosed(Exception):
-    """A world did not close within the grace. It may still act: end the process, and the port with it."""
+    async def end(self) -> None:
+        """Close every world. Whoever asks for a session meanwhile is refused."""
+        try:
+            async with asyncio.timeout(self.grace):
+                await self.sessions.end()
+        except TimeoutError:
+            raise NotClosed(f"a world did not close within {self.grace:g} s") from None
 
 
 @asynccontextmanager
@@ -60,23 +69,17 @@ async def hosting(terms: Terms) -> AsyncGenerator[Host]:
     token = terms.token or secrets.token_urlsafe(32)
     listener = Listener(Desk(sessions, token))
     port = await listener.listen(terms.address, terms.port)
-    ready = Ready(url=f"http://{terms.address}:{port}", token=token, pid=os.getpid())
+    name = f"[{terms.address}]" if ":" in terms.address else terms.address
+    host = Host(url=f"http://{name}:{port}", sessions=sessions, grace=terms.grace)
+    ready = Ready(url=host.url, token=token, pid=os.getpid())
     try:
         _write(terms.ready, encode(ready))
-        log.info("listening on %s in process %s", ready.url, ready.pid)
-        yield Host(url=ready.url, sessions=sessions)
+        log.info("listening on %s in process %s", host.url, ready.pid)
+        yield host
     finally:
         _remove(terms.ready, ready)
-        await _end(sessions)
+        await host.end()
         await listener.close()
-
-
-async def _end(sessions: Sessions) -> None:
-    try:
-        async with asyncio.timeout(GRACE):
-            await sessions.end()
-    except TimeoutError:
-        raise NotClosed(f"a world did not close within {GRACE:g} s") from None
 
 
 def _write(path: Path, text: str) -> None:

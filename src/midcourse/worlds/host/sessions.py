@@ -64,7 +64,7 @@ class Stay:
                     return
             except TimeoutError:
                 continue
-        log.info("%s for %s: nobody asked for anything in %g seconds", self.ask.world, self.ask.key, self._idle)
+        log.info("%s for %r: nobody asked for anything in %g seconds", self.ask.world, self.ask.key, self._idle)
 
     def listed(self) -> Listed:
         return Listed(
@@ -93,6 +93,7 @@ class Sessions:
         self._by_id: dict[str, Stay] = {}
         self._keepers: set[asyncio.Task[None]] = set()
         self._leaving = False
+        self.opened = 0
         self.emptied = asyncio.Event()
         """Set whenever the last session has ended, or did not open."""
 
@@ -151,10 +152,11 @@ class Sessions:
         if self._leaving:
             stay.leave()
         self._by_id[stay.id] = stay
+        self.opened += 1
         keeper = asyncio.create_task(self._keep(stay))
         self._keepers.add(keeper)
         keeper.add_done_callback(self._keepers.discard)
-        log.info("%s is open for %s", ask.world, ask.key)
+        log.info("%s is open for %r", ask.world, ask.key)
         return stay
 
     async def _keep(self, stay: Stay) -> None:
@@ -163,11 +165,11 @@ class Sessions:
         try:
             await stay.session.end()
         except Exception:
-            log.exception("%s for %s did not close properly", stay.ask.world, stay.ask.key)
+            log.exception("%s for %r did not close properly", stay.ask.world, stay.ask.key)
         del self._by_id[stay.id]
         self._forget(stay.ask.key)
         stay.over.set()
-        log.info("%s for %s is closed after %s acts", stay.ask.world, stay.ask.key, stay.session.acts)
+        log.info("%s for %r is closed after %s acts", stay.ask.world, stay.ask.key, stay.session.acts)
 
     def _forget(self, key: str) -> None:
         del self._by_key[key]

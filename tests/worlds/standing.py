@@ -1,0 +1,46 @@
+"""`midcourse host` in a process of its own, for tests that work it, stop it, or kill it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.wire import Handle
+
+ROOT = Path(__file__).parents[2]
+SHOP = "midcourse.worlds.simulated.shop:Shop"
+ERP = "midcourse.worlds.simulated.erp:Erp"
+GATE = "tests.worlds.hosted:Gate"
+DIARY = "tests.worlds.hosted:Diary"
+SLEEPER = "tests.worlds.hosted:Sleeper"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    process: "subprocess.Popen[str]"
+    said: dict[str, object]
+    host: Handle
+
+    @property
+    def port(self) -> str:
+        return self.host.url.rpartition(":")[2]
+
+
+@contextmanager
+def standing(folder: Path, *arguments: str, worlds: str = f"shop,erp,{GATE},{DIARY},{SLEEPER}") -> Iterator[Standing]:
+    ready = folder / "host.json"
+    command = [sys.executable, "-m", "midcourse", "host", "--json", "--worlds", worlds, "--ready", str(ready)]
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(
+        [*command, *arguments], cwd=ROOT, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            said = json.loads(process.stdout.readline())
+            yield Standing(process=process, said=said, host=host_in(ready))
+        finally:
+            process.kill()
