@@ -59,7 +59,7 @@ class TerseConverter(EncodingPayloadConverter):
         return "json/plain"
 
     def to_payload(self, value: Any) -> Payload | None:
-        text = json.dumps(terse(value), separators=(",", ":")) if isinstance(value, Work | Done) else encode(value)
+        text = _compact(terse(value)) if isinstance(value, Work | Done) else encode(value)
         return Payload(metadata={"encoding": self.encoding.encode()}, data=text.encode())
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
@@ -82,6 +82,10 @@ def terse(value: object) -> object:
     if isinstance(value, tuple):
         return [terse(item) for item in cast(tuple[object, ...], value)]
     return value
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 # --- encryption
