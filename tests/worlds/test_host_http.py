@@ -300,6 +300,8 @@ async def test_who_gives_up_does_not_leave_an_answer_to_the_next(tmp_path: Path)
 async def test_whatever_answers_it_is_one_of_five(answer: bytes | None, error: type[Exception]) -> None:
     """A connection that broke is not a host that is surely gone."""
 
+    gone = asyncio.Event()
+
     async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         if answer is None:
@@ -307,9 +309,12 @@ async def test_whatever_answers_it_is_one_of_five(answer: bytes | None, error: t
         else:
             writer.write(answer)
         writer.close()
+        await writer.wait_closed()
+        gone.set()
 
     async with await asyncio.start_server(respond, "127.0.0.1", 0) as stranger:
         port = stranger.sockets[0].getsockname()[1]
         with pytest.raises(error) as raised:
             await post(Handle(url=f"http://127.0.0.1:{port}", token="x"), "/observe", "", 0.2 if answer is None else 20)
         assert not getattr(raised.value, "sure", False)
+        await gone.wait()
