@@ -1,8 +1,10 @@
-"""Hypothesis profiles. MIDCOURSE_HYPOTHESIS picks one: quick, ci (the default) or properties."""
+"""Hypothesis profiles, and the servers. MIDCOURSE_HYPOTHESIS picks a profile: quick, ci (the default) or properties."""
 
 import os
 
 from hypothesis import settings
+
+pytest_plugins = ["tests.servers"]
 
 settings.register_profile("quick", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True)

@@ -114,16 +114,25 @@ class Happened:
     event: Event
 
 
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How a run stands, for whoever lists runs: what it waits for, and why it ended if it did."""
+
+    phase: str
+    final_reason: str = ""
+
+
 class Batch(Store, Protocol):
     """A store whose writes wait for `flush` and then become one transaction. What was written here can be read here.
 
     Only a ledger entry that is dispatched and has no outcome yet is written at once: it must be there before the act.
     """
 
-    async def append(self, run_id: str, happened: tuple[Happened, ...]) -> None:
+    async def append(self, run_id: str, happened: tuple[Happened, ...], standing: Standing | None = None) -> None:
         """Events without the state they led to: whoever reads them finds that out with the director.
 
-        Writing to a place again replaces what is there.
+        Writing to a place again replaces what is there. `standing` is how the run stands after them, as far as the writer
+        knows; without it the list of runs stays as it is.
         """
         ...
 

@@ -4,7 +4,6 @@ What a method wrote is on the disk when it returns: it survives kill -9 and, if 
 The file belongs on a local disk, because neither SQLite's write-ahead log nor our locks work over a network.
 """
 
-import json
 import os
 import sqlite3
 import sys
@@ -22,13 +21,13 @@ from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
-from midcourse.domain.phase import Ended
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
-from midcourse.domain.run import FORMAT, Run
+from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
+from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, TaskInvalid
 from midcourse.ports.store import JournalRow, RunSummary
+from midcourse.store.state import check_format, final_reason_of, read_run, unknown
 
 if sys.platform != "win32":
     import fcntl
@@ -148,7 +147,7 @@ class SqliteStore:
             entered = self._db.execute(
                 "INSERT INTO runs (id, key, goal, task, opening, state, phase, final_reason)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (run.id, task.key, task.goal, encode(task), state, state, run.phase.kind, _final_reason(run)),
+                (run.id, task.key, task.goal, encode(task), state, state, run.phase.kind, final_reason_of(run)),
             )
             if not entered.rowcount:
                 raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
@@ -173,14 +172,14 @@ class SqliteStore:
                 " began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END WHERE id = ?",
                 encode(run),
                 run.phase.kind,
-                _final_reason(run),
+                final_reason_of(run),
                 event.at,
             )
             self._db.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", (run.id, run.seq, *turn))
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
         state, task = self._known(run_id, "SELECT state, task FROM runs WHERE id = ?")
-        return _decode_run(run_id, state), decode(Task, task)
+        return read_run(run_id, state), decode(Task, task)
 
     async def runs(self) -> tuple[RunSummary, ...]:
         rows = self._db.execute("SELECT id, goal, phase, final_reason, began_at FROM runs ORDER BY entered DESC")
@@ -190,10 +189,10 @@ class SqliteStore:
         )
 
     async def opening(self, run_id: str) -> Run:
-        return _decode_run(run_id, *self._known(run_id, "SELECT opening FROM runs WHERE id = ?"))
+        return read_run(run_id, *self._known(run_id, "SELECT opening FROM runs WHERE id = ?"))
 
     async def journal(self, run_id: str) -> tuple[JournalRow, ...]:
-        _check_format(run_id, *self._known(run_id, "SELECT state FROM runs WHERE id = ?"))
+        check_format(run_id, *self._known(run_id, "SELECT state FROM runs WHERE id = ?"))
         rows = self._db.execute("SELECT seq, event, commands FROM journal WHERE run = ? ORDER BY seq", (run_id,))
         return tuple(
             JournalRow(seq=seq, event=decode_any(Event, event), commands=decode_any(COMMANDS, commands))
@@ -262,7 +261,7 @@ class SqliteStore:
     def _known(self, run_id: str, sql: str) -> tuple[str, ...]:
         row = self._one(sql, run_id)
         if row is None:
-            raise _unknown(run_id)
+            raise unknown(run_id)
         return row
 
     def _body(self, kind: type[T], sql: str, *values: object) -> T | None:
@@ -275,26 +274,7 @@ class SqliteStore:
     def _write(self, run_id: str, sql: str, *values: object) -> None:
         """Run a statement whose last parameter is the run's id and that touches nothing if there is no such run."""
         if not self._db.execute(sql, (*values, run_id)).rowcount:
-            raise _unknown(run_id)
-
-
-def _final_reason(run: Run) -> str:
-    return run.phase.reason if isinstance(run.phase, Ended) else ""
-
-
-def _unknown(run_id: str) -> RunUnknown:
-    return RunUnknown(f"no run {run_id!r} in this store")
-
-
-def _check_format(run_id: str, state: str) -> None:
-    found = json.loads(state).get("format")
-    if found != FORMAT:
-        raise FormatUnknown(f"run {run_id!r} has format {found}, this version reads {FORMAT}")
-
-
-def _decode_run(run_id: str, state: str) -> Run:
-    _check_format(run_id, state)
-    return decode(Run, state)
+            raise unknown(run_id)
 
 
 def _open(path: Path) -> sqlite3.Connection:

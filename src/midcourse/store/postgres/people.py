@@ -1,0 +1,22 @@
+"""What people said to a run leaves two traces beside its journal: a row of the audit log, and a question closed."""
+
+from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked
+from midcourse.store.postgres.statements import ADD_TO_AUDIT, CLOSE_QUESTION, NO_QUESTION, Statement, Values
+
+SAID = (ApprovalDecided, PauseAsked, ResumeAsked, CancelAsked, Guided)
+
+
+def is_said(event: Event) -> bool:
+    return isinstance(event, SAID)
+
+
+def question_of(event: Event) -> int:
+    return event.question if isinstance(event, ApprovalDecided) else NO_QUESTION
+
+
+def traces(run_id: str, seq: int, event: Event, body: str) -> list[tuple[Statement, Values]]:
+    if not is_said(event):
+        return []
+    audit = ADD_TO_AUDIT, (run_id, seq, body)
+    question = question_of(event)
+    return [audit, (CLOSE_QUESTION, (run_id, question, body))] if question else [audit]

@@ -1,0 +1,23 @@
+"""The SQL that reads runs and journals."""
+
+MONTH = b"SELECT month FROM midcourse.runs WHERE id = %s"
+
+STATE = b"SELECT task, coalesce(state, opening) FROM midcourse.runs WHERE id = %s"
+
+OPENING = b"SELECT opening FROM midcourse.runs WHERE id = %s"
+
+LATEST_WITH_KEY = b"SELECT id FROM midcourse.runs WHERE key = %s AND key <> '' ORDER BY entered DESC LIMIT 1"
+
+RUNS = b"SELECT id, goal, phase, final_reason, began_at FROM midcourse.runs ORDER BY entered DESC LIMIT %s"
+
+RUNS_OF_STATUS = b"""SELECT id, goal, phase, final_reason, began_at FROM midcourse.runs WHERE status = %s
+ORDER BY entered DESC LIMIT %s"""
+
+TURN = b"""SELECT event, commands FROM midcourse.journal WHERE run = %(run)s AND seq = %(seq)s
+AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)"""
+
+EVENTS_ABOVE = b"""SELECT seq, event, commands FROM midcourse.journal WHERE run = %(run)s AND seq > %(seq)s
+AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s) ORDER BY seq"""
+
+OPEN_QUESTIONS = b"""SELECT body FROM midcourse.approvals JOIN midcourse.runs ON runs.id = approvals.run
+WHERE approvals.open AND runs.status = 'asking' ORDER BY asked_at LIMIT %s"""

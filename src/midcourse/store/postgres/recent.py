@@ -1,0 +1,40 @@
+"""What was written or read lately, so that nobody has to ask the database for what it has just been told."""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Recent(Generic[K, V]):
+    """Values up to a total weight; the least recently used leave first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._total = 0
+        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+
+    def get(self, key: K) -> V | None:
+        found = self._values.get(key)
+        if found is None:
+            return None
+        self._values.move_to_end(key)
+        return found[0]
+
+    def put(self, key: K, value: V, weight: int = 1) -> None:
+        self.drop(key)
+        self._values[key] = value, weight
+        self._total += weight
+        while self._total > self._most:
+            self.drop(next(iter(self._values)))
+
+    def drop(self, key: K) -> None:
+        found = self._values.pop(key, None)
+        if found is not None:
+            self._total -= found[1]
+
+    def __iter__(self) -> Iterator[K]:
+        """As they were when it began: what is dropped meanwhile does no harm."""
+        return iter(tuple(self._values))

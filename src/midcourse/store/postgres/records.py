@@ -1,0 +1,222 @@
+"""Every method of the port, straight on the database: what a store and its batches have in common."""
+
+from typing import TypeVar
+
+from psycopg import AsyncConnection
+
+from midcourse.codec import decode, decode_any, encode
+from midcourse.domain.approval import Consequence, Question
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.result import Result
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
+from midcourse.ports.store import JournalRow, RunSummary
+from midcourse.store.postgres import queries
+from midcourse.store.postgres.database import Database
+from midcourse.store.postgres.journal import Entry, state_after, with_commands
+from midcourse.store.postgres.kinds import CONSEQUENCE, ENTRY, OBSERVATION, PLAN, RESULT, SESSION, THE_ONE, Key, Kind
+from midcourse.store.postgres.people import is_said, question_of
+from midcourse.store.postgres.statements import (
+    ENTER,
+    HOLD_KEY,
+    KEEP,
+    NO_QUESTION,
+    SAVE_QUESTION,
+    WITHDRAW_QUESTIONS,
+    Statement,
+    Values,
+)
+from midcourse.store.state import final_reason_of, read_run, unknown
+
+T = TypeVar("T")
+
+COMMANDS = tuple[Command, ...]
+
+
+class Records:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # --- state and journal
+
+    async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
+        goal = task.goal.replace("\0", " ")  # the one character that a text cannot have; the task itself is escaped
+        values = (run.id, task.key, goal, encode(task), encode(run), run.seq, run.phase.kind, final_reason_of(run))
+        async with self._database.connections.one() as connection, connection.transaction():
+            if task.key:
+                await _take_key(connection, task.key, after)
+            entered = await (await connection.execute(ENTER, values)).fetchone()
+        if entered is None:
+            raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
+
+    async def run_with_key(self, key: str) -> str | None:
+        rows = await self._database.rows(queries.LATEST_WITH_KEY, (key,))
+        return rows[0][0] if rows else None
+
+    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
+        """A turn that is stored already may be kept again, without effect. Any other turn in its place is `RunBusy`."""
+        turn = encode(event, Event), encode(commands, COMMANDS)
+        values = {
+            "run": run.id,
+            "seq": run.seq,
+            "state": encode(run),
+            "phase": run.phase.kind,
+            "final_reason": final_reason_of(run),
+            "at": event.at,
+            "kind": event.kind,
+            "event": turn[0],
+            "commands": turn[1],
+            "audited": is_said(event),
+            "question": question_of(event),
+        }
+        if await self._database.execute(KEEP, values) == 0:
+            await self._database.month_of(run.id)
+            if await self._database.rows(queries.TURN, {"run": run.id, "seq": run.seq}) != [turn]:
+                raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
+
+    async def load(self, run_id: str) -> tuple[Run, Task]:
+        """The state that was kept last, and whatever events were appended since."""
+        rows = await self._database.rows(queries.STATE, (run_id,))
+        if not rows:
+            raise unknown(run_id)
+        task, state = rows[0]
+        run = read_run(run_id, state)
+        return state_after(run, await self._entries(run_id, run.seq)), decode(Task, task)
+
+    async def runs(self, *, status: str = "", limit: int | None = None) -> tuple[RunSummary, ...]:
+        """Newest first; all, or those that are `running`, `asking`, `paused` or `ended`."""
+        if status:
+            rows = await self._database.rows(queries.RUNS_OF_STATUS, (status, limit))
+        else:
+            rows = await self._database.rows(queries.RUNS, (limit,))
+        return tuple(
+            RunSummary(id=run_id, goal=goal, phase=phase, final_reason=final_reason, began_at=began_at)
+            for run_id, goal, phase, final_reason, began_at in rows
+        )
+
+    async def opening(self, run_id: str) -> Run:
+        rows = await self._database.rows(queries.OPENING, (run_id,))
+        if not rows:
+            raise unknown(run_id)
+        return read_run(run_id, rows[0][0])
+
+    async def journal(self, run_id: str) -> tuple[JournalRow, ...]:
+        opening = await self.opening(run_id)
+        return with_commands(opening, await self._entries(run_id, opening.seq))
+
+    # --- what a run refers to
+
+    async def save_session(self, run_id: str, handle: str) -> None:
+        await self._put(SESSION, run_id, THE_ONE, handle, (run_id, handle))
+
+    async def session(self, run_id: str) -> str:
+        return await self._get(SESSION, run_id, THE_ONE) or ""
+
+    async def save_observation(self, run_id: str, observation: Observation) -> None:
+        values = (run_id, await self._database.month_of(run_id), observation.id, encode(observation))
+        await self._put(OBSERVATION, run_id, observation.id, observation, values)
+
+    async def observation(self, run_id: str, observation_id: str) -> Observation | None:
+        at_hand = self._at_hand(OBSERVATION, run_id, observation_id)
+        return at_hand or await self._get(OBSERVATION, run_id, observation_id)
+
+    async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
+        await self._put(PLAN, run_id, plan.version, plan, (run_id, plan.version, plan.made_by, encode(plan)))
+
+    async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
+        plan = self._at_hand(PLAN, run_id, version)
+        if plan is None or plan.made_by != made_by:  # somebody else may have drafted it anew
+            plan = await self._get(PLAN, run_id, version)
+        return plan if plan and made_by in (0, plan.made_by) else None
+
+    async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
+        return tuple((await self._all(PLAN, run_id)).values())
+
+    async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
+        await self._put(CONSEQUENCE, run_id, digest, consequence, (run_id, digest, encode(consequence)))
+
+    async def consequence(self, run_id: str, digest: str) -> Consequence | None:
+        return await self._get(CONSEQUENCE, run_id, digest)
+
+    async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
+        await self._put(ENTRY, run_id, entry.command, entry, (run_id, entry.command, encode(entry)))
+
+    async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:
+        return await self._get(ENTRY, run_id, command)
+
+    async def ledger(self, run_id: str) -> tuple[LedgerEntry, ...]:
+        return tuple((await self._all(ENTRY, run_id)).values())
+
+    async def save_result(self, result: Result) -> None:
+        withdraw = WITHDRAW_QUESTIONS, (result.run, NO_QUESTION)
+        await self._put(RESULT, result.run, THE_ONE, result, (result.run, encode(result)), withdraw)
+
+    async def result(self, run_id: str) -> Result | None:
+        return await self._get(RESULT, run_id, THE_ONE)
+
+    # --- questions to people
+
+    async def save_question(self, question: Question) -> None:
+        """Put it where other processes find it. An earlier one of the same run is withdrawn."""
+        await self._database.month_of(question.run)
+        await self._write(
+            (WITHDRAW_QUESTIONS, (question.run, question.id)),
+            (SAVE_QUESTION, (question.run, question.id, encode(question))),
+        )
+
+    async def open_questions(self, limit: int | None = None) -> tuple[Question, ...]:
+        """Of runs that are waiting for the answer, the longest waiting first."""
+        rows = await self._database.rows(queries.OPEN_QUESTIONS, (limit,))
+        return tuple(decode(Question, body) for (body,) in rows)
+
+    # --- ways to the rows
+
+    async def _write(self, *writes: tuple[Statement, Values]) -> None:
+        await self._database.write(writes)
+
+    async def _put(
+        self, kind: Kind[T], run_id: str, key: Key, value: T, values: Values, *also: tuple[Statement, Values]
+    ) -> None:
+        await self._database.month_of(run_id)
+        await self._database.write([(kind.write, values), *also])
+        self._database.remember(kind, run_id, key, value, len(values[-1]))
+
+    def _at_hand(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
+        """Without asking the database, which may have another one by now."""
+        return self._database.recall(kind, run_id, key)
+
+    async def _get(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
+        rows = await self._database.rows(kind.one, {"run": run_id, "key": key})
+        if not rows:
+            return None
+        ((body,),) = rows
+        value = kind.decode(body)
+        self._database.remember(kind, run_id, key, value, len(body))
+        return value
+
+    async def _all(self, kind: Kind[T], run_id: str) -> dict[Key, T]:
+        """In order of their keys."""
+        return {key: kind.decode(body) for key, body in await self._database.rows(kind.all, {"run": run_id})}
+
+    async def _entries(self, run_id: str, above: int) -> list[Entry]:
+        return [
+            Entry(
+                seq=seq,
+                event=decode_any(Event, event),
+                commands=None if commands is None else decode_any(COMMANDS, commands),
+            )
+            for seq, event, commands in await self._database.rows(queries.EVENTS_ABOVE, {"run": run_id, "seq": above})
+        ]
+
+
+async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:
+    """Whoever else comes with the same key waits until this transaction is over."""
+    await connection.execute(HOLD_KEY, (key,))
+    latest = await (await connection.execute(queries.LATEST_WITH_KEY, (key,))).fetchone()
+    if latest is not None and latest[0] != after:
+        raise KeyTaken(f"run {latest[0]!r} has the key {key!r} already")

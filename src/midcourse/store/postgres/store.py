@@ -1,0 +1,67 @@
+"""The store of a fleet: one tenant's runs in PostgreSQL."""
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+import psycopg
+
+from midcourse.errors import RunBusy, TaskInvalid
+from midcourse.store.postgres.address import for_libpq
+from midcourse.store.postgres.batch import PostgresBatch
+from midcourse.store.postgres.connections import APP_ROLE, CONNECT_SECONDS, GREETING, Connections
+from midcourse.store.postgres.database import Database
+from midcourse.store.postgres.records import Records
+
+TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+
+CLAIM = b"SELECT pg_try_advisory_lock(hashtextextended(current_setting('midcourse.tenant') || ' run ' || %s, 0))"
+
+
+class PostgresStore(Records):
+    """What a method wrote is on the server's disk when it returns. If it raises, it may be; write it again then.
+
+    Many workers may share a database; each has one store for each tenant it works for, used in one event loop.
+    """
+
+    def __init__(self, url: str, *, tenant: str, role: str = APP_ROLE, connections: int = 10) -> None:
+        """`connections`: how many at most. The first is opened when something is first written or read."""
+        if not TENANT.fullmatch(tenant):
+            raise TaskInvalid(f"{tenant!r} is no name for a tenant: letters, digits, '.', '_' and '-' only")
+        super().__init__(Database(Connections(url, tenant, role, connections)))
+        self._url = url
+        self._greeting = tenant, role
+
+    def batch(self) -> PostgresBatch:
+        return PostgresBatch(self._database)
+
+    def forget(self, run_id: str) -> None:
+        """Another worker had this run in between, so what is remembered of it may be out of date."""
+        self._database.forget(run_id)
+
+    @contextmanager
+    def claim(self, run_id: str) -> Generator[None]:
+        """Hold a run while driving it; `RunBusy` if somebody else does.
+
+        The server lets go of it when this process dies or the connection breaks, so whoever drives on after that may
+        find itself refused by `keep`.
+        """
+        with psycopg.connect(for_libpq(self._url), autocommit=True, connect_timeout=CONNECT_SECONDS) as connection:
+            connection.execute(GREETING, self._greeting)
+            if connection.execute(CLAIM, (run_id,)).fetchone() != (True,):
+                raise RunBusy(f"another process is driving run {run_id!r}")
+            yield
+
+    async def close(self) -> None:
+        """Closing twice is no error."""
+        await self._database.connections.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

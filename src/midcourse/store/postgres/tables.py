@@ -1,0 +1,164 @@
+"""The tables. What creates and changes them are the migrations; a test holds the two against each other.
+
+Every row has its tenant, and row-level security shows a connection only the rows of the tenant it named.
+
+Bodies are JSON in text, not `jsonb`: they are read whole and have to come back to the letter, `1` not for `1.0`; and a page
+may hold the one character (NUL) that `jsonb` refuses. Whoever wants to query one casts it.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Computed,
+    Date,
+    DateTime,
+    Double,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+SCHEMA = "midcourse"
+
+metadata = MetaData(schema=SCHEMA)
+
+
+def _tenant() -> Column[str]:
+    """By default the writer's own."""
+    return Column("tenant", Text, primary_key=True, server_default=text("current_setting('midcourse.tenant')"))
+
+
+def _run() -> Column[str]:
+    """Its run. No foreign key: that would lock the run's row for every row written, and runs are not deleted singly."""
+    return Column("run", Text, primary_key=True)
+
+
+def _month() -> Column[object]:
+    """In which month the run was entered: all of a run is in one partition, and (run, seq) stays unique."""
+    return Column("month", Date, primary_key=True)
+
+
+def _body() -> Column[str]:
+    return Column("body", Text, nullable=False)
+
+
+tenants = Table(
+    "tenants",
+    metadata,
+    _tenant(),
+    Column("entered_at", DateTime(timezone=True), nullable=False, server_default=text("now()")),
+    CheckConstraint("tenant <> ''", name="tenants_are_named"),
+)
+"""A tenant comes to be with its first run."""
+
+runs = Table(
+    "runs",
+    metadata,
+    _tenant(),
+    Column("id", Text, primary_key=True),
+    Column("entered", BigInteger, Identity(always=True), nullable=False),
+    Column("month", Date, nullable=False, server_default=text("date_trunc('month', now() AT TIME ZONE 'utc')::date")),
+    Column("key", Text, nullable=False),
+    Column("goal", Text, nullable=False),
+    Column("task", Text, nullable=False),
+    Column("opening", Text, nullable=False),
+    Column("state", Text),  # none: the opening
+    Column("seq", Integer, nullable=False),  # of the state; events above it are not in it yet
+    Column("phase", Text, nullable=False),
+    Column("final_reason", Text, nullable=False, server_default=""),
+    Column("told_at", Integer, nullable=False, server_default="0"),  # the event after which the phase was told
+    Column("began_at", Double, nullable=False, server_default="0"),
+    Column(
+        "status",
+        Text,
+        Computed("CASE WHEN phase IN ('asking', 'paused', 'ended') THEN phase ELSE 'running' END", persisted=True),
+        nullable=False,
+    ),
+)
+Index("runs_newest", runs.c.tenant, runs.c.entered.desc())
+Index("runs_by_status", runs.c.tenant, runs.c.status, runs.c.entered.desc())
+Index("runs_with_key", runs.c.tenant, runs.c.key, runs.c.entered.desc(), postgresql_where=runs.c.key != "")
+
+journal = Table(
+    "journal",
+    metadata,
+    _tenant(),
+    _run(),
+    _month(),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("commands", Text),  # none: they follow from the events
+    postgresql_partition_by="RANGE (month)",
+)
+
+observations = Table(
+    "observations",
+    metadata,
+    _tenant(),
+    _run(),
+    _month(),
+    Column("id", Text, primary_key=True),
+    _body(),
+    postgresql_partition_by="RANGE (month)",
+)
+
+plans = Table(
+    "plans",
+    metadata,
+    _tenant(),
+    _run(),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("made_by", Integer, nullable=False),
+    _body(),
+)
+
+consequences = Table("consequences", metadata, _tenant(), _run(), Column("digest", Text, primary_key=True), _body())
+
+ledger = Table(
+    "ledger",
+    metadata,
+    _tenant(),
+    _run(),
+    Column("command", Integer, primary_key=True, autoincrement=False),
+    _body(),
+)
+
+results = Table("results", metadata, _tenant(), _run(), _body())
+
+sessions = Table("sessions", metadata, _tenant(), _run(), Column("handle", Text, nullable=False))
+
+approvals = Table(
+    "approvals",
+    metadata,
+    _tenant(),
+    _run(),
+    Column("question", Integer, primary_key=True, autoincrement=False),
+    _body(),
+    Column("asked_at", DateTime(timezone=True), nullable=False, server_default=text("now()")),
+    Column("open", Boolean, nullable=False, server_default=text("true")),
+    Column("decision", Text),
+)
+Index("approvals_open", approvals.c.tenant, approvals.c.asked_at, postgresql_where=approvals.c.open)
+
+audit = Table(
+    "audit",
+    metadata,
+    _tenant(),
+    Column("n", BigInteger, primary_key=True, autoincrement=False),
+    Column("run", Text, nullable=False),
+    Column("seq", Integer, nullable=False),
+    _body(),
+    Column("hash", Text, nullable=False),
+    UniqueConstraint("tenant", "run", "seq", name="audit_event_once"),
+)
+"""A trigger numbers the rows and chains each to the one before; the application may only add to them."""
+
+PARTITIONED = (journal, observations)
