@@ -13,7 +13,7 @@ from midcourse.director.decide import abort, decide, objection
 from midcourse.director.lost import lost
 from midcourse.domain.approval import VERDICTS
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, AskPerson, Finish
+from midcourse.domain.command import Act, AskPerson, Finish, MakePlan
 from midcourse.domain.event import (
     Acted,
     ApprovalDecided,
@@ -27,7 +27,7 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.failure import Attempt
 from midcourse.domain.move import FinalReason
-from midcourse.domain.phase import Acting, Asking, Concluding, Ended, Verifying
+from midcourse.domain.phase import Acting, Asking, Ended, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.classify import OUT_OF_SIGHT, kind_of
@@ -154,9 +154,9 @@ class Failures:
             present = turn.after.seen.fingerprint
             call = acting_on(turn.after).call
             assert not any(t.call == call and present in (t.before, t.after) for t in self.tried), "failed here before"
-        phase = turn.after.phase
-        over = isinstance(phase, Ended) or (isinstance(phase, Concluding) and phase.otherwise is not None)
-        assert turn.after.counts.refusals < 2 or over or turn.after.wish == "pause" or turn.after.look_first
+        if turn.after.counts.refusals >= 2:
+            assert not turn.sent(MakePlan), "nobody is asked a third time"
+            assert not turn.sent(Act)
 
 
 def another_session(turn: Turn) -> bool:
