@@ -181,6 +181,25 @@ async def test_a_bar_waits_longer_than_one_request(tmp_path: Path, monkeypatch: 
     assert await served.bar(epoch, call.command)
 
 
+async def test_a_session_that_is_closing_is_not_barred_before_its_act_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 0.01)
+    served = session.Session(Gate(str(tmp_path)))
+    epoch = served.attach(time.time() + 60).epoch
+    call = Hand(Gate("")).call("work", name="one")
+    acting = asyncio.create_task(served.act(epoch, call, time.time() + 60))
+    await until((tmp_path / "one.begun").exists)
+    served.close(epoch)
+    ending = asyncio.create_task(served.end())
+    assert not await served.bar(epoch, call.command)
+    assert not ending.done()
+    (tmp_path / "go").touch()
+    ok(await acting)
+    assert await served.bar(epoch, call.command)
+    await ending
+
+
 async def test_a_command_is_carried_out_once_at_most(tmp_path: Path) -> None:
     async with opened(world := remote_shop(tmp_path)):
         hand = Hand(world)

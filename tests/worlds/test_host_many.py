@@ -189,6 +189,15 @@ async def test_nobody_gets_more_idle_time_than_the_host_gives(tmp_path: Path) ->
         await until(lambda: len(host.sessions) == 0)
 
 
+async def test_a_host_for_one_world_takes_nobody_in_once_that_is_closed(tmp_path: Path) -> None:
+    """It is about to go, and would close whatever it opened now."""
+    async with serving(tmp_path, once=True) as (_, host):
+        await (world := shop(host, "run-1")).open()
+        await world.close()
+        with pytest.raises(ConnectionError, match="about to go"):
+            await world.open()
+
+
 async def test_a_host_that_goes_lets_acts_finish_and_closes_every_world(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         _, host = await stack.enter_async_context(serving(tmp_path))
