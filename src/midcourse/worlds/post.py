@@ -19,7 +19,7 @@ from midcourse.worlds.host.server import KEPT_FOR
 from midcourse.worlds.host.wire import Handle, Trouble
 
 _CHUNK = 2**16
-_MOST_KEPT = 64
+_MOST_KEPT = 256
 
 
 class Lost(Exception):
