@@ -28,11 +28,12 @@ SWEEP = 1.0
 
 
 class Unacceptable(Exception):
-    """A request that is not even looked at."""
+    """A request that is not answered. Whoever has no fitting token is not even told why."""
 
-    def __init__(self, status: int, detail: str) -> None:
+    def __init__(self, status: int, detail: str = "") -> None:
         super().__init__(detail)
         self.status = status
+        self.detail = detail
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +75,7 @@ def parse_head(raw: bytes) -> Head:
 
 
 class Listener:
-    """A port, and the connections to it. Made by `listen`."""
+    """A port, and the connections to it."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -116,8 +117,7 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
-        self._head: Head | None = None
-        self._answer: Answer | None = None
+        self._begun: tuple[Head, Answer] | None = None
         self._deaf = False
         self.answering: asyncio.Task[None] | None = None
         self.due = self._loop.time() + ARRIVES_WITHIN
@@ -150,32 +150,31 @@ class Connection(asyncio.Protocol):
     def _take_in(self) -> None:
         """Begin to answer once the request is there. The token is looked at before the body is waited for."""
         try:
-            if self._head is None and not self._read_head():
-                return
+            self._begun = self._begun or self._read_head()
         except Unacceptable as unacceptable:
-            self._refuse((unacceptable.status, encode(Trouble(detail=str(unacceptable)))))
+            self._refuse(unacceptable)
             return
-        if self._head is None or self._answer is None:
-            self._refuse((401, ""))
+        if self._begun is None or len(self._buffer) < self._begun[0].length:
             return
-        if len(self._buffer) < self._head.length:
-            return
-        body = bytes(self._buffer[: self._head.length])
-        del self._buffer[: self._head.length]
+        (head, answer), self._begun = self._begun, None
+        body = bytes(self._buffer[: head.length])
+        del self._buffer[: head.length]
         self.due = float("inf")
-        self.answering = self._loop.create_task(self._respond(self._answer, body, last=self._head.last))
-        self._head = self._answer = None
+        self.answering = self._loop.create_task(self._respond(answer, body, last=head.last))
 
-    def _read_head(self) -> bool:
+    def _read_head(self) -> tuple[Head, Answer] | None:
+        """None: it is not all there yet."""
         end = self._buffer.find(b"\r\n\r\n", 0, MAX_HEAD)
-        if end < 0 and len(self._buffer) >= MAX_HEAD:
-            raise Unacceptable(431, f"a head has at most {MAX_HEAD} bytes")
+        if end < 0 and len(self._buffer) < MAX_HEAD:
+            return None
         if end < 0:
-            return False
-        head = self._head = parse_head(bytes(self._buffer[:end]))
+            raise Unacceptable(431, f"a head has at most {MAX_HEAD} bytes")
+        head = parse_head(bytes(self._buffer[:end]))
         del self._buffer[: end + 4]
-        self._answer = self._listener.desk.admit(head.method, head.path, head.token)
-        return True
+        answer = self._listener.desk.admit(head.method, head.path, head.token)
+        if answer is None:
+            raise Unacceptable(401)
+        return head, answer
 
     async def _respond(self, answer: Answer, body: bytes, *, last: bool) -> None:
         reply = await answer(body)
@@ -192,11 +191,11 @@ class Connection(asyncio.Protocol):
             self.due = self._loop.time() + ARRIVES_WITHIN
             self._take_in()
 
-    def _refuse(self, reply: Reply) -> None:
+    def _refuse(self, why: Unacceptable) -> None:
         """Say so and listen no longer. What is still on its way is let in and dropped, or it would cut off the reply."""
         self._deaf = True
         self._buffer.clear()
-        self._write(reply, last=True)
+        self._write((why.status, encode(Trouble(detail=why.detail)) if why.detail else ""), last=True)
         if self._transport is not None:
             self._transport.write_eof()
 
@@ -208,12 +207,14 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write("\r\n".join(lines).encode() + body)
 
+    # --- called by the listener
+
     def hang_up(self) -> None:
         """Once what was written is out."""
         if self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
-        """At once."""
+        """At once, whatever has not been read or written."""
         if self._transport is not None:
             self._transport.abort()
