@@ -33,6 +33,8 @@ class HostView:
         sessions = sorted(self._host.sessions.listed(), key=lambda each: each.asked_seconds_ago)
         most = max(4, min(height, TALLEST) - 2)
         lines = [*self._head(width - 4), *self._table(sessions, width - 4, most - 4)]
+        for line in lines:
+            line.truncate(width - 4)
         return Panel(
             Group(*lines[:most]),
             box=box.ASCII if self._marks.ascii_only else box.ROUNDED,
