@@ -54,9 +54,9 @@ class PostgresBatch(Records):
             told = (run_id, happened[-1].seq, standing.phase, standing.final_reason, began_at)
             await self._write((TELL_STANDING, told))
 
-    async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
+    async def begin(self, run: Run, task: Task, *, after: str = "", job: str = "") -> None:
         await self.flush()
-        await super().begin(run, task, after=after)
+        await super().begin(run, task, after=after, job=job)
 
     async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
         await self.flush()

@@ -4,6 +4,8 @@ MONTH = b"SELECT month FROM midcourse.runs WHERE id = %s"
 
 STATE = b"SELECT task, coalesce(state, opening) FROM midcourse.runs WHERE id = %s"
 
+JOB = b"SELECT task, job FROM midcourse.runs WHERE id = %s"
+
 OPENING = b"SELECT opening FROM midcourse.runs WHERE id = %s"
 
 LATEST_WITH_KEY = b"SELECT id FROM midcourse.runs WHERE key = %s AND key <> '' ORDER BY entered DESC LIMIT 1"

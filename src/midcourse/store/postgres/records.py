@@ -44,9 +44,11 @@ class Records:
 
     # --- state and journal
 
-    async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
+    async def begin(self, run: Run, task: Task, *, after: str = "", job: str = "") -> None:
+        """`job` is kept for whoever makes the run's ports, in another process, it may be; nothing here reads it."""
         goal = task.goal.replace("\0", " ")  # the one character that a text cannot have; the task itself is escaped
-        values = (run.id, task.key, goal, encode(task), encode(run), run.seq, run.phase.kind, final_reason_of(run))
+        given = (run.id, task.key, goal, encode(task), job)
+        values = (*given, encode(run), run.seq, run.phase.kind, final_reason_of(run))
         async with self._database.connections.one() as connection, connection.transaction():
             if task.key:
                 await _take_key(connection, task.key, after)
@@ -78,6 +80,14 @@ class Records:
             await self._database.month_of(run.id)
             if await self._database.rows(queries.TURN, {"run": run.id, "seq": run.seq}) != [turn]:
                 raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
+
+    async def job(self, run_id: str) -> tuple[Task, str]:
+        """What the run was begun with."""
+        rows = await self._database.rows(queries.JOB, (run_id,))
+        if not rows:
+            raise unknown(run_id)
+        task, job = rows[0]
+        return decode(Task, task), job
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
         """The state that was kept last, and whatever events were appended since."""

@@ -85,8 +85,8 @@ TELL_STANDING = Statement(
 """Writes nothing where nothing is new, and nothing on behalf of somebody who was held up."""
 
 ENTER = b"""WITH known AS (INSERT INTO midcourse.tenants DEFAULT VALUES ON CONFLICT DO NOTHING)
-INSERT INTO midcourse.runs (id, key, goal, task, opening, seq, phase, final_reason)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, id) DO NOTHING RETURNING month"""
+INSERT INTO midcourse.runs (id, key, goal, task, job, opening, seq, phase, final_reason)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, id) DO NOTHING RETURNING month"""
 
 HOLD_KEY = b"SELECT pg_advisory_xact_lock(hashtextextended(current_setting('midcourse.tenant') || ' key ' || %s, 0))"
 

@@ -68,6 +68,7 @@ runs = Table(
     Column("key", Text, nullable=False),
     Column("goal", Text, nullable=False),
     Column("task", Text, nullable=False),
+    Column("job", Text, nullable=False, server_default=""),  # what its ports are made from, for whoever makes them
     Column("opening", Text, nullable=False),
     Column("state", Text),  # none: the opening
     Column("seq", Integer, nullable=False),  # of the state; events above it are not in it yet

@@ -26,7 +26,7 @@ class Terms:
 
     menu: Menu
     ready: Path
-    """Written once it listens: url, token, pid."""
+    """Written once it listens: url, token, pid, worlds."""
     idle: float = 600.0
     address: str = "127.0.0.1"
     port: int = 0
@@ -71,7 +71,7 @@ async def hosting(terms: Terms) -> AsyncGenerator[Host]:
     port = await listener.listen(terms.address, terms.port)
     name = f"[{terms.address}]" if ":" in terms.address else terms.address
     host = Host(url=f"http://{name}:{port}", sessions=sessions, grace=terms.grace)
-    ready = Ready(url=host.url, token=token, pid=os.getpid())
+    ready = Ready(url=host.url, token=token, pid=os.getpid(), worlds=terms.menu.specs)
     try:
         _write(terms.ready, encode(ready))
         log.info("listening on %s in process %s", host.url, ready.pid)

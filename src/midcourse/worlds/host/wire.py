@@ -22,6 +22,8 @@ class Ready:
     url: str
     token: str
     pid: int
+    worlds: tuple[str, ...] = ()
+    """What it opens, as 'package.module:Class'."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ CREATE TABLE midcourse.runs (
     key text NOT NULL,
     goal text NOT NULL,
     task text NOT NULL,
+    job text NOT NULL DEFAULT '',
     opening text NOT NULL,
     state text,
     seq integer NOT NULL,
