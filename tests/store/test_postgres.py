@@ -1,12 +1,31 @@
-"""The PostgreSQL store: the suite of every store, on the store itself and on a batch that is never flushed."""
+"""The PostgreSQL store: the suite of every store, then what only several processes and a kill can show."""
 
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from midcourse.ports.store import Store
+from midcourse.errors import KeyTaken, RunBusy
+from midcourse.ports.store import Claimable, JournalRow, Store
 from midcourse.store.postgres import PostgresStore
-from midcourse.testing.conformance.store import StoreConformance
+from midcourse.testing.conformance.store import StoreConformance, same
+from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening, turns
+from tests.scenarios.stage import RUN, example
+
+CLAIMER = """
+import sys
+from midcourse.store.postgres import PostgresStore
+
+with PostgresStore(sys.argv[1], tenant=sys.argv[2]).claim(sys.argv[3]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
 
 
 class TestPostgresStore(StoreConformance):
@@ -22,7 +41,7 @@ class TestPostgresStore(StoreConformance):
 
 
 class TestPostgresBatch(TestPostgresStore):
-    """What waits is read as if it were stored."""
+    """What waits in a batch is read as if it were stored."""
 
     def make_store(self, tmp_path: Path) -> Store:
         self.store = PostgresStore(self.url, tenant=self.tenant)
@@ -33,3 +52,110 @@ class TestPostgresBatch(TestPostgresStore):
 
     def reopen(self, store: Store) -> Store | None:
         return None
+
+
+class TestClaims:
+    @contextmanager
+    def claimer(self, url: str, tenant: str, run_id: str) -> Iterator["subprocess.Popen[str]"]:
+        command = [sys.executable, "-c", CLAIMER, url, tenant, run_id]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout
+                assert process.stdout.readline() == "held\n"
+                yield process
+            finally:
+                process.kill()
+
+    def test_run_is_held_by_one_and_free_afterwards(self, postgres: str, tenant: str) -> None:
+        store = PostgresStore(postgres, tenant=tenant)
+        assert isinstance(store, Claimable)
+        with store.claim("a"), store.claim("b"):
+            with pytest.raises(RunBusy), store.claim("a"):
+                pass
+            with PostgresStore(postgres, tenant=f"{tenant}x").claim("a"):
+                pass
+        with store.claim("a"):
+            pass
+
+    def test_killed_holder_holds_nothing(self, postgres: str, tenant: str) -> None:
+        store = PostgresStore(postgres, tenant=tenant)
+        with self.claimer(postgres, tenant, "a") as process:
+            with pytest.raises(RunBusy), store.claim("a"):
+                pass
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            with eventually_claimed(store, "a"):
+                pass
+
+
+@contextmanager
+def eventually_claimed(store: PostgresStore, run_id: str) -> Iterator[None]:
+    """The server notices a broken connection when it next looks at it."""
+    while True:
+        try:
+            with store.claim(run_id):
+                yield
+                return
+        except RunBusy:
+            continue
+
+
+class TestSeveralWorkers:
+    async def test_of_many_that_come_with_one_key_one_gets_in(self, postgres: str, tenant: str) -> None:
+        async with PostgresStore(postgres, tenant=tenant) as store:
+
+            async def come(number: int) -> bool:
+                try:
+                    await store.begin(opening(f"run {number}"), replace(TASK, key="order 1"))
+                except KeyTaken:
+                    return False
+                return True
+
+            assert sum(await asyncio.gather(*map(come, range(20)))) == 1
+            assert len(await store.runs()) == 1
+
+    async def test_of_many_that_keep_the_same_turn_differently_one_does(self, postgres: str, tenant: str) -> None:
+        async with PostgresStore(postgres, tenant=tenant) as store:
+            await store.begin(opening("a"), TASK)
+            run, event, commands = turns("a")[0]
+
+            async def keep(number: int) -> bool:
+                try:
+                    await store.keep(run, replace(event, at=float(number)), commands)
+                except RunBusy:
+                    return False
+                return True
+
+            assert sum(await asyncio.gather(*map(keep, range(20)))) == 1
+
+    async def test_memory_ends_somewhere(self, postgres: str, tenant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("midcourse.store.postgres.database.MEMORY", 2000)
+        async with PostgresStore(postgres, tenant=tenant) as store:
+            await store.begin(opening("a"), TASK)
+            for number in range(20):
+                await store.save_observation("a", replace(OBSERVATION, id=f"o{number}"))
+            assert 0 < len(list(store._database._recent)) < 10
+            assert (await store.observation("a", "o0")) == replace(OBSERVATION, id="o0")
+
+
+class TestText:
+    async def test_text_that_databases_choke_on_comes_back(self, postgres: str, tenant: str) -> None:
+        nasty = "NUL \0, quote ' \" \\, percent %s %(run)s, emoji 🖊, line\nbreak"
+        seen = replace(OBSERVATION, surface=replace(OBSERVATION.surface, title=nasty))
+        async with PostgresStore(postgres, tenant=tenant) as store:
+            await store.begin(opening("a"), replace(TASK, goal=nasty))
+            await store.save_observation("a", seen)
+            store.forget("a")
+            assert same(await store.observation("a", "o1"), seen)
+            assert (await store.load("a"))[1].goal == nasty
+            assert (await store.runs())[0].goal == nasty.replace("\0", " ")
+
+
+async def test_local_runtime_works_on_it_too(postgres: str, tenant: str) -> None:
+    async with PostgresStore(postgres, tenant=tenant) as store:
+        here = await example("order").play()
+        there = await replace(example("order"), store=store).play()
+        assert (there.ended, there.turns) == (here.ended, here.turns)
+        assert await store.journal(RUN) == tuple(
+            JournalRow(seq=turn.run.seq, event=turn.event, commands=turn.commands) for turn in there.turns
+        )

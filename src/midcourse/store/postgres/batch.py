@@ -101,10 +101,9 @@ class PostgresBatch(Records):
 
     async def _all(self, kind: Kind[T], run_id: str) -> dict[Key, T]:
         found = await super()._all(kind, run_id)
-        for waiting, run, key in tuple(self._values):
-            value = self._waits(kind, run, key) if (waiting, run) == (kind, run_id) else None
-            if value is not None:
-                found[key] = kind.settle(found[key], value) if kind.settle and key in found else value
+        waiting = {key: value for (k, run, key), (value, _) in self._values.items() if (k, run) == (kind, run_id)}
+        for key, value in waiting.items():
+            found[key] = kind.settle(found[key], value) if kind.settle and key in found else value
         return dict(sorted(found.items()))
 
     async def _entries(self, run_id: str, above: int) -> list[Entry]:

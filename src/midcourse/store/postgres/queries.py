@@ -23,3 +23,5 @@ AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s) ORDER BY seq""
 
 OPEN_QUESTIONS = b"""SELECT body FROM midcourse.approvals JOIN midcourse.runs ON runs.id = approvals.run
 WHERE approvals.open AND runs.status = 'asking' ORDER BY asked_at LIMIT %s"""
+
+AUDIT = b"SELECT n, run, seq, body, hash FROM midcourse.audit ORDER BY n"

@@ -10,9 +10,11 @@ import psycopg
 
 from midcourse.errors import RunBusy, TaskInvalid
 from midcourse.store.postgres.address import for_libpq
+from midcourse.store.postgres.audit import AuditRow
 from midcourse.store.postgres.batch import PostgresBatch
-from midcourse.store.postgres.connections import APP_ROLE, CONNECT_SECONDS, GREETING, Connections
+from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections
 from midcourse.store.postgres.database import Database
+from midcourse.store.postgres.queries import AUDIT
 from midcourse.store.postgres.records import Records
 
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -48,11 +50,16 @@ class PostgresStore(Records):
         The server lets go of it when this process dies or the connection breaks, so whoever drives on after that may
         find itself refused by `keep`.
         """
-        with psycopg.connect(for_libpq(self._url), autocommit=True, connect_timeout=CONNECT_SECONDS) as connection:
+        with psycopg.connect(for_libpq(self._url), autocommit=True) as connection:
             connection.execute(GREETING, self._greeting)
             if connection.execute(CLAIM, (run_id,)).fetchone() != (True,):
                 raise RunBusy(f"another process is driving run {run_id!r}")
             yield
+
+    async def audit(self) -> tuple[AuditRow, ...]:
+        """Whatever people decided, oldest first; `verify_chain` says whether it is what was written."""
+        rows = await self._database.rows(AUDIT, ())
+        return tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows)
 
     async def close(self) -> None:
         """Closing twice is no error."""

