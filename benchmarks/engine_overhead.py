@@ -1,0 +1,179 @@
+"""What does Midcourse cost on Temporal? The same work on the bare engine, with two transactions by hand, and on LangGraph.
+
+    python benchmarks/engine_overhead.py --json
+
+One run is a plan, steps that act on a simulated panel and look at it (5 KB), two replans and a result. Every step is
+reversible or irreversible. The arms take turns, so that whatever disturbs the machine disturbs them alike:
+
+bare         Temporal; a step is one activity that acts and looks; nothing is kept but what the engine keeps
+kept         the same, with two PostgreSQL transactions a step in hand-written SQL: dispatch; outcome, observation and journal
+midcourse    the director on the same engine, with its records in the same PostgreSQL
+langgraph    a graph with a PostgreSQL checkpoint after each node, synced; for orientation: other promises, another engine
+
+Three tables, since a run has a cost of its own besides its steps: runs with segments of four steps, runs with segments of ten,
+and the difference of the two, which is what one more step costs. A bare look and the plan made from it are one activity; the
+director looks and plans in two.
+
+LangGraph is no dependency of ours. To have its column:
+
+    uv venv graph
+    uv pip install --python graph/bin/python langgraph langgraph-checkpoint-postgres 'psycopg[binary]' pydantic
+    python benchmarks/engine_overhead.py --langgraph graph/bin/python
+"""
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict
+from functools import partial
+from math import isnan
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from overhead.figures import Figure, Round, Rounds, Span, alone_ms, commits, cpu, ratio, together_ms
+from overhead.trial import ArmProcess, has_langgraph, trial
+from overhead.workload import SEGMENTS
+from report import keep, machine, table
+
+FOUR, TEN = 4, 10
+SPANS = (
+    Span(name="segments of four", segment=FOUR),
+    Span(name="segments of ten", segment=TEN),
+    Span(name="one more step", segment=TEN, less=FOUR),
+)
+MEASURED: dict[str, Figure] = {
+    "ms, alone": alone_ms,
+    "ms, in company": together_ms,
+    "CPU s per 1,000": cpu("cpu"),
+    "  of it the worker": cpu("worker"),
+    "  of it Temporal": cpu("temporal"),
+    "  of it PostgreSQL": cpu("postgres"),
+    "commits": commits,
+}
+COUNTED = {
+    "activities": "activities",
+    "transitions": "transitions",
+    "history events": "events",
+    "history bytes": "history_bytes",
+}
+BARRED = ("ms, alone", "ms, in company", "CPU s per 1,000")
+BAR = 1.10
+"""What these may be at most, as a multiple of the same two transactions by hand."""
+MOST_COMMITS, MOST_TRANSITIONS, MOST_BYTES_ABOVE_BARE = 2.0, 4.5, 400
+
+Counts = dict[int, dict[str, int] | None]
+"""By the length of a segment."""
+
+
+def measure(rounds: int, together: int, langgraph: str) -> tuple[dict[str, Rounds], dict[str, Counts]]:
+    arms = {"bare": sys.executable, "kept": sys.executable, "midcourse": sys.executable}
+    if langgraph and has_langgraph(langgraph):
+        arms["langgraph"] = langgraph
+    found: dict[str, list[Round]] = {arm: [] for arm in arms}
+    with trial(arms) as (processes, connection):
+
+        def blocks(arm: ArmProcess, runs: int):
+            return {segment: arm.block(connection, segment, runs) for segment in (FOUR, TEN)}
+
+        counts: dict[str, Counts] = {}
+        for name, arm in processes.items():
+            blocks(arm, together)  # so that nobody pays for a first time
+            counts[name] = {}
+            for segment in (FOUR, TEN):
+                arm.block(connection, segment, 1)
+                counts[name][segment] = arm.counts()
+        for number in range(rounds):
+            for name, arm in processes.items():
+                found[name].append(Round(alone=blocks(arm, 1), together=blocks(arm, together)))
+            print(f"{number + 1}/{rounds} rounds", file=sys.stderr)
+    return dict(found), counts
+
+
+def share(span: Span, counts: Counts, what: str) -> float:
+    def of(segment: int) -> float:
+        counted = counts[segment]
+        return counted[what] if counted else float("nan")
+
+    return span.of(of, SEGMENTS)
+
+
+def text_of(span: Span, found: dict[str, Rounds], counts: dict[str, Counts]) -> str:
+    rows: list[list[str]] = []
+    for name, figure in MEASURED.items():
+        shares = [span.of(partial(figure, rounds), SEGMENTS) for rounds in found.values()]
+        compared = ratio(figure, span, SEGMENTS, found["midcourse"], found["kept"])
+        rows.append([name, *(f"{value:.2f}" for value in shares), str(compared)])
+    for name, what in COUNTED.items():
+        shares = {arm: share(span, counts[arm], what) for arm in found}
+        compared = shares["midcourse"] / shares["kept"]
+        rows.append([name, *("" if isnan(value) else f"{value:.2f}" for value in shares.values()), f"{compared:.2f}"])
+    return f"## A step of {span.name}\n\n" + table(["", *found, "midcourse : kept"], rows)
+
+
+def bytes_above_bare(counts: dict[str, Counts], segment: int) -> float:
+    """For each activity."""
+    ours, bare = counts["midcourse"][segment], counts["bare"][segment]
+    assert ours is not None
+    assert bare is not None
+    return ours["history_bytes"] / ours["activities"] - bare["history_bytes"] / bare["activities"]
+
+
+def gates(found: dict[str, Rounds], counts: dict[str, Counts]) -> dict[str, float]:
+    """What hardly depends on the machine, and so is tested wherever this runs."""
+    more = SPANS[-1]
+    return {
+        "commits": round(more.of(lambda n: commits(found["midcourse"], n), SEGMENTS), 2),
+        "transitions": round(share(more, counts["midcourse"], "transitions"), 2),
+        "bytes_above_bare": round(max(bytes_above_bare(counts, segment) for segment in (FOUR, TEN))),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=25, help="each arm has its turn in each")
+    parser.add_argument("--together", type=int, default=10, help="runs at a time")
+    parser.add_argument("--langgraph", default=sys.executable, help="an interpreter that has it; empty to leave it out")
+    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
+    given = parser.parse_args()
+    began = time.monotonic()
+    found, counts = measure(given.rounds, given.together, given.langgraph)
+    ratios = {
+        span.name: {
+            name: asdict(ratio(MEASURED[name], span, SEGMENTS, found["midcourse"], found["kept"])) for name in BARRED
+        }
+        for span in SPANS
+    }
+    gated = gates(found, counts)
+    held = (
+        gated["commits"] <= MOST_COMMITS
+        and gated["transitions"] <= MOST_TRANSITIONS
+        and gated["bytes_above_bare"] <= MOST_BYTES_ABOVE_BARE
+    )
+    summary: dict[str, object] = {
+        "rounds": given.rounds,
+        "runs": given.rounds * 2 * (1 + given.together),
+        "steps": given.rounds * SEGMENTS * (FOUR + TEN) * (1 + given.together),
+        "gates": gated,
+        "held": held,
+        "bar": BAR,
+        "ratios": ratios,
+        "langgraph": "langgraph" in found,
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+    }
+    text = "\n\n".join(text_of(span, found, counts) for span in SPANS)
+    if "langgraph" not in found:
+        text += "\n\nLangGraph is not installed here: `--help` says how it can be."
+    if given.keep:
+        command = f"python benchmarks/engine_overhead.py --rounds {given.rounds} --json --keep"
+        keep("engine_overhead", command, summary, text)
+    if not given.json:
+        print(text)
+    print(json.dumps(summary))
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""Midcourse: a fleet of one worker on the same engine and the same PostgreSQL."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from temporalio.client import Client
+
+from midcourse.app.agent import new_run
+from midcourse.domain.budget import Limits
+from midcourse.domain.expectation import Expectation, ZoneHasState
+from midcourse.domain.plan import REPLAN, Draft
+from midcourse.domain.task import Task
+from midcourse.perform import Ports
+from midcourse.ports.clock import SystemClock
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.runtimes.temporal.client import FleetClient
+from midcourse.runtimes.temporal.wire import workflow_id
+from midcourse.runtimes.temporal.worker import FleetWorker
+from midcourse.store.postgres import PostgresStore
+from midcourse.testing import Approves
+from overhead.counts import Counts, counts_of
+from overhead.workload import SEGMENTS, Panel, Todo, segment_after
+
+TENANT = "bench"
+TASK = Task(goal="work the panel", world="panel", limits=Limits(approvals="never"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByHeart:
+    """Knows every segment beforehand, as the planners of the other arms do."""
+
+    steps: int
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        done = len(context.completed)
+        drafts = tuple(_draft(todo) for todo in segment_after(done, self.steps))
+        last = done + self.steps == SEGMENTS * self.steps
+        return PlanDraft(steps=drafts if last else (*drafts, Draft(zone=REPLAN)), final=last)
+
+
+def _draft(todo: Todo) -> Draft:
+    sent = Expectation(checks=(ZoneHasState(label="Log", state="last", value=todo.number),))
+    return Draft(
+        zone=todo.zone,
+        skill=todo.skill,
+        arguments=(("number", todo.number),),
+        expect=sent if todo.skill == "send" else None,
+    )
+
+
+class NoSecrets:
+    def reveal(self, name: str) -> str | None:
+        return None
+
+
+class Ours:
+    def __init__(self, client: Client, url: str) -> None:
+        self._client = client
+        self._store = PostgresStore(url, tenant=TENANT)
+        self._fleet = FleetClient(client, store=self._store, tenant=TENANT)
+        self._steps: dict[str, int] = {}
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncGenerator[None]:
+        worker = FleetWorker(self._client, store=self._store, ports_for=self._ports_for, tenant=TENANT)
+        async with self._store, worker:
+            yield
+
+    async def run(self, run_id: str, steps: int) -> None:
+        self._steps[run_id] = steps
+        handle = await self._fleet.begin(new_run(TASK, run_id), TASK, world="panel")
+        result = await handle.result()
+        assert (result.final_reason, result.executions) == ("plan_complete", SEGMENTS * steps), result
+
+    async def counts(self, run_id: str) -> Counts:
+        return await counts_of(self._client, workflow_id(TENANT, run_id))
+
+    async def _ports_for(self, run_id: str) -> Ports:
+        return Ports(
+            run_id=run_id,
+            task=TASK,
+            world=Panel(),
+            planner=ByHeart(steps=self._steps[run_id]),
+            approver=Approves(),
+            store=self._store,
+            clock=SystemClock(),
+            vault=NoSecrets(),
+        )

@@ -1,0 +1,134 @@
+"""The arms beside each other: servers for all of them, each arm in a process, one block of runs after the other."""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from midcourse.runtimes.temporal.development import start_server
+from midcourse.store.postgres import development
+from midcourse.store.postgres.migrate import migrate
+from overhead.meters import commits, seconds_of, seconds_of_family
+from overhead.workload import SEGMENTS
+
+HERE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Some runs of one arm at the same time, and what they took."""
+
+    steps: int
+    """Of each run."""
+    seconds: tuple[float, ...]
+    """Each run, from its beginning to its result."""
+    worker: float
+    temporal: float
+    postgres: float
+    """Processor time of the three, in seconds."""
+    commits: int
+
+    @property
+    def all_steps(self) -> int:
+        return self.steps * len(self.seconds)
+
+    @property
+    def cpu(self) -> float:
+        return self.worker + self.temporal + self.postgres
+
+
+@dataclass(frozen=True, kw_only=True)
+class Servers:
+    temporal: str
+    temporal_pid: int
+    postgres: str
+    postgres_pid: int
+
+
+class ArmProcess:
+    """An arm that waits for orders."""
+
+    def __init__(self, name: str, python: str, servers: Servers, log: Path) -> None:
+        self.name = name
+        self._servers = servers
+        self._log = log
+        self._begun = 0
+        path = os.pathsep.join((str(HERE), str(HERE.parent / "src")))
+        self._process = subprocess.Popen(
+            [python, "-m", "overhead.arm", name, servers.temporal, servers.postgres],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log.open("w"),
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        self._hear()
+
+    def block(self, connection: psycopg.Connection, segment: int, runs: int) -> Block:
+        """`runs` runs at the same time, of segments of `segment` steps."""
+        servers, before = self._servers, commits(connection)
+        names = [f"{self.name}-{self._begun + n}" for n in range(runs)]
+        self._begun += runs
+        temporal, postgres = seconds_of(servers.temporal_pid), seconds_of_family(servers.postgres_pid)
+        answer = self._ask({"runs": names, "steps": segment})
+        return Block(
+            steps=segment * SEGMENTS,
+            seconds=tuple(answer["seconds"]),
+            worker=answer["cpu"],
+            temporal=seconds_of(servers.temporal_pid) - temporal,
+            postgres=seconds_of_family(servers.postgres_pid) - postgres,
+            commits=commits(connection) - before,
+        )
+
+    def counts(self) -> dict[str, int] | None:
+        """What the engine kept of the latest run; nothing if there is no engine."""
+        return self._ask({"count": f"{self.name}-{self._begun - 1}"})
+
+    def close(self) -> None:
+        """Its input ends, so it lets go of everything and ends too."""
+        self._process.communicate(timeout=60)
+
+    def _ask(self, order: dict[str, Any]) -> Any:
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        return self._hear()
+
+    def _hear(self) -> Any:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit(f"the arm {self.name} is gone:\n{self._log.read_text()[-3000:]}")
+        return json.loads(line)
+
+
+@contextmanager
+def trial(arms: dict[str, str]) -> Generator[tuple[dict[str, ArmProcess], psycopg.Connection]]:
+    """Every arm at work, by name, each under its own interpreter; and a connection to look at the database with."""
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        url = development.start(folder / "postgres")
+        stack.callback(development.stop, folder / "postgres", "immediate")
+        migrate(url)
+        server = start_server(folder / "temporal")
+        stack.callback(server.stop)
+        postmaster = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
+        servers = Servers(temporal=server.address, temporal_pid=server.pid, postgres=url, postgres_pid=postmaster)
+        connection = stack.enter_context(psycopg.connect(url, autocommit=True))
+        processes: dict[str, ArmProcess] = {}
+        for arm, python in arms.items():
+            processes[arm] = ArmProcess(arm, python, servers, folder / f"{arm}.log")
+            stack.callback(processes[arm].close)
+        yield processes, connection
+
+
+def has_langgraph(python: str) -> bool:
+    wanted = "import langgraph.graph, langgraph.checkpoint.postgres.aio, psycopg, pydantic"
+    return subprocess.run([python, "-c", wanted], capture_output=True, check=False).returncode == 0
