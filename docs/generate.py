@@ -7,6 +7,7 @@ python docs/generate.py --check    fail if they are not current
 import sys
 from pathlib import Path
 
+from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import reference
 from midcourse.director.diagram import mermaid, table
 
@@ -27,13 +28,19 @@ SETTINGS = """# Settings
 Written by `python docs/generate.py`. A setting can be given on the command line (`--set max_calls=10`), in the
 environment, in a `.env` file, or under `[settings]` in a task file. What comes first in this list wins.
 
-{table}"""
+{table}
+## Of a fleet
+
+Where durable runs are kept and driven. They are given in the same ways, but not in a task file; last comes
+what `midcourse up` left in the home.
+
+{fleet}"""
 
 
 def pages() -> dict[Path, str]:
     return {
         DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid(), table=table()),
-        DOCS / "settings.md": SETTINGS.format(table=reference()),
+        DOCS / "settings.md": SETTINGS.format(table=reference(), fleet=reference(FleetSettings)),
     }
 
 

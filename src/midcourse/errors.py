@@ -8,6 +8,7 @@ MidcourseError
 ├── RunBusy           another process is driving this run
 ├── KeyTaken          an earlier run has this business key, and may have done what it stands for
 ├── NotForkable       a recorded run that cannot be brought to that point again
+├── FleetUnavailable  a database, an engine or a package that durable runs need is not there
 ├── FormatUnknown     a stored run or journal of a format this version does not read
 └── ImpossibleEvent   an answer that the director never asked for: our own bug
 """
@@ -43,6 +44,10 @@ class KeyTaken(MidcourseError):
 
 class NotForkable(MidcourseError):
     """The world cannot be brought to that point of the recorded run; the message says why not."""
+
+
+class FleetUnavailable(MidcourseError):
+    """Durable runs need something that is not installed, not started or does not answer; the message says what."""
 
 
 class FormatUnknown(MidcourseError):

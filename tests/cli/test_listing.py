@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import Settings
 from tests.cli.conftest import Cli
 
@@ -53,7 +54,7 @@ def test_show_for_programs(cli: Cli) -> None:
 def test_settings_as_they_are_now(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "5")
     rows = {row["name"]: row for row in cli("settings", "--json").json}
-    assert list(rows) == list(Settings.model_fields)
+    assert list(rows) == [*Settings.model_fields, *FleetSettings.model_fields]
     assert (rows["max_calls"]["value"], rows["max_calls"]["default"], rows["max_calls"]["said"]) == (5, 30, True)
     assert rows["approvals"]["said"] is False
     assert "max_calls = 5 (default 30): " in cli("settings").out

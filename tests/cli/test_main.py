@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Cli
 
-COMMANDS = ("run", "resume", "runs", "show", "plans", "replay", "fork", "host", "examples", "settings")
+COMMANDS = ("run", "resume", "runs", "show", "plans", "replay", "fork", "host", "worker", "examples", "settings")
 
 
 def test_version(cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""Every setting, once: its type, its bounds, its default, and what it changes.
+"""Every setting of a run, once: its type, its bounds, its default, and what it changes. Those of a fleet are next door.
 
 What is said last wins: `--set` over the environment over the task file over the default.
 """
@@ -6,6 +6,7 @@ What is said last wins: `--set` over the environment over the task file over the
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
@@ -17,6 +18,12 @@ from midcourse.errors import TaskInvalid
 
 PREFIX = "MIDCOURSE_"
 
+SOURCES = SettingsConfigDict(
+    env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, allow_inf_nan=False
+)
+
+S = TypeVar("S", bound=BaseSettings)
+
 
 class Settings(BaseSettings):
     """Reads environment variables (`MIDCOURSE_MAX_CALLS`) and a `.env` file in the current directory.
@@ -24,9 +31,7 @@ class Settings(BaseSettings):
     `load` is the way in: it turns a bad value, wherever it came from, into `TaskInvalid` that says which and why.
     """
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, allow_inf_nan=False
-    )
+    model_config = SOURCES
 
     max_calls: int = Field(
         default=Limits.max_calls,
@@ -191,7 +196,7 @@ class Settings(BaseSettings):
     @classmethod
     def load(cls, task: Mapping[str, object] | None = None, overrides: Mapping[str, str] | None = None) -> "Settings":
         """The settings of a run: `overrides` are from `--set`, `task` from the task file's `[settings]`."""
-        settings = _built({}, "")
+        settings = built(cls, {}, "")
         if overrides:
             settings = settings.with_overrides(overrides)
         return settings.with_task(task) if task else settings
@@ -199,49 +204,52 @@ class Settings(BaseSettings):
     def with_overrides(self, pairs: Mapping[str, str]) -> "Settings":
         """These settings with others in their place, given as text: `{"max_calls": "5", "approvals": "never"}`."""
         check_names(pairs)
-        return _built(self._said() | {name: value.strip() for name, value in pairs.items()}, "--set ")
+        return built(Settings, said(self) | {name: value.strip() for name, value in pairs.items()}, "--set ")
 
     def with_task(self, values: Mapping[str, object]) -> "Settings":
         """These settings, and a task file's wherever nothing more important has said anything."""
         check_names(values)
-        return _built({**values, **self._said()}, "[settings] ")
+        return built(Settings, {**values, **said(self)}, "[settings] ")
 
     def limits(self) -> Limits:
         return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
 
-    def _said(self) -> dict[str, object]:
-        """What is not merely a default."""
-        return {name: getattr(self, name) for name in sorted(self.model_fields_set)}
+
+def said(settings: BaseSettings) -> dict[str, object]:
+    """What is not merely a default."""
+    return {name: getattr(settings, name) for name in sorted(settings.model_fields_set)}
 
 
-def check_names(values: Mapping[str, object]) -> None:
+def check_names(values: Mapping[str, object], kind: type[BaseSettings] = Settings) -> None:
     for name in values:
-        if name not in Settings.model_fields:
-            raise TaskInvalid(unknown("setting", name, Settings.model_fields))
+        if name not in kind.model_fields:
+            raise TaskInvalid(unknown("setting", name, kind.model_fields))
 
 
-def _built(values: dict[str, object], source: str) -> Settings:
+def built(kind: type[S], values: dict[str, object], source: str) -> S:
+    """From these values and the environment. `source` is what complaints put before the name of a value."""
     try:
-        return Settings(**values)  # pyright: ignore[reportArgumentType]
+        return kind(**values)  # pyright: ignore[reportArgumentType]
     except ValidationError as error:
         raise TaskInvalid("; ".join(_readable(detail, values, source) for detail in error.errors())) from None
 
 
 def _readable(detail: ErrorDetails, values: Mapping[str, object], source: str) -> str:
     name = str(detail["loc"][0])
-    said = f"{source}{name}" if name in values else f"{PREFIX}{name.upper()}"
-    return f"{said} = {detail['input']!r}: {detail['msg'].replace('Input should be', 'has to be')}"
+    where = f"{source}{name}" if name in values else f"{PREFIX}{name.upper()}"
+    return f"{where} = {detail['input']!r}: {detail['msg'].replace('Input should be', 'has to be')}"
 
 
-def reference() -> str:
+def reference(kind: type[BaseSettings] = Settings) -> str:
     """All settings as a Markdown table."""
     rows = ["| setting | default | environment variable | what it changes |", "|---|---|---|---|"]
-    for name, field in Settings.model_fields.items():
+    for name, field in kind.model_fields.items():
         what = (field.description or "").replace("|", "\\|")
-        rows.append(f"| `{name}` | `{_written(field.default)}` | `{PREFIX}{name.upper()}` | {what} |")
+        default = f"`{text}`" if (text := written(field.default)) else "nothing"
+        rows.append(f"| `{name}` | {default} | `{PREFIX}{name.upper()}` | {what} |")
     return "\n".join(rows) + "\n"
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
     """As it can be written in `--set`, the environment and, text in quotes, a task file."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)

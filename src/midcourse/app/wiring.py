@@ -1,4 +1,4 @@
-"""The composition root: the only module that picks adapters, and only those that a job names."""
+"""The composition root: picks adapters, and only those that a job names. What a fleet needs besides is in fleet.py."""
 
 import json
 import os
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from midcourse.app.agent import Agent
 from midcourse.app.checking import check_against
 from midcourse.app.export import export as export
 from midcourse.app.export import result_json as result_json
-from midcourse.app.settings import Settings
+from midcourse.app.settings import Settings, said, written
 from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
 from midcourse.app.writing import write_whole
@@ -24,6 +24,10 @@ from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import Planner
 from midcourse.ports.world import World
+
+if TYPE_CHECKING:
+    from midcourse.worlds.host.wire import Handle
+    from midcourse.worlds.remote import RemoteWorld
 
 SIMULATED = {
     "arm": "midcourse.worlds.simulated.arm:Arm",
@@ -100,22 +104,36 @@ def run_folder(settings: Settings, run_id: str) -> Path:
 def save_job(job: Job, folder: Path) -> None:
     """So that another process can resume the run with nothing but its name."""
     folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / JOB_FILE, job_text(job))
+
+
+def saved_job(folder: Path) -> Job:
+    try:
+        return job_from((folder / JOB_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunUnknown(f"run {folder.name} was not started from a task file; resume it from Python") from None
+
+
+def job_text(job: Job) -> str:
     saved = {
         "name": job.name,
         "overrides": dict(job.overrides),
         "inputs": [list(pair) for pair in job.inputs],
         "source": job.source,
     }
-    write_whole(folder / JOB_FILE, json.dumps(saved))
+    return json.dumps(saved)
 
 
-def saved_job(folder: Path) -> Job:
-    try:
-        saved = json.loads((folder / JOB_FILE).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunUnknown(f"run {folder.name} was not started from a task file; resume it from Python") from None
+def job_from(text: str) -> Job:
+    saved = json.loads(text)
     inputs = tuple((name, value) for name, value in saved["inputs"])
     return _job(saved["name"], saved["source"], saved["overrides"], inputs)
+
+
+def for_elsewhere(job: Job) -> Job:
+    """The same job with all that the environment here says about it; only where things are kept is for others to say."""
+    named = {name: written(value) for name, value in said(job.settings).items() if name != "home"}
+    return replace(job, overrides=named)
 
 
 def kept_at(job: Job, settings: Settings) -> Job:
@@ -139,7 +157,7 @@ def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
     Raises `TaskInvalid` for a task that names what the world does not have.
     """
     world = world_for(job.file.world, folder)
-    check_against(job.file, _known_catalogue(job.file.world, world))
+    check_against(job.file, _foreseen(job.file.world) if job.file.world.process else world.catalogue())
     return Agent(
         world=world,
         planner=planner_for(job.file.planner),
@@ -148,11 +166,15 @@ def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
     )
 
 
-def _known_catalogue(spec: WorldSpec, world: World) -> Catalogue:
-    """What the world can do, as far as that is known before it is open."""
-    if not spec.process:
-        return world.catalogue()
-    kind = _named("world", _where(spec))
+def check_job(job: Job) -> None:
+    """Raises `TaskInvalid` for what cannot be loaded or built, or does not fit, as far as that can be known from here."""
+    check_against(job.file, _foreseen(job.file.world))
+    planner_for(job.file.planner)
+
+
+def _foreseen(spec: WorldSpec) -> Catalogue:
+    """What a world in another process can do, as far as that is known before it is open."""
+    kind = _named("world", world_class(spec))
     if spec.name not in SIMULATED:
         return Catalogue()
     options = _options(spec)
@@ -160,7 +182,8 @@ def _known_catalogue(spec: WorldSpec, world: World) -> Catalogue:
     return _built("world", spec.name, kind, options).catalogue()  # made only to be asked, so it keeps no log
 
 
-def _where(spec: WorldSpec) -> str:
+def world_class(spec: WorldSpec) -> str:
+    """As 'package.module:Class'."""
     if ":" not in spec.name and spec.name not in SIMULATED:
         raise TaskInvalid(f"{unknown('world', spec.name, SIMULATED)}; one of your own is 'package.module:Class'")
     return SIMULATED.get(spec.name, spec.name)
@@ -168,25 +191,33 @@ def _where(spec: WorldSpec) -> str:
 
 def world_classes(names: Iterable[str]) -> tuple[str, ...]:
     """'package.module:Class' of worlds by the names that a task file has for them. Raises if one cannot be loaded."""
-    places = tuple(_where(WorldSpec(name=name)) for name in names)
+    places = tuple(world_class(WorldSpec(name=name)) for name in names)
     for place in places:
         _named("world", place)
     return places
 
 
-def _options(spec: WorldSpec) -> dict[str, object]:
-    return {**spec.options, **({"faults": [dict(fault) for fault in spec.faults]} if spec.faults else {})}
+def _options(spec: WorldSpec, folder: Path | None = None) -> dict[str, object]:
+    options = {**spec.options, **({"faults": [dict(fault) for fault in spec.faults]} if spec.faults else {})}
+    if folder is not None and spec.name in SIMULATED:
+        options.setdefault("effects", str((folder / "effects.jsonl").absolute()))
+    return options
 
 
 def world_for(spec: WorldSpec, folder: Path) -> World:
-    where, options = _where(spec), _options(spec)
-    if spec.name in SIMULATED:
-        options.setdefault("effects", str((folder / "effects.jsonl").absolute()))
     if spec.process:
-        from midcourse.worlds.remote import RemoteWorld
+        return remote_world(spec, folder)
+    return _built("world", spec.name, _named("world", world_class(spec)), _options(spec, folder))
 
-        return RemoteWorld(where, options=options, folder=folder / "world")
-    return _built("world", spec.name, _named("world", where), options)
+
+def remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None, key: str = "") -> "RemoteWorld":
+    """In a process that outlives whoever works it: at this host, as the session under this key, or in one of its own."""
+    from midcourse.worlds.remote import RemoteWorld
+
+    where, options = world_class(spec), _options(spec, folder)
+    if host is not None:
+        return RemoteWorld(where, options=options, host=host, key=key)
+    return RemoteWorld(where, options=options, folder=folder / "world")
 
 
 def planner_for(spec: PlannerSpec) -> Planner:

@@ -20,8 +20,10 @@ from midcourse.cli.options import (
     BatchId,
     Change,
     Concurrency,
+    Current,
     Diff,
     ExampleName,
+    Fleet,
     Grace,
     Home,
     HostJson,
@@ -29,6 +31,7 @@ from midcourse.cli.options import (
     Inputs,
     Journal,
     Json,
+    OnceJson,
     Port,
     Quiet,
     ReadyFile,
@@ -45,6 +48,8 @@ from midcourse.cli.options import (
 from midcourse.errors import MidcourseError
 
 MISUSE = 2
+OF_FLEETS = ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio")
+"""Packages that the base install does not have."""
 
 app = typer.Typer(
     name="midcourse",
@@ -270,6 +275,36 @@ def host_command(
 
 
 @app.command(
+    name="worker",
+    epilog=teach(
+        ("midcourse worker", "one more for the fleet that midcourse up started here"),
+        (
+            "midcourse worker --set tenant=acme --set heartbeat_seconds=2",
+            "another tenant's, and noticed sooner if it dies",
+        ),
+        ("midcourse worker --set build=2026-08-02 --current", "a new build, on which new runs begin"),
+    ),
+)
+def worker_command(set_: Fleet = None, current: Current = False, json: OnceJson = False) -> None:
+    """Drive durable runs and do what they command, until it is told to stop.
+
+    Start as many as you like, on as many machines: they share the runs of a
+    tenant. If one dies, others go on with its runs: nothing finished is done
+    again, and of what was under way it is found out whether it happened.
+
+    Where Temporal and PostgreSQL are is said by MIDCOURSE_TEMPORAL_ADDRESS and
+    MIDCOURSE_DATABASE_URL, or by the fleet that `midcourse up` left in .midcourse.
+
+    Ctrl-C takes nothing new, finishes the steps under way, and stops.
+
+    Exit codes: 0 stopped, 2 misuse, or no fleet there.
+    """
+    from midcourse.cli.worker import worker
+
+    raise typer.Exit(worker(set_ or [], current=current, json=json))
+
+
+@app.command(
     name="examples",
     epilog=teach(
         ("midcourse examples", "what there is"),
@@ -335,6 +370,10 @@ def main(args: Sequence[str] | None = None) -> int:
         code = app(list(args), prog_name="midcourse", standalone_mode=False)
     except MidcourseError as misuse:
         return _misuse(str(misuse), args)
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in OF_FLEETS:
+            raise
+        return _misuse(f"{missing.name} is not installed; durable runs need pip install 'midcourse[temporal]'", args)
     except OSError as trouble:
         return _misuse(f"{trouble.filename or 'a file'}: {trouble.strerror or trouble}", args)
     except Exception as error:

@@ -111,6 +111,17 @@ ReadyFile = Annotated[
 ]
 HostJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it listens, and nothing else.")]
 
+Fleet = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Change a setting of the fleet, or home. `midcourse settings` lists them."
+    ),
+]
+Current = Annotated[
+    bool, typer.Option("--current", help="From now on new runs begin on this worker's build, and others move to it.")
+]
+OnceJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it is up, and nothing else.")]
+
 
 def teach(*lines: tuple[str, str]) -> str:
     """An epilog: command lines, and what they do."""

@@ -1,9 +1,16 @@
 """`--set NAME=VALUE` as names and values."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from midcourse.app.settings import Settings
 from midcourse.errors import TaskInvalid
+
+if TYPE_CHECKING:
+    from midcourse.app.fleet_settings import FleetSettings
+
+HOME = "home"
 
 
 def pairs(texts: Sequence[str]) -> dict[str, str]:
@@ -25,3 +32,14 @@ def settings_with(texts: Sequence[str], *changeable: str) -> Settings:
                 f"--set {name}: a run keeps the settings it began with; here only {', '.join(changeable)}"
             )
     return Settings.load(overrides=overrides)
+
+
+def fleet_with(texts: Sequence[str]) -> "tuple[Path, FleetSettings]":
+    """The home, and where the fleet is that this command is for. Raises `FleetUnavailable` if nothing says so."""
+    from midcourse.app.fleet_settings import FleetSettings
+
+    overrides = pairs(texts)
+    home = Settings.load(overrides={name: value for name, value in overrides.items() if name == HOME}).home
+    settings = FleetSettings.load(home, {name: value for name, value in overrides.items() if name != HOME})
+    settings.check_complete(home)
+    return home, settings

@@ -2,10 +2,12 @@
 
 from dataclasses import asdict, dataclass
 
+from pydantic_settings import BaseSettings
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import PREFIX, Settings
 from midcourse.cli.terminal import Terminal, print_object, terminal
 from midcourse.cli.words import argument
@@ -19,12 +21,13 @@ class Row:
     default: Scalar
     environment: str
     said: bool
-    """Whether the environment sets it."""
+    """Whether the environment sets it, or the fleet in this home."""
     changes: str
 
 
 def settings(*, json: bool) -> None:
-    rows = _rows(Settings.load())
+    of_runs = Settings.load()
+    rows = [*_rows(of_runs), *_rows(FleetSettings.load(of_runs.home))]
     if json:
         print_object([asdict(row) for row in rows])
         return
@@ -33,11 +36,12 @@ def settings(*, json: bool) -> None:
         where.console.print(_table(rows, where))
         return
     for row in rows:
-        line = f"{row.name} = {argument(row.value)} (default {argument(row.default)}): {row.changes}"
+        now, usual = argument(row.value) or "nothing", argument(row.default) or "nothing"
+        line = f"{row.name} = {now} (default {usual}): {row.changes}"
         where.console.print(Text(where.marks.clean(line)), soft_wrap=True)
 
 
-def _rows(now: Settings) -> list[Row]:
+def _rows(now: BaseSettings) -> list[Row]:
     return [
         Row(
             name=name,
@@ -47,7 +51,7 @@ def _rows(now: Settings) -> list[Row]:
             said=name in now.model_fields_set,
             changes=field.description or "",
         )
-        for name, field in Settings.model_fields.items()
+        for name, field in type(now).model_fields.items()
     ]
 
 

@@ -1,0 +1,59 @@
+"""The ports of any run of a fleet, made by whichever worker needs them from what the run was begun with."""
+
+from pathlib import Path
+
+from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.vault import EnvironmentVault
+from midcourse.app.wiring import job_from, planner_for, remote_world, world_class
+from midcourse.codec import decode
+from midcourse.domain.approval import Question
+from midcourse.errors import TaskInvalid
+from midcourse.perform import Ports
+from midcourse.ports.clock import SystemClock
+from midcourse.store.postgres import PostgresStore
+from midcourse.worlds.host.wire import Handle, Ready
+
+
+class PortsMaker:
+    """`home` is where worlds in processes of their own write what they write."""
+
+    def __init__(self, store: PostgresStore, settings: FleetSettings, home: Path) -> None:
+        self._store = store
+        self._settings = settings
+        self._home = home
+
+    async def ports_for(self, run_id: str) -> Ports:
+        task, text = await self._store.job(run_id)
+        if not text:
+            raise TaskInvalid(f"run {run_id} was not begun from a task file; its worker has to be one of your own")
+        job = job_from(text)
+        spec, folder = job.file.world, self._home / "runs" / run_id
+        host = self._host_of(world_class(spec))
+        return Ports(
+            run_id=run_id,
+            task=task,
+            world=remote_world(spec, folder, host=host, key=f"{self._settings.tenant}/{run_id}"),
+            planner=planner_for(job.file.planner),
+            approver=Posting(self._store),
+            store=self._store,
+            clock=SystemClock(),
+            vault=EnvironmentVault(),
+            step_delay_seconds=job.settings.step_delay_seconds,
+        )
+
+    def _host_of(self, world: str) -> Handle | None:
+        """Read anew each time: a host that was started again is another one. While there is none, runs wait for it."""
+        if self._settings.host_file is None:
+            return None
+        ready = decode(Ready, self._settings.host_file.read_bytes())
+        return Handle(url=ready.url, token=ready.token) if world in ready.worlds else None
+
+
+class Posting:
+    """Asks by putting the question where `midcourse approve` finds it; the decision comes through the mailbox."""
+
+    def __init__(self, store: PostgresStore) -> None:
+        self._store = store
+
+    async def ask(self, question: Question) -> None:
+        await self._store.save_question(question)
