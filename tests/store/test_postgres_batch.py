@@ -100,15 +100,16 @@ async def test_any_other_step_costs_one(store: PostgresStore):
     assert transactions.count == 1
 
 
-async def test_worker_that_knows_nothing_of_the_run_reads_each_thing_once(store: PostgresStore, other: PostgresStore):
-    await other.save_observation("a", OBSERVATION)
-    await other.save_plan("a", ADOPTED)
-    async with counted(store) as transactions:
-        await step(store.batch())
-    assert transactions.count == 2 + 3
-    async with counted(store) as transactions:
-        await step(store.batch(), seq=2)
-    assert transactions.count == 2
+async def test_worker_that_knows_nothing_of_the_run_reads_each_thing_once(
+    store: PostgresStore, postgres: str, tenant: str
+):
+    await store.save_observation("a", OBSERVATION)
+    await store.save_plan("a", ADOPTED)
+    async with PostgresStore(postgres, tenant=tenant, connections=1) as newcomer:
+        for seq, expected in ((1, 2 + 3), (2, 2)):  # the run, its plan and what was seen
+            async with counted(newcomer) as transactions:
+                await step(newcomer.batch(), seq)
+            assert transactions.count == expected
 
 
 async def test_empty_flush_costs_nothing(store: PostgresStore):

@@ -113,9 +113,9 @@ def test_those_that_are_there_are_not_made_again(postgres: str):
     assert make_partitions(postgres) == ()
 
 
-async def enter(store: PostgresStore, url: str, run_id: str, month: str) -> None:
+async def enter(beginner: PostgresStore, store: PostgresStore, url: str, run_id: str, month: str) -> None:
     """A run that was entered in that month, with a row in each partitioned table."""
-    await store.begin(opening(run_id), TASK)
+    await beginner.begin(opening(run_id), TASK)
     rows(url, "UPDATE midcourse.runs SET month = %s WHERE id = %s RETURNING id", month, run_id)
     batch = store.batch()
     await batch.append(run_id, (Happened(seq=1, event=Started(at=1.0)),))
@@ -128,11 +128,14 @@ async def try_late_months(url: str, owner: str, tenant: str, role: str) -> None:
     migrate(owner, role=role)
     made = {table.name: partitions_of(url, table.name) for table in PARTITIONED}
     places = "SELECT run, tableoid::regclass::text FROM midcourse.{} ORDER BY run DESC"
-    async with PostgresStore(owner, tenant=tenant, role=role) as store:
+    async with (
+        PostgresStore(owner, tenant=tenant, role=role) as beginner,
+        PostgresStore(owner, tenant=tenant, role=role) as store,
+    ):
         for run_id, ahead in (("near", AHEAD + 1), ("far", AHEAD + 9)):
             sql = "SELECT (date_trunc('month', now()) + %s * interval '1 month')::date::text"
             ((month,),) = rows(url, sql, ahead)
-            await enter(store, url, run_id, str(month))
+            await enter(beginner, store, url, run_id, str(month))
         for table in made:
             default = f"midcourse.{table}_default"
             assert rows(url, places.format(table)) == [("near", default), ("far", default)]

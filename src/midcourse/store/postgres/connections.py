@@ -5,8 +5,8 @@ Not SQLAlchemy's engine: it takes as long to hand out a connection as PostgreSQL
 
 import asyncio
 import select
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 import psycopg
 from psycopg import AsyncConnection
@@ -41,15 +41,17 @@ class Connections:
 
     @asynccontextmanager
     async def one(self) -> AsyncGenerator[AsyncConnection]:
+        """Raises `ConnectionError` if the server cannot be reached, or went away in the middle."""
         async with self._free:
-            connection = await self._alive() or await self._open()
-            try:
-                yield connection
-            finally:
-                if connection.info.transaction_status == TransactionStatus.IDLE:
-                    self._idle.append(connection)
-                else:
-                    await connection.close()
+            with driver_errors_translated():
+                connection = await self._alive() or await self._open()
+                try:
+                    yield connection
+                finally:
+                    if connection.info.transaction_status == TransactionStatus.IDLE:
+                        self._idle.append(connection)
+                    else:
+                        await connection.close()
 
     async def close(self) -> None:
         while self._idle:
@@ -81,6 +83,15 @@ class Connections:
         if found is None or found[0] < SCHEMA_VERSION:
             has = f"schema {found[0]}" if found else "no schema of ours"
             raise FormatUnknown(f"the database has {has}, this version needs {SCHEMA_VERSION}: migrate it first")
+
+
+@contextmanager
+def driver_errors_translated() -> Generator[None]:
+    """So that nobody above has to know the driver to tell a server that is away from a bug."""
+    try:
+        yield
+    except psycopg.OperationalError as error:
+        raise ConnectionError(f"PostgreSQL: {str(error).strip()}") from error
 
 
 def _has_something_to_say(connection: AsyncConnection) -> bool:

@@ -48,8 +48,12 @@ class Database:
             if not found:
                 raise unknown(run_id)
             month = found[0][0]
-            self._months.put(run_id, month)
+            self.enter(run_id, month)
         return month
+
+    def enter(self, run_id: str, month: date) -> None:
+        """There is such a run, so nobody need ask."""
+        self._months.put(run_id, month)
 
     # --- memory
 

@@ -2,9 +2,9 @@
 
 MONTH = b"SELECT month FROM midcourse.runs WHERE id = %s"
 
-STATE = b"SELECT task, coalesce(state, opening) FROM midcourse.runs WHERE id = %s"
+STATE = b"SELECT month, task, coalesce(state, opening) FROM midcourse.runs WHERE id = %s"
 
-JOB = b"SELECT task, job FROM midcourse.runs WHERE id = %s"
+JOB = b"SELECT month, task, job FROM midcourse.runs WHERE id = %s"
 
 OPENING = b"SELECT opening FROM midcourse.runs WHERE id = %s"
 

@@ -55,6 +55,7 @@ class Records:
             entered = await (await connection.execute(ENTER, values)).fetchone()
         if entered is None:
             raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
+        self._database.enter(run.id, entered[0])
 
     async def run_with_key(self, key: str) -> str | None:
         rows = await self._database.rows(queries.LATEST_WITH_KEY, (key,))
@@ -86,7 +87,8 @@ class Records:
         rows = await self._database.rows(queries.JOB, (run_id,))
         if not rows:
             raise unknown(run_id)
-        task, job = rows[0]
+        month, task, job = rows[0]
+        self._database.enter(run_id, month)
         return decode(Task, task), job
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
@@ -94,7 +96,8 @@ class Records:
         rows = await self._database.rows(queries.STATE, (run_id,))
         if not rows:
             raise unknown(run_id)
-        task, state = rows[0]
+        month, task, state = rows[0]
+        self._database.enter(run_id, month)
         run = read_run(run_id, state)
         return state_after(run, await self._entries(run_id, run.seq)), decode(Task, task)
 

@@ -12,7 +12,7 @@ from midcourse.errors import RunBusy, TaskInvalid
 from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.audit import AuditRow
 from midcourse.store.postgres.batch import PostgresBatch
-from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections
+from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections, driver_errors_translated
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.queries import AUDIT
 from midcourse.store.postgres.records import Records
@@ -23,7 +23,10 @@ CLAIM = b"SELECT pg_try_advisory_lock(hashtextextended(current_setting('midcours
 
 
 class PostgresStore(Records):
-    """What a method wrote is on the server's disk when it returns. If it raises, it may be; write it again then.
+    """What a method wrote is on the server's disk when it returns.
+
+    If it raises `ConnectionError`, it may be or not: write it again when the server is back. The next call tries to
+    reach it anew.
 
     Many workers may share a database; each has one store for each tenant it works for, used in one event loop.
     """
@@ -50,7 +53,9 @@ class PostgresStore(Records):
         The server lets go of it when this process dies or the connection breaks, so whoever drives on after that may
         find itself refused by `keep`.
         """
-        with psycopg.connect(for_libpq(self._url), autocommit=True) as connection:
+        with driver_errors_translated():
+            connection = psycopg.connect(for_libpq(self._url), autocommit=True)
+        with connection:
             connection.execute(GREETING, self._greeting)
             if connection.execute(CLAIM, (run_id,)).fetchone() != (True,):
                 raise RunBusy(f"another process is driving run {run_id!r}")
