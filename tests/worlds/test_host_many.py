@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -19,7 +20,7 @@ from midcourse.worlds.host.start import host_in
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
 from midcourse.worlds.simulated import read_effects
-from tests.worlds.standing import DIARY, GATE, SHOP, SLEEPER, standing
+from tests.worlds.standing import DIARY, GATE, ROOT, SHOP, SLEEPER, standing
 from tests.worlds.support import Hand, ok
 from tests.worlds.test_host import until
 from tests.worlds.test_shop import fill_in
@@ -162,6 +163,47 @@ async def test_fifty_runs_are_taken_over_at_once_and_each_orders_once(tmp_path: 
     for number in range(50):
         (order,) = read_effects(tmp_path / f"{number}.jsonl")
         assert order.get("reference") == f"R-{number}"
+
+
+FROZEN = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from midcourse.worlds.host.start import host_in
+from tests.worlds.support import Hand
+from tests.worlds.test_host_many import shop
+from tests.worlds.test_shop import fill_in
+
+async def main(folder: Path) -> None:
+    world = shop(host_in(folder / "host.json"), "run-1", effects=str(folder / "effects.jsonl"))
+    await world.open()
+    await fill_in(hand := Hand(world))
+    call = hand.call("place_order", await hand.zone("Place order"))
+    os.kill(os.getpid(), signal.SIGSTOP)
+    print((await world.act(call)).reason, (await world.act(call)).reason)
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.parametrize("done_meanwhile", [True, False], ids=["ordered meanwhile", "barred meanwhile"])
+async def test_a_worker_that_was_frozen_right_before_it_acts_does_nothing(tmp_path: Path, done_meanwhile: bool) -> None:
+    log = tmp_path / "effects.jsonl"
+    async with serving(tmp_path) as (_, host):
+        frozen = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", FROZEN, str(tmp_path), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+        )
+        await until(lambda: "State:\tT" in Path(f"/proc/{frozen.pid}/status").read_text())
+        await (world := shop(host, "run-1", effects=str(log))).open()
+        hand = Hand(world)
+        if done_meanwhile:
+            hand.command = 100
+            ok(await hand.on("Place order", "place_order"))
+        await world.bar(8)
+        frozen.send_signal(signal.SIGCONT)
+        out, _ = await frozen.communicate()
+        assert out.split() == [b"fenced", b"fenced"]
+        assert len(read_effects(log)) == done_meanwhile
+        assert await hand.title() == ("Thank you for your order" if done_meanwhile else "Checkout")
 
 
 # --- their end
