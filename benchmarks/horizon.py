@@ -4,7 +4,8 @@
 
 Every arm runs the same tasks with the same planner in the same worlds, under three drift profiles whose parameters are in
 `midcourse.worlds.simulated.drift`. Runs are counted per arm and profile, spread evenly over the tasks. Truth is the world's
-own log. Tuning was done on seeds below 1,000; the seeds reported here begin at 10,000.
+own log. Tuning was done on seeds below 1,000; those reported here begin at 20,000, because the ones from 10,000 had been looked at
+once before admission was mended.
 
 completed    success was reported, and the world has the effect
 twice        runs in which an effect that must happen once happened more often
@@ -29,7 +30,7 @@ from arms import ABLATIONS, PLAIN, SEGMENTS, TASKS, Arm, Trial, run_trial
 from replayed import Again
 from report import RESULTS, Share, keep, machine, table
 
-FIRST_SEED = 10_000
+FIRST_SEED = 20_000
 CLAIMED_ELSEWHERE = {"1 segment": 30, "2 segments": 60, "3 segments": 85, "4 segments": 90, "unlimited": 95}
 """Completion in percent as the document that proposed the rolling horizon states it, without a method."""
 ARMS = (*SEGMENTS, PLAIN, *ABLATIONS)

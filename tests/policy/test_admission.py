@@ -109,6 +109,14 @@ def test_what_could_not_be_seen_was_not_tried(reason: str) -> None:
     assert repeats_failure(replace(run, seen=ref("f1", stale=True)), CLICK)
 
 
+def test_what_something_else_came_up_for_may_be_tried_again_once_that_is_gone() -> None:
+    unmet = tried(reason="expectation_unmet")
+    assert not repeats_failure(a_run(unmet, now=100.0), CLICK), "at once"
+    assert repeats_failure(a_run(unmet, seen="f2"), CLICK), "what came up is still there"
+    assert repeats_failure(a_run(tried(reason="expectation_unmet", after="f1")), CLICK), "nothing came up"
+    assert repeats_failure(a_run(replace(unmet, count=4)), CLICK), "as often as a step may be retried"
+
+
 def test_a_retry_is_refused_where_the_call_failed_for_good() -> None:
     busy = tried(reason="busy", at=1000.0, count=9)
     assert not repeats_failure(a_run(busy), CLICK, retry=True), "recovery has counted and waited"

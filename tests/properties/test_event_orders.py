@@ -145,9 +145,11 @@ class Failures:
             believed = step.effect != "irreversible" or event.evidence in EVIDENCE[event.status]
             if believed and event.status not in ("ok", "unknown") and event.reason != "world_lost":
                 after = turn.after.seen.fingerprint if turn.after.seen else ""
+                interrupted = event.reason == "expectation_unmet" and after != phase.before
+                before = after if interrupted else phase.before
                 if event.reason not in OUT_OF_SIGHT and kind_of(event.reason) == "other":
                     self.tried.append(
-                        Attempt(call=step.call, before=phase.before, after=after, reason=event.reason, at=event.at)
+                        Attempt(call=step.call, before=before, after=after, reason=event.reason, at=event.at)
                     )
         for _ in turn.sent(Act):
             assert turn.after.seen is not None

@@ -86,3 +86,22 @@ async def test_waiting_is_no_circle(rounds: int) -> None:
     played = await Stage(world=Swing(), planner=planner).play()
     assert played.ended == (True, False, "plan_complete")
     assert played.result.executions == rounds
+
+
+class Nagging(Swing):
+    """Between any two pages of a long form the same offer comes up, and is closed in the same way."""
+
+    def look(self) -> Scene:
+        if self.shown % 2:
+            return Scene("Offer", Zone(id="go", role="button", label="No, thank you"))
+        return Scene(
+            "Form", Zone(id="go", role="button", label="Next"), Zone(id="page", role="text", label=str(self.shown))
+        )
+
+
+async def test_a_pop_up_that_comes_up_again_after_progress_is_no_circle() -> None:
+    world = Nagging()
+    planner = Scripted(*[plan(click("go"), AGAIN)] * 10, PlanDraft(verdict="done"))
+    played = await Stage(world=world, planner=planner).play()
+    assert played.ended == (True, False, "plan_complete")
+    assert world.shown == 10

@@ -41,9 +41,14 @@ def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
 
 
 def with_walked(run: Run, segment: Segment) -> tuple[Walked, ...]:
-    """What the run remembers once it has got to the end of this plan."""
+    """What the run remembers once it has got to the end of this plan.
+
+    Something new is progress: a pop-up that comes up again after that is closed again, and no circle.
+    """
     before = _walked(run, plan_digest(segment.made_under, segment.steps))
     others = tuple(walked for walked in run.walked if walked is not before)
+    if before.times == 0:
+        others = tuple(replace(walked, times=1) for walked in others)
     return (*others, replace(before, times=before.times + 1))[-MOST_WALKED:]
 
 
@@ -85,12 +90,21 @@ def _tried(run: Run, step: PlannedStep) -> list[Attempt]:
 
 
 def _may_be_tried_again(run: Run, tried: list[Attempt]) -> bool:
-    """All of them were transient, and together no more than a step's retries."""
+    """All of them were transient or interrupted, and together no more than a step's retries."""
     times = sum(attempt.count for attempt in tried)
-    return times <= run.limits.max_step_retries and all(kind_of(attempt.reason) == "transient" for attempt in tried)
+    excused = all(kind_of(attempt.reason) == "transient" or _interrupted(run, attempt) for attempt in tried)
+    return times <= run.limits.max_step_retries and excused
+
+
+def _interrupted(run: Run, attempt: Attempt) -> bool:
+    """Something else came up in place of what was expected, a pop-up say, and is gone: the same may well work now."""
+    present = run.seen.fingerprint if run.seen else ""
+    return attempt.reason == "expectation_unmet" and present == attempt.before != attempt.after
 
 
 def _cooled_down_at(run: Run, tried: list[Attempt]) -> float:
     last = max(tried, key=lambda attempt: attempt.at)
+    if _interrupted(run, last):
+        return last.at
     times = sum(attempt.count for attempt in tried)
     return last.at + retry_delay(run.limits, last.reason, times - 1)
