@@ -10,13 +10,36 @@ from temporalio.exceptions import ApplicationError
 
 from midcourse.director.lost import lost
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, Command, Finish, Observe, Verify
+from midcourse.domain.command import (
+    Act,
+    AskPerson,
+    CheckDone,
+    Command,
+    Finish,
+    MakePlan,
+    Observe,
+    OpenWorld,
+    Record,
+    Verify,
+)
 from midcourse.domain.event import Acted, Event, Observed, Verified
 from midcourse.perform import Performer
-from midcourse.perform.ports import say
-from midcourse.ports.store import FleetStore, Happened
+from midcourse.ports.store import FleetStore, Happened, Standing
 from midcourse.runtimes.temporal.sessions import PortsFor, Sessions
 from midcourse.runtimes.temporal.wire import ACTIVITY, Done, Work, run_id_of
+
+PHASES: dict[type[Command], str] = {
+    OpenWorld: "opening",
+    Observe: "looking",
+    MakePlan: "planning",
+    Act: "acting",
+    Verify: "verifying",
+    CheckDone: "concluding",
+    AskPerson: "asking",
+    Record: "paused",
+    Finish: "ended",
+}
+"""What a run is while a command is performed."""
 
 
 class Activities:
@@ -37,7 +60,7 @@ class Activities:
         except OSError:
             raise  # a store or a host that cannot be reached now
         except Exception as bug:
-            raise ApplicationError(say(bug), type=type(bug).__name__, non_retryable=True) from bug
+            raise ApplicationError(str(bug), type=type(bug).__name__, non_retryable=True) from bug
 
     async def _perform(self, run_id: str, work: Work, *, ours: bool) -> Done:
         command, batch = work.command, self._store.batch()
@@ -47,11 +70,17 @@ class Activities:
         gone = reached.gone and not isinstance(command, Finish)
         event = _without_world(command) if gone else await Performer(ports).perform(command)
         event = replace(event, at=round(ports.clock.now(), 3))
-        await batch.append(run_id, (Happened(seq=work.seq, event=event),))
+        await batch.append(run_id, (Happened(seq=work.seq, event=event),), _standing_after(command))
         await batch.flush()
         if isinstance(command, Finish):
             self._sessions.release(run_id)
         return Done(event=event, queue=self._queue if reached.taken else "", gone=gone)
+
+
+def _standing_after(command: Command) -> Standing:
+    """As far as that is known here: the run may not go on before the answer is out."""
+    reason = command.reason if isinstance(command, Finish) else ""
+    return Standing(phase=PHASES[type(command)], final_reason=reason)
 
 
 def _without_world(command: Command) -> Event:

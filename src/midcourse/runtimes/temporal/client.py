@@ -119,8 +119,10 @@ class FleetClient:
         """This tenant's runs, newest first, as far as the engine still knows them; the store knows all."""
         wanted = ((TENANT, self._tenant), (STATUS, status), (WORLD, world), (FINAL_REASON, final_reason))
         query = " AND ".join(f"{key.name} = '{_quoted(value)}'" for key, value in wanted if value)
+        seen: set[str] = set()
         async for execution in self._client.list_workflows(query):
-            if execution.status != WorkflowExecutionStatus.CONTINUED_AS_NEW:
+            if execution.id not in seen and execution.status != WorkflowExecutionStatus.CONTINUED_AS_NEW:
+                seen.add(execution.id)  # earlier executions of the same run broke
                 yield _listed(execution)
 
 

@@ -13,9 +13,12 @@ TUNED = {
     "history.transferProcessorMaxPollRPS": "1000",
     "history.timerProcessorMaxPollRPS": "1000",
     "history.visibilityProcessorMaxPollRPS": "1000",
+    "history.timerProcessorMaxTimeShift": '"10ms"',
     "history.workflowIdReuseMinimalInterval": '"0s"',
 }
-"""The defaults are for a shared server: they add 40 ms after each activity, and a second to a young run that continues."""
+"""The defaults are for a server of many: they add 40 ms to each activity, and up to a second to each timer and each young
+run that continues.
+"""
 
 PATIENCE = 60.0
 

@@ -1,0 +1,167 @@
+"""A story on either runtime, and what is left of it: every turn without its times, the result, and the world's own log."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, cast
+
+from midcourse.app.vault import EnvironmentVault
+from midcourse.codec import encode
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event
+from midcourse.domain.result import Result
+from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.ports.store import Store
+from midcourse.ports.world import Call, World
+from midcourse.runtimes.temporal.attributes import status_of
+from midcourse.runtimes.temporal.wire import Word
+from midcourse.worlds.base import Outcome
+from midcourse.worlds.simulated.base import SimulatedWorld
+from tests.parity.stories import Story, staged
+from tests.runtimes.fleet import Cast, Fleet
+from tests.scenarios.stage import Stage
+
+TIMES = ("at", "timeout", "seconds", "expires_at", "wall_seconds")
+STANDING = ("asking", "paused")
+
+Tell: TypeAlias = Callable[[Word], Awaitable[str]]
+Status: TypeAlias = Callable[[], Awaitable[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    turns: list[tuple[Any, Any]]
+    """Each event and the commands that followed from it."""
+    result: Any
+    effects: list[Any]
+    replies: list[str]
+    """What came back to whoever said something."""
+
+
+async def play_locally(story: Story, run_id: str) -> Played:
+    script = Script(story)
+    stage = script.stage
+    agent = replace(stage.agent, world=script.world, planner=script.planner)
+    live = agent.start(stage.task, run_id=run_id)
+    standing = "running"
+
+    async def tell(word: Word) -> str:
+        return live.tell(word)
+
+    async def status() -> str:
+        return standing
+
+    async with script.told(tell, status):
+        async for turn in live:
+            standing = status_of(turn.run)
+    return await script.played(stage.store, run_id, await live.result())
+
+
+async def play_on_temporal(fleet: Fleet, story: Story, run_id: str) -> Played:
+    script = Script(story)
+    stage = script.stage
+    handle = fleet.runs.handle(run_id)
+
+    async def status() -> str:
+        return (await handle.describe()).status
+
+    approver = stage.agent.ports(stage.store, run_id, stage.task).approver
+    who = Cast(world=script.world, planner=script.planner, approver=approver, task=stage.task, vault=EnvironmentVault())
+    await fleet.begin(who, run_id)
+    async with script.told(handle.tell, status):
+        result = await handle.result()
+    return await script.played(fleet.store, run_id, result)
+
+
+class Script:
+    """Says at each cue what is to be said, to whichever runtime plays."""
+
+    def __init__(self, story: Story) -> None:
+        self.stage: Stage = staged(story.make())
+        self.world = cast(World, _Cued(self.stage.world, self))
+        self.planner: Planner = _Heard(self.stage.planner, self)
+        self._cues = story.cues
+        self._tell: Tell | None = None
+        self._replies: list[str] = []
+
+    @asynccontextmanager
+    async def told(self, tell: Tell, status: Status) -> AsyncGenerator[None]:
+        self._tell = tell
+        watching = asyncio.create_task(self._watch(status))
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+        if watching.done() and not watching.cancelled():
+            watching.result()
+
+    async def cue(self, when: str) -> None:
+        for cue in self._cues:
+            if cue.when == when:
+                assert self._tell is not None, "somebody listens"
+                self._replies.append(await self._tell(cue.says(self.stage)))
+
+    async def _watch(self, status: Status) -> None:
+        for cue in self._cues:
+            if cue.when in STANDING:
+                while await status() != cue.when:
+                    await asyncio.sleep(0.01)
+                assert self._tell is not None
+                self._replies.append(await self._tell(cue.says(self.stage)))
+
+    async def played(self, store: Store, run_id: str, result: Result) -> Played:
+        assert len(self._replies) == len(self._cues), "every cue came"
+        simulated = isinstance(self.stage.world, SimulatedWorld)
+        return Played(
+            turns=[
+                (_timeless(row.event, Event), _timeless(row.commands, tuple[Command, ...]))
+                for row in await store.journal(run_id)
+            ],
+            result=_timeless(result, Result),
+            effects=[(one.effect, one.values) for one in self.stage.effects] if simulated else [],
+            replies=self._replies,
+        )
+
+
+class _Cued:
+    """A world during whose acts something may be said."""
+
+    def __init__(self, world: World, script: Script) -> None:
+        self._world = world
+        self._script = script
+        self._acts = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    async def act(self, call: Call) -> Outcome:
+        self._acts += 1
+        await self._script.cue(f"act {self._acts}")
+        return await self._world.act(call)
+
+
+class _Heard:
+    """A planner during whose work something may be said."""
+
+    def __init__(self, planner: Planner, script: Script) -> None:
+        self._planner = planner
+        self._script = script
+        self._plans = 0
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self._plans += 1
+        await self._script.cue(f"plan {self._plans}")
+        return await self._planner.plan(context)
+
+
+def _timeless(value: object, kind: Any) -> Any:
+    return _without_times(json.loads(encode(value, kind)))
+
+
+def _without_times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_times(item) for name, item in value.items() if name not in TIMES}
+    return [_without_times(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,227 @@
+"""The scenarios as stories that any runtime can play: who is in it, and what is said to the run at which moment.
+
+They are the stages of `tests/scenarios` on a real clock, with waits cut short. What is said comes at a cue, not at a time:
+while the n-th act or plan is under way, or once a person is asked or the run is paused.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from midcourse.domain.approval import Decision
+from midcourse.domain.budget import Cost
+from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.expectation import Probe
+from midcourse.ports.clock import SystemClock
+from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.runtimes.temporal.wire import Word
+from midcourse.testing import Answers, Approves, FakeClock, Posts, Rejects, Rule, SamePlan, Scripted
+from midcourse.worlds.simulated import Arm, Desktop, Fault
+from midcourse.worlds.simulated.base import SimulatedWorld
+from tests.scenarios.stage import (
+    AGAIN,
+    Post,
+    Stage,
+    Thinking,
+    click,
+    endless,
+    example,
+    letter,
+    notepad_of_the_seed,
+    pick,
+    plan,
+    press,
+)
+from tests.scenarios.test_approval import Meanwhile, Obliging, ordering, three_lamps
+from tests.scenarios.test_complaints import DEAD_ICON, every_day, forgets_the_address, stuck_until_guided
+from tests.scenarios.test_every_fault import one_pick
+from tests.scenarios.test_failure_modes import Invoices, forgetting, garbled_at_first, insisting, invoice
+from tests.scenarios.test_order import MENDED, called
+from tests.scenarios.test_recapture import seen_through
+from tests.scenarios.test_replan_step import forgetful
+from tests.scenarios.test_seven_pages import seven_pages
+
+Says = Callable[[Stage], Word]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cue:
+    """`act 3`: during the third act. `asking`, `paused`: once it is."""
+
+    when: str
+    says: Says
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    make: Callable[[], Stage]
+    cues: tuple[Cue, ...] = ()
+
+
+SOON = 0.05
+
+
+class Pondering:
+    """Comes to no answer from the n-th question on."""
+
+    def __init__(self, planner: Planner, question: int) -> None:
+        self._planner = planner
+        self._left = question - 1
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self._left -= 1
+        if self._left < 0:
+            await asyncio.Event().wait()
+        return await self._planner.plan(context)
+
+
+def staged(stage: Stage) -> Stage:
+    """On a real clock, and nobody waits for long. How long ago the last act was makes no difference."""
+    if isinstance(stage.world, SimulatedWorld):
+        stage.world.keep_time_by(SystemClock())
+    task, done = stage.task, stage.task.done_when
+    if isinstance(done, Probe):
+        task = replace(task, done_when=replace(done, settles_after=0.0))
+    settings = {"retry_delay_seconds": SOON, **stage.settings, "max_retry_delay_seconds": SOON}
+    return replace(stage, task=task, clock=cast(FakeClock, SystemClock()), settings=settings)
+
+
+def impatient(rules: tuple[Rule, ...]) -> list[Rule]:
+    """The same rules, whose probes are to be believed soon."""
+
+    def sooner(step: Any) -> Any:
+        return replace(step, probe=replace(step.probe, settles_after=SOON)) if step.probe else step
+
+    return [replace(rule, steps=tuple(sooner(step) for step in rule.steps)) for rule in rules]
+
+
+def order(*faults: Fault, rules: Callable[[tuple[Rule, ...]], Any] | None = None, **more: Any) -> Stage:
+    quick = [replace(fault, seconds=min(fault.seconds, SOON)) for fault in faults]
+    return example("order", faults=quick, rules=lambda r: impatient(tuple(rules(r) if rules else r)), **more)
+
+
+def asked(person: Any, **more: Any) -> Stage:
+    return order(approver=person, approvals="always", **more)
+
+
+def at(when: str, word: Word) -> Cue:
+    return Cue(when=when, says=lambda _stage: word)
+
+
+def decision(verdict: Any, **more: Any) -> Cue:
+    """The answer to the last question."""
+
+    def says(stage: Stage) -> Word:
+        assert isinstance(stage.approver, Posts)
+        return ApprovalDecided(question=stage.approver.questions[-1].id, verdict=verdict, **more)
+
+    return Cue(when="asking", says=says)
+
+
+def openly(stage: Stage) -> Stage:
+    return replace(stage, task=replace(stage.task, done_when=None))
+
+
+YES, NO = Decision(verdict="approved"), Decision(verdict="rejected")
+PAUSE, RESUME, CANCEL = PauseAsked(), ResumeAsked(), CancelAsked()
+
+STORIES: dict[str, Story] = {
+    # tasks that ship
+    "order": Story(make=order),
+    "notepad": Story(make=lambda: example("notepad")),
+    "notepad of the seed": Story(make=notepad_of_the_seed),
+    "report": Story(make=lambda: example("report")),
+    "invoice": Story(make=lambda: example("invoice")),
+    "quest": Story(make=lambda: example("quest")),
+    "tabletop": Story(make=lambda: example("tabletop")),
+    "unreachable cube": Story(make=lambda: example("unreachable_cube")),
+    "one pick": Story(make=one_pick),
+    "seven pages": Story(make=lambda: seven_pages()[0]),
+    # trouble
+    **{
+        f"order, {called(fault)}": Story(make=lambda fault=fault: order(fault))
+        for fault in MENDED
+        if fault.kind != "stored_late"
+    },
+    "order, stored late": Story(
+        make=lambda: example("order", faults=[Fault(kind="stored_late", skill="place_order", seconds=0.9)])
+    ),
+    "order, success shown and nothing stored": Story(make=lambda: order(Fault(kind="success_not_stored"))),
+    "order, nothing to be seen at first": Story(make=lambda: order(Fault(kind="look_fails", times=3))),
+    "report, session expires": Story(make=lambda: example("report", faults=[Fault(kind="expired", nth=2)])),
+    "notepad, stale zones": Story(make=lambda: seen_through("error", until=10_000)[0]),
+    "notepad, a look that never ends": Story(make=lambda: seen_through("timeout")[0]),
+    "no __replan__ in the plans": Story(make=lambda: example("notepad", rules=forgetful)),
+    "a duplicate is refused": Story(make=lambda: order(Fault(kind="stored_but_error"), rules=insisting)),
+    "a duplicate shows late": Story(make=lambda: order(Fault(kind="stored_but_error"), rules=forgetting)),
+    "seven invoices": Story(
+        make=lambda: Stage(
+            world=Invoices(),
+            planner=Scripted(
+                plan(*(step for number in range(1, 8) for step in invoice(number)), AGAIN),
+                plan(*invoice(7), final=True),
+            ),
+            settings={"approvals": "never"},
+        )
+    ),
+    # planners that fail
+    "empty replan": Story(make=lambda: example("notepad", planner=Scripted(plan(press("Win"), AGAIN), plan()))),
+    "the same failure again": Story(make=lambda: Stage(world=Arm(), planner=SamePlan([pick("blue_cup"), AGAIN]))),
+    "a click that nothing comes of": Story(make=lambda: example("notepad", planner=SamePlan([DEAD_ICON]))),
+    "nothing but __replan__": Story(make=lambda: example("notepad", planner=SamePlan([AGAIN]))),
+    "garbled": Story(make=lambda: Stage(world=Desktop(), planner=Thinking(garbled_at_first))),
+    "never makes sense": Story(make=lambda: Stage(world=Desktop(), planner=SamePlan([click("no_such_zone")]))),
+    # ceilings
+    "endless": Story(make=lambda: endless(max_segments=6)),
+    "too many tokens": Story(make=lambda: endless(Cost(calls=1, tokens=900), max_tokens=5000, plan_tokens=1000)),
+    "few calls": Story(make=lambda: order(max_calls=2)),
+    # approvals
+    "approved": Story(make=lambda: asked(Approves())),
+    "rejected": Story(make=lambda: asked(Rejects())),
+    "rejected with guidance": Story(
+        make=lambda: (lambda stage: replace(stage, planner=Obliging(stage.planner)))(
+            asked(Answers(replace(NO, guidance="Make it two, please"), YES))
+        )
+    ),
+    "approved later": Story(make=lambda: asked(Posts()), cues=(decision("approved"),)),
+    "rejected later": Story(make=lambda: asked(Posts()), cues=(decision("rejected", by="Ada"),)),
+    "nobody answers": Story(make=lambda: asked(Posts(), approval_seconds=1.5)),
+    "the basket changes": Story(make=lambda: ordering(Meanwhile(three_lamps, YES, YES))),
+    "several letters": Story(
+        make=lambda: Stage(
+            world=Post(),
+            planner=Scripted(plan(letter("Ada"), letter("Grace"), final=True)),
+            approver=Approves(doubt="happened"),
+        )
+    ),
+    "one approval for all days": Story(
+        make=lambda: Stage(world=Post(closed=3), planner=Thinking(every_day), approver=Approves(doubt="happened"))
+    ),
+    "a form that is turned down": Story(
+        make=lambda: order(rules=lambda rules: map(forgets_the_address, rules), approver=Rejects())
+    ),
+    # people interfere
+    "paused while acting": Story(make=order, cues=(at("act 3", PAUSE), at("paused", RESUME))),
+    "paused while ordering": Story(make=order, cues=(at("act 5", PAUSE), at("paused", RESUME))),
+    "paused while planning": Story(make=order, cues=(at("plan 2", PAUSE), at("paused", RESUME))),
+    "paused and resumed at once": Story(make=order, cues=(at("act 2", PAUSE), at("act 2", RESUME))),
+    "cancelled while acting": Story(make=order, cues=(at("act 3", CANCEL),)),
+    "cancelled while ordering": Story(make=order, cues=(at("act 5", CANCEL),)),
+    "cancelled while in doubt": Story(make=lambda: order(Fault(kind="stored_but_error")), cues=(at("act 5", CANCEL),)),
+    "cancelled while planning": Story(
+        make=lambda: (lambda stage: replace(stage, planner=Pondering(stage.planner, 2)))(order()),
+        cues=(at("plan 2", CANCEL),),
+    ),
+    "cancelled while asked": Story(make=lambda: asked(Posts()), cues=(at("asking", CANCEL),)),
+    "cancelled while paused": Story(make=order, cues=(at("act 1", PAUSE), at("paused", CANCEL))),
+    "paused while asked": Story(
+        make=lambda: asked(Posts()), cues=(at("asking", PAUSE), decision("approved"), at("paused", RESUME))
+    ),
+    "guided": Story(make=order, cues=(at("act 1", Guided(text="Be quick")),)),
+    "guided out of a loop": Story(
+        make=lambda: openly(example("notepad", planner=Thinking(stuck_until_guided))),
+        cues=(at("act 1", Guided(text="Use the keyboard")),),
+    ),
+    "answers to no question": Story(make=order, cues=(at("act 1", ApprovalDecided(question=7, verdict="approved")),)),
+}

@@ -1,0 +1,117 @@
+"""A small fleet in this process: a worker and a client of a real server, and runs whose worlds are within reach."""
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import Client, WorkflowHandle, WorkflowHistory
+
+from midcourse.app.agent import new_run
+from midcourse.app.wiring import load_job, planner_for
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.perform import Ports
+from midcourse.ports.approver import Approver
+from midcourse.ports.clock import SystemClock
+from midcourse.ports.planner import Planner
+from midcourse.ports.store import FleetStore
+from midcourse.ports.vault import Vault
+from midcourse.ports.world import World
+from midcourse.runtimes.temporal.client import FleetClient, RunHandle
+from midcourse.runtimes.temporal.wire import Pace, workflow_id
+from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
+from midcourse.testing import Approves
+from midcourse.worlds.simulated import Fault, Happened, Shop
+from midcourse.worlds.simulated.base import SimulatedWorld
+from tests.harness import Safe
+from tests.scenarios.stage import kept
+
+QUICK = Pace(heartbeat_seconds=2.0, session_seconds=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cast:
+    """Whom a run meets."""
+
+    world: World
+    planner: Planner
+    task: Task
+    approver: Approver = field(default_factory=Approves)
+    vault: Vault = field(default_factory=Safe)
+
+
+@dataclass(kw_only=True)
+class Fleet:
+    client: Client
+    store: FleetStore
+    tenant: str
+    pace: Pace = QUICK
+    casts: dict[str, Cast] = field(default_factory=dict[str, Cast])
+
+    @property
+    def runs(self) -> FleetClient:
+        return FleetClient(self.client, store=self.store, tenant=self.tenant, pace=self.pace)
+
+    async def ports_for(self, run_id: str) -> Ports:
+        cast = self.casts[run_id]
+        return Ports(
+            run_id=run_id,
+            task=cast.task,
+            world=cast.world,
+            planner=cast.planner,
+            approver=cast.approver,
+            store=self.store,
+            clock=SystemClock(),
+            vault=cast.vault,
+        )
+
+    def enter(self, cast: Cast, run_id: str = "") -> Run:
+        run = new_run(cast.task, run_id or f"r-{secrets.token_hex(4)}")
+        self.casts[run.id] = cast
+        return run
+
+    async def begin(self, cast: Cast, run_id: str = "") -> RunHandle:
+        return await self.runs.begin(self.enter(cast, run_id), cast.task, world=cast.world.name)
+
+    async def until(self, handle: RunHandle, status: str) -> None:
+        async with asyncio.timeout(60):
+            while (await handle.describe()).status != status:
+                await asyncio.sleep(0.02)
+
+    def worker(self, **capacity: Any) -> FleetWorker:
+        usual = Capacity(heartbeat_seconds=self.pace.heartbeat_seconds, sticky_seconds=1.0, shutdown_seconds=5.0)
+        return FleetWorker(
+            self.client,
+            store=self.store,
+            ports_for=self.ports_for,
+            tenant=self.tenant,
+            capacity=replace(usual, **capacity),
+        )
+
+    def execution(self, run_id: str) -> WorkflowHandle[Any, Any]:
+        """As the engine knows it."""
+        return self.client.get_workflow_handle(workflow_id(self.tenant, run_id))
+
+    async def history(self, run_id: str) -> WorkflowHistory:
+        return await self.execution(run_id).fetch_history()
+
+
+def order(*faults: Fault, **limits: Any) -> Cast:
+    """The task that ships, its shop in this process, and in a session that another worker finds as it was."""
+    job = load_job("order", {})
+    task = replace(job.task, limits=replace(job.task.limits, **limits))
+    world = kept(Shop, faults=faults, **job.file.world.options)
+    return Cast(world=world, planner=planner_for(job.file.planner), task=task)
+
+
+def effects(cast: Cast) -> tuple[Happened, ...]:
+    """What the world itself says has happened."""
+    assert isinstance(cast.world, SimulatedWorld)
+    return cast.world.effects.present(float("inf"))
+
+
+def kinds(history: WorkflowHistory) -> list[str]:
+    """The events of a history by their names: `ACTIVITY_TASK_SCHEDULED`."""
+    return [EventType.Name(event.event_type).removeprefix("EVENT_TYPE_") for event in history.events]
