@@ -1,0 +1,83 @@
+"""The trials of a fleet: real PostgreSQL, real Temporal, a world host, and workers that are killed, frozen or cut off.
+
+    python benchmarks/chaos.py --runs 1000 --json
+
+Every run goes through the eight counters of an office (office.py), among them irreversible ones, and ones that do what they
+should and then show an error or never answer. Effects and acts are counted in the office's own log; counted.py says how.
+
+kill      trial 1    workers are killed with -9, each run at least once while a command of it was under way
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+sys.path.insert(0, str(Path(__file__).parent))
+import chaos_kill
+from counted import CLAIMS
+from fleet import Given
+from report import keep, machine, table
+
+Trial: TypeAlias = Callable[[Given], Awaitable[dict[str, Any]]]
+TRIALS: dict[str, Trial] = {"kill": chaos_kill.trial}
+
+
+def is_right(found: dict[str, Any]) -> bool:
+    return (
+        not any(found.get(claim) for claim in CLAIMS)
+        and found.get("asked", 0) <= found.get("asked_bar", 0)
+        and not found["again"]["differing"]
+        and not found["replays"]["nondeterministic"]
+    )
+
+
+async def main(options: argparse.Namespace) -> int:
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="midcourse-chaos-") as name:
+        given = Given(
+            folder=Path(name) / "site",
+            runs=options.runs,
+            first_seed=options.first_seed,
+            concurrency=options.concurrency,
+            workers=options.workers,
+            heartbeat=options.heartbeat,
+            say=lambda text: print(text, file=sys.stderr),
+        )
+        found = await TRIALS[options.trial](given)
+    summary = {
+        **found,
+        "trial": options.trial,
+        "workers": options.workers,
+        "concurrency": options.concurrency,
+        "heartbeat_seconds": options.heartbeat,
+        "first_seed": options.first_seed,
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+    }
+    told = table(["", options.trial], [[name, str(value)] for name, value in summary.items()])
+    if options.keep:
+        command = f"python benchmarks/chaos.py --trial {options.trial} --runs {options.runs} --json --keep"
+        keep(f"chaos_{options.trial}", command, summary, told)
+    if not options.json:
+        print(told)
+    print(json.dumps(summary))
+    return 0 if is_right(found) else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trial", default="kill", choices=TRIALS)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--concurrency", type=int, default=12, help="runs at a time")
+    parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--heartbeat", type=float, default=1.0, help="seconds; the sticky time-out is the same")
+    parser.add_argument("--keep", action="store_true", help="write what it found into benchmarks/results")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
+    sys.exit(asyncio.run(main(parser.parse_args())))

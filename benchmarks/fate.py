@@ -1,0 +1,120 @@
+"""Points in a worker's code at which its process is killed or frozen, once for each run that asks for it.
+
+row        before an act is written down as dispatched: reversible and irreversible ones only
+act        all is checked and written down; the act is sent next
+acting     the world is at it
+acted      the world has answered; nothing of it is written down
+outcome    the outcome is written down; the engine does not know yet
+"""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.outcome import Outcome
+from midcourse.ports.store import Batch, FleetStore
+from midcourse.ports.world import Call, World
+
+Point: TypeAlias = Literal["row", "act", "acting", "acted", "outcome"]
+POINTS: tuple[Point, ...] = ("row", "act", "acting", "acted", "outcome")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doom:
+    point: Point
+    zone: str
+    """At the first act on this zone."""
+    freeze: bool = False
+
+
+class Fate:
+    """Who has met it is written down first: whoever takes the run over is spared."""
+
+    def __init__(self, deaths: Path, doom_of: Callable[[str], Doom | None]) -> None:
+        self._deaths = deaths
+        self._doom_of = doom_of
+
+    def concerns(self, run_id: str) -> bool:
+        return self._doom_of(run_id) is not None
+
+    def awaits(self, run_id: str, zone: str, point: Point) -> bool:
+        doom = self._doom_of(run_id)
+        return doom is not None and (doom.zone, doom.point) == (zone, point) and not self._mark(run_id).exists()
+
+    def strike(self, run_id: str, zone: str, point: Point, command: int) -> None:
+        doom = self._doom_of(run_id)
+        if doom is None or not self.awaits(run_id, zone, point):
+            return
+        met = {"run": run_id, "point": point, "command": command, "pid": os.getpid(), "at": time.time()}
+        self._mark(run_id).write_text(json.dumps(met), encoding="utf-8")
+        os.kill(os.getpid(), signal.SIGSTOP if doom.freeze else signal.SIGKILL)
+
+    def _mark(self, run_id: str) -> Path:
+        return self._deaths / f"{run_id}.json"
+
+
+class FatedWorld:
+    def __init__(self, world: World, fate: Fate, run_id: str) -> None:
+        self._world = world
+        self._fate = fate
+        self._run_id = run_id
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    async def act(self, call: Call) -> Outcome:
+        self._fate.strike(self._run_id, call.zone, "act", call.command)
+        acting = asyncio.create_task(self._world.act(call))
+        if self._fate.awaits(self._run_id, call.zone, "acting"):
+            await asyncio.wait([acting], timeout=0.03)
+            self._fate.strike(self._run_id, call.zone, "acting", call.command)
+        outcome = await acting
+        self._fate.strike(self._run_id, call.zone, "acted", call.command)
+        return outcome
+
+
+class FatedStore:
+    def __init__(self, store: FleetStore, fate: Fate) -> None:
+        self._store = store
+        self._fate = fate
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def batch(self) -> "FatedBatch":
+        return FatedBatch(self._store.batch(), self._fate)
+
+
+class FatedBatch:
+    def __init__(self, batch: Batch, fate: Fate) -> None:
+        self._batch = batch
+        self._fate = fate
+        self._ended: tuple[str, str, int] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._batch, name)
+
+    async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
+        zone = await self._zone(run_id, entry) if self._fate.concerns(run_id) else ""
+        if entry.outcome is None and entry.barred_at is None:
+            self._fate.strike(run_id, zone, "row", entry.command)
+        await self._batch.write_ledger(run_id, entry)
+        if entry.outcome is not None:
+            self._ended = run_id, zone, entry.command
+
+    async def flush(self) -> None:
+        await self._batch.flush()
+        if self._ended is not None:
+            run_id, zone, command = self._ended
+            self._fate.strike(run_id, zone, "outcome", command)
+
+    async def _zone(self, run_id: str, entry: LedgerEntry) -> str:
+        plan = await self._batch.plan(run_id, entry.version)
+        return plan.steps[entry.index].zone if plan else ""

@@ -1,0 +1,197 @@
+"""The world of the fleet's trials: an office whose counters are to be visited once each, with a log of its own.
+
+Whatever anybody believes to have done, the log has it: every act that began and how it was answered, and every effect with
+the time from which it is there. One JSON line each, for all offices of a host.
+"""
+
+import asyncio
+import json
+import time
+from collections import Counter as Tally
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from midcourse.domain.skill import Effect
+from midcourse.ports.world import Call
+from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, probe, skill
+
+Shown: TypeAlias = Literal["lasting", "probe", "toast"]
+"""How one can find out later that a counter was visited: the screen shows it for good; a probe knows; not at all, but for
+a toast that is gone soon."""
+Fault: TypeAlias = Literal["", "error", "timeout", "late", "refused"]
+"""What the first visit meets: it is done and an error shown; done and never answered; an error, and done some time later;
+an error, and nothing done."""
+
+SKILLS: dict[Effect, str] = {"read": "consult", "set_state": "enter", "reversible": "reserve", "irreversible": "send"}
+FLOOR = 4
+"""Counters on a floor. The last one of a floor leads to the next."""
+TROUBLE = "Something went wrong"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counter:
+    effect: Effect
+    shown: Shown = "lasting"
+    fault: Fault = ""
+
+    @property
+    def skill(self) -> str:
+        return SKILLS[self.effect]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One line of the log."""
+
+    what: Literal["began", "ended", "effect"]
+    run: str
+    counter: int
+    at: float
+    command: int = 0
+    status: str = ""
+
+
+class Office(BaseWorld):
+    """`padding` is how many characters every look carries along, as a screenshot would."""
+
+    blocks = False
+
+    def __init__(
+        self,
+        *,
+        run: str,
+        log: str,
+        counters: Sequence[Mapping[str, Any]],
+        act_seconds: float = 0.05,
+        late_seconds: float = 0.5,
+        timeout_seconds: float = 0.2,
+        toast_seconds: float = 1.0,
+        padding: int = 0,
+    ) -> None:
+        super().__init__()
+        self._run = run
+        self._log = Path(log)
+        self._counters = {number: Counter(**one) for number, one in enumerate(counters, start=1)}
+        self._act_seconds = act_seconds
+        self._late_seconds = late_seconds
+        self._timeout_seconds = timeout_seconds
+        self._toast_seconds = toast_seconds
+        self._padding = padding
+        self._there_from: dict[int, float] = {}
+        self._visits: Tally[int] = Tally()
+        self._toast = 0, 0.0
+        self._error = False
+        self._looks = 0
+
+    # --- what can be done
+
+    @skill(effect="read")
+    async def consult(self, zone: Zone) -> Outcome | None:
+        """Ask at a counter."""
+        return await self._visit(zone)
+
+    @skill
+    async def enter(self, zone: Zone) -> Outcome | None:
+        """Have something entered; twice is the same as once."""
+        return await self._visit(zone)
+
+    @skill(effect="reversible")
+    async def reserve(self, zone: Zone) -> Outcome | None:
+        """Reserve something; twice is two reservations."""
+        return await self._visit(zone)
+
+    @skill(effect="irreversible")
+    async def send(self, zone: Zone) -> Outcome | None:
+        """Have something sent."""
+        return await self._visit(zone)
+
+    @skill
+    def dismiss(self, zone: Zone) -> None:
+        """Leave an error behind."""
+        self._error = False
+
+    @probe
+    def visited(self, counter: int) -> bool:
+        """Whether what this counter does is done."""
+        return self._is_there(counter)
+
+    @probe
+    def all_visited(self) -> bool:
+        return all(self._is_there(number) for number in self._counters)
+
+    # --- what is seen
+
+    def look(self) -> Scene:
+        self._looks += 1
+        picture = (Zone(id="picture", role="image", label=self._picture()),) if self._padding else ()
+        if self._error:
+            return Scene(TROUBLE, Zone(id="ok", role="button", label="OK"), *picture)
+        floor = self._floor()
+        first = floor * FLOOR + 1
+        zones = (self._zone(number) for number in range(first, first + FLOOR) if number in self._counters)
+        return Scene(f"Floor {floor + 1}", *zones, *self._shown_toast(), *picture)
+
+    def _floor(self) -> int:
+        last = (len(self._counters) - 1) // FLOOR
+        return next((floor for floor in range(last) if not self._is_there((floor + 1) * FLOOR)), last)
+
+    def _zone(self, number: int) -> Zone:
+        lasting = self._counters[number].shown == "lasting"
+        state = (("visited", self._is_there(number)),) if lasting else ()
+        return Zone(id=f"counter_{number}", role="counter", label=f"Counter {number}", state=state)
+
+    def _shown_toast(self) -> tuple[Zone, ...]:
+        number, until = self._toast
+        return (Zone(id="toast", role="toast", label=f"Thanks from {number}"),) if time.time() < until else ()
+
+    def _picture(self) -> str:
+        return f"{self._looks:08}".ljust(self._padding, "x")
+
+    def _is_there(self, number: int) -> bool:
+        return time.time() >= self._there_from.get(number, float("inf"))
+
+    # --- what happens
+
+    async def _attempt(self, call: Call) -> Outcome:
+        number = int(call.zone.removeprefix("counter_")) if call.zone.startswith("counter_") else 0
+        self._write(Line(what="began", run=self._run, counter=number, at=time.time(), command=call.command))
+        outcome = await super()._attempt(call)
+        ended = Line(what="ended", run=self._run, counter=number, at=time.time(), command=call.command)
+        self._write(Line(**{**asdict(ended), "status": outcome.status}))
+        return outcome
+
+    async def _visit(self, zone: Zone) -> Outcome | None:
+        number = int(zone.id.removeprefix("counter_"))
+        counter = self._counters[number]
+        self._visits[number] += 1
+        fault = counter.fault if self._visits[number] == 1 else ""
+        await asyncio.sleep(self._act_seconds)
+        if fault != "refused":
+            self._do(number, counter, time.time() + (self._late_seconds if fault == "late" else 0.0))
+        if fault == "timeout":
+            await asyncio.sleep(self._timeout_seconds)
+            return Outcome(status="unknown", reason="timeout", detail="no answer in time")
+        self._error = fault in ("error", "late", "refused")
+        if not fault:
+            self._toast = number, time.time() + self._toast_seconds
+        return None
+
+    def _do(self, number: int, counter: Counter, at: float) -> None:
+        """Asking has no effect, and entering the same again has none either."""
+        new = number not in self._there_from
+        self._there_from.setdefault(number, at)
+        if counter.effect in ("reversible", "irreversible") or (counter.effect == "set_state" and new):
+            self._write(Line(what="effect", run=self._run, counter=number, at=at))
+
+    def _write(self, line: Line) -> None:
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(line)) + "\n")
+
+
+def read_log(log: Path) -> list[Line]:
+    """Whole lines only: somebody may be writing."""
+    if not log.exists():
+        return []
+    return [Line(**json.loads(line)) for line in log.read_text(encoding="utf-8").split("\n")[:-1]]
