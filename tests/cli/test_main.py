@@ -8,7 +8,21 @@ import pytest
 
 from tests.cli.conftest import Cli
 
-COMMANDS = ("run", "resume", "runs", "show", "plans", "replay", "fork", "host", "worker", "examples", "settings")
+COMMANDS = (
+    "run",
+    "resume",
+    "runs",
+    "show",
+    "plans",
+    "replay",
+    "fork",
+    "host",
+    "up",
+    "down",
+    "worker",
+    "examples",
+    "settings",
+)
 
 
 def test_version(cli: Cli) -> None:

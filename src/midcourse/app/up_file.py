@@ -20,6 +20,8 @@ class Part:
     address: str
     process: Process
     log: str
+    ui: str = ""
+    """Where a person can look at it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from midcourse.cli.options import (
     Change,
     Concurrency,
     Current,
+    DetachUp,
     Diff,
     ExampleName,
     Fleet,
@@ -272,6 +273,46 @@ def host_command(
         json=json,
     )
     raise typer.Exit(code)
+
+
+@app.command(
+    name="up",
+    epilog=teach(
+        ("midcourse up", "in a terminal of its own; Ctrl-C stops all of it"),
+        ("midcourse up --detach", "in the background, until midcourse down"),
+    ),
+)
+def up_command(detach: DetachUp = False, set_: Home = None, json: OnceJson = False) -> None:
+    """Start a whole fleet on this machine, for development.
+
+    PostgreSQL, Temporal with its web page, a host for worlds and a worker: no
+    installation besides pip install 'midcourse\\[up]', no container, nothing that
+    another machine can reach. The other commands find it by themselves.
+
+    What it keeps is in .midcourse/up. Started again, it goes on from there;
+    started while it runs, it starts what is missing and nothing else.
+
+    Exit codes: 0 stopped, or up and left running; 2 it could not start.
+    """
+    from midcourse.cli.up import up
+
+    raise typer.Exit(up(set_ or [], detach=detach, json=json))
+
+
+@app.command(
+    name="down",
+    epilog=teach(
+        ("midcourse down", "stop what midcourse up --detach left running"),
+    ),
+)
+def down_command(set_: Home = None, json: Json = False) -> None:
+    """Stop the fleet that `midcourse up` started here, and nothing else.
+
+    Its runs are kept, and go on when it is started again.
+    """
+    from midcourse.cli.up import down
+
+    raise typer.Exit(down(set_ or [], json=json))
 
 
 @app.command(

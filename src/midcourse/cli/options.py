@@ -120,6 +120,9 @@ Fleet = Annotated[
 Current = Annotated[
     bool, typer.Option("--current", help="From now on new runs begin on this worker's build, and others move to it.")
 ]
+DetachUp = Annotated[
+    bool, typer.Option("--detach", "-d", help="Leave it running and return; `midcourse down` stops it.")
+]
 OnceJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it is up, and nothing else.")]
 
 
