@@ -9,6 +9,7 @@ import pytest
 from midcourse.domain.event import Planned
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
+from midcourse.domain.plan import Draft
 from tests.harness import ORDER_PENS, Bench, Shop, draft
 
 SIGN = Zone(id="note", role="text", label="Nothing was ordered")
@@ -115,6 +116,17 @@ async def test_a_harmless_step_that_the_ledger_never_saw_is_undecided() -> None:
     await bench.ready()
     verified = await bench.verify(await bench.planned(draft("name", "fill", text="x")))
     assert verified.verdict == "undecided"
+
+
+@pytest.mark.parametrize("step", [draft("name", "peek"), draft("name", "fill", text="x"), draft("name", "nudge")])
+async def test_a_step_on_record_as_done_is_not_done_again(step: Draft) -> None:
+    """Whoever performed it died after writing it down, and before telling anybody."""
+    bench = Bench()
+    await bench.ready()
+    planned = await bench.planned(step)
+    acted = await bench.act(planned)
+    assert (acted.status, acted.evidence) == ("ok", "")
+    assert (await bench.verify(planned)).verdict == "happened"
 
 
 async def test_an_expectation_that_is_seen_now_decides() -> None:

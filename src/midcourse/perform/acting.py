@@ -205,6 +205,8 @@ async def verify(ports: Ports, command: Verify) -> Verified:
     if entry.outcome is not None and entry.outcome.evidence:
         happened = entry.outcome.status == "ok"
         return _decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
+    if entry.outcome is not None and entry.outcome.status == "ok" and step.effect != "irreversible":
+        return Verified(answers=command.id, verdict="happened", detail="it is on record as done")
     over = _answered(entry) or (ports.world.fences and not unbarred)
     if over and entry.barred_at is None:
         entry = replace(entry, barred_at=ports.clock.now())
