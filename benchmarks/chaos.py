@@ -6,6 +6,7 @@ Every run goes through the eight counters of an office (office.py), among them i
 should and then show an error or never answer. Effects and acts are counted in the office's own log; counted.py says how.
 
 kill      trial 1    workers are killed with -9, each run at least once while a command of it was under way
+points    trials 2, 3: every kind of step at every place, the worker killed at every named point of it (fate.py)
 """
 
 import argparse
@@ -20,12 +21,13 @@ from typing import Any, TypeAlias
 
 sys.path.insert(0, str(Path(__file__).parent))
 import chaos_kill
+import chaos_points
 from counted import CLAIMS
 from fleet import Given
 from report import keep, machine, table
 
 Trial: TypeAlias = Callable[[Given], Awaitable[dict[str, Any]]]
-TRIALS: dict[str, Trial] = {"kill": chaos_kill.trial}
+TRIALS: dict[str, Trial] = {"kill": chaos_kill.trial, "points": chaos_points.trial}
 
 
 def is_right(found: dict[str, Any]) -> bool:

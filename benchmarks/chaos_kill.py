@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from account import Account, account_of, all_histories
-from counted import count_all, summed_up
+from counted import count_all, summed_up, tell_of_wrong_ones
 from errand import Errand, usual_errand
 from fate import Doom
 from fleet import Fleet, Given, carry_out, fleet_at, site_in
@@ -141,14 +141,11 @@ async def trial(given: Given) -> dict[str, Any]:
         given.say("reading what they left behind")
         accounts = [await account_of(fleet, run) for run in errands]
         log, calls = read_log(site.log), Tail(site.calls).new()
-    found = summed_up(count_all(errands, accounts, log, calls))
-    for account in accounts:
-        if account.run in found.get("look_at", ()):
-            given.say(f"{account.run}: {errands[account.run].counters}")
-            given.say(account.story(line for line in log if line.run == account.run))
+    found = count_all(errands, accounts, log, calls)
+    tell_of_wrong_ones(given, errands, accounts, found, log)
     kills = what_kills_met(killer.kills, accounts, log, given.heartbeat)
     replays = asdict(await replay(all_histories(accounts)))
-    return {**found, **kills, "replays": replays, **({"trouble": trouble} if trouble else {})}
+    return {**summed_up(found), **kills, "replays": replays, **({"trouble": trouble} if trouble else {})}
 
 
 def what_kills_met(kills: list[Kill], accounts: list[Account], log: list[Line], heartbeat: float) -> dict[str, Any]:

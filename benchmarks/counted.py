@@ -16,6 +16,7 @@ from typing import Any
 
 from account import Account
 from errand import Errand
+from fleet import Given
 from office import Line
 from replayed import Again
 
@@ -75,6 +76,19 @@ def summed_up(found: Mapping[str, Counted]) -> dict[str, Any]:
     wrong = sorted(run for run, one in found.items() if one.wrong)
     again = asdict(sum((one.again for one in found.values()), Again()))
     return {"runs": len(found), **total, "again": again, **({"look_at": wrong} if wrong else {})}
+
+
+def tell_of_wrong_ones(
+    given: Given,
+    errands: Mapping[str, Errand],
+    accounts: Iterable[Account],
+    found: Mapping[str, Counted],
+    log: list[Line],
+) -> None:
+    for account in accounts:
+        if found[account.run].wrong:
+            given.say(f"\n{account.run}: {found[account.run]}\n{errands[account.run]}\n{account.result}")
+            given.say(account.story(line for line in log if line.run == account.run))
 
 
 # --- one by one

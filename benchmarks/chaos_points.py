@@ -1,0 +1,131 @@
+"""Trials 2 and 3: every kind of step at every place in a run, and the worker killed at every point of it, once a run.
+
+before_dispatch      runs whose worker died before anything was sent: all must come to their end, and nobody be asked
+undecidable          irreversible steps of which nothing tells whether they happened: a person must be asked about each
+"""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import Any
+
+from account import Account, account_of, all_histories
+from counted import count_all, summed_up, tell_of_wrong_ones
+from errand import USUAL, Errand
+from fate import POINTS, Doom, Point
+from fleet import Fleet, Given, carry_out, fleet_at, site_in
+from histories import replay
+from office import Counter, Fault, read_log
+from tail import Tail
+
+KINDS = (
+    Counter(effect="read"),
+    Counter(effect="set_state"),
+    Counter(effect="reversible"),
+    Counter(effect="irreversible"),
+    Counter(effect="irreversible", shown="probe"),
+    Counter(effect="irreversible", shown="toast"),
+)
+TROUBLE: tuple[Fault, ...] = ("error", "timeout")
+OTHERS = tuple(replace(counter, shown="lasting") if counter.shown == "toast" else counter for counter in USUAL)
+TOAST = 0.5
+"""Of a heartbeat: long enough to be seen by whoever acted, and gone when somebody else comes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One step of a run in which all else goes well."""
+
+    counter: Counter
+    place: int
+    point: Point | None = None
+    fault: Fault = ""
+
+    @property
+    def name(self) -> str:
+        kind = f"{self.counter.effect}-{self.counter.shown}"
+        return f"{kind}-{self.place}-{self.point or self.fault}".replace("_", "-")
+
+    @property
+    def before_dispatch(self) -> bool:
+        return self.point == "row" or (self.point == "act" and not self._ledgered)
+
+    @property
+    def undecidable(self) -> bool:
+        """A probe always tells. The screen does if the step happened and nothing is in front of it. A record does."""
+        if self.counter.effect != "irreversible" or self.counter.shown == "probe":
+            return False
+        if self.fault:
+            return self.counter.shown == "toast" or self.fault == "error"
+        return self.point == "act" or (self.counter.shown == "toast" and self.point in ("acting", "acted"))
+
+    @property
+    def _ledgered(self) -> bool:
+        return self.counter.effect in ("reversible", "irreversible")
+
+    def errand(self, heartbeat: float) -> Errand:
+        counters = [*OTHERS[: self.place - 1], replace(self.counter, fault=self.fault), *OTHERS[self.place :]]
+        doom = Doom(point=self.point, zone=f"counter_{self.place}") if self.point else None
+        return Errand(counters=tuple(counters), doom=doom, toast_seconds=TOAST * heartbeat)
+
+
+def cases() -> Iterator[Case]:
+    for place, counter in product(range(1, len(OTHERS) + 1), KINDS):
+        for point in POINTS:
+            if point != "row" or counter.effect in ("reversible", "irreversible"):
+                yield Case(counter=counter, place=place, point=point)
+        for fault in TROUBLE:
+            yield Case(counter=counter, place=place, fault=fault)
+
+
+async def trial(given: Given) -> dict[str, Any]:
+    """Each lane has a tenant, a worker and one run at a time, so that nobody dies of another's fate."""
+    every = list(cases())
+    chosen = random.Random(given.first_seed).sample(every, min(given.runs, len(every)))
+    by_name = {case.name: case for case in chosen}
+    lanes = [chosen[lane :: given.concurrency] for lane in range(given.concurrency)]
+    accounts: list[Account] = []
+    async with site_in(given.folder) as site, AsyncExitStack() as stack:
+
+        async def lane(number: int, its: list[Case]) -> dict[str, str]:
+            fleet = await stack.enter_async_context(fleet_at(site, f"lane-{number}", heartbeat=given.heartbeat))
+            fleet.hire()
+            mending = asyncio.create_task(_mend(fleet))
+            errands = {case.name: case.errand(given.heartbeat) for case in its}
+            trouble = await carry_out(fleet, errands, 1, ended=lambda run: given.say(f"{run} is over"))
+            mending.cancel()
+            accounts.extend([await account_of(fleet, run) for run in errands])
+            return trouble
+
+        troubles = await asyncio.gather(*(lane(number, its) for number, its in enumerate(lanes)))
+        log, calls = read_log(site.log), Tail(site.calls).new()
+    errands = {case.name: case.errand(given.heartbeat) for case in chosen}
+    found = count_all(errands, accounts, log, calls)
+    tell_of_wrong_ones(given, errands, accounts, found, log)
+    asked = {run: one.asked for run, one in found.items()}
+    recovering = [case for case in chosen if case.before_dispatch]
+    doubtful = [case for case in chosen if case.undecidable]
+    unstruck = [case.name for case in chosen if case.point and not (site.deaths / f"{case.name}.json").exists()]
+    trouble = {run: what for one in troubles for run, what in one.items()}
+    return {
+        **summed_up(found),
+        "crashed": sum(case.point is not None for case in chosen) - len(unstruck),
+        "before_dispatch": len(recovering),
+        "before_dispatch_recovered": sum(not found[case.name].lost for case in recovering),
+        "before_dispatch_asked": sum(asked[case.name] for case in recovering),
+        "undecidable": len(doubtful),
+        "undecidable_asked": sum(asked[case.name] > 0 for case in doubtful),
+        "asked_needlessly": sorted(run for run, n in asked.items() if n and not by_name[run].undecidable),
+        "replays": asdict(await replay(all_histories(accounts))),
+        **({"trouble": trouble} if trouble else {}),
+        **({"not_crashed": unstruck} if unstruck else {}),
+    }
+
+
+async def _mend(fleet: Fleet) -> None:
+    while True:
+        fleet.replace_dead()
+        await asyncio.sleep(0.02)
