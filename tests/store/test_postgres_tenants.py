@@ -32,7 +32,7 @@ TABLES = [table.name for table in metadata.sorted_tables]
 async def fill(store: PostgresStore) -> None:
     """A row in every table."""
     await store.begin(opening("a"), replace(TASK, key="order 1"))
-    batch = store.batch()
+    batch = store.batch("a", 1)
     await batch.save_session("a", "handle")
     await batch.save_observation("a", OBSERVATION)
     await batch.save_plan("a", PLAN)

@@ -142,7 +142,13 @@ class Batch(Store, Protocol):
 class FleetStore(Store, Protocol):
     """A store that many workers share."""
 
-    def batch(self) -> Batch: ...
+    def batch(self, run_id: str = "", turn: int = 0) -> Batch:
+        """On behalf of `turn`, the place in this run's journal that the writer's own event will take.
+
+        Whoever comes after somebody with a later turn has written is behind: what they write is refused with `RunBusy`,
+        all of it. Without a turn nobody is refused.
+        """
+        ...
 
 
 @runtime_checkable

@@ -63,7 +63,7 @@ class Activities:
             raise ApplicationError(str(bug), type=type(bug).__name__, non_retryable=True) from bug
 
     async def _perform(self, run_id: str, work: Work, *, ours: bool) -> Done:
-        command, batch = work.command, self._store.batch()
+        command, batch = work.command, self._store.batch(run_id, work.seq)
         await batch.append(run_id, work.rows)
         reached = await self._sessions.reach(run_id, command, ours=ours)
         ports = replace(reached.ports, store=batch)

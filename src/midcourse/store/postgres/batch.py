@@ -2,19 +2,23 @@
 
 from typing import Any, TypeVar
 
+import psycopg
+
 from midcourse.codec import encode
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
+from midcourse.errors import RunBusy
 from midcourse.ports.store import Happened, Standing
 from midcourse.store.postgres.database import Database, Place
 from midcourse.store.postgres.journal import Entry
 from midcourse.store.postgres.kinds import Key, Kind
 from midcourse.store.postgres.people import traces
 from midcourse.store.postgres.records import Records
-from midcourse.store.postgres.statements import SAVE_EVENT, TELL_STANDING, Statement, Values
+from midcourse.store.postgres.statements import SAVE_EVENT, TAKE_TURN, TELL_STANDING, Statement, Values
+from midcourse.store.postgres.tables import turns
 
 T = TypeVar("T")
 
@@ -26,8 +30,9 @@ class PostgresBatch(Records):
     can be refused. A `flush` that raised may be called again: nothing in it minds being written twice.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, run_id: str = "", turn: int = 0) -> None:
         super().__init__(database)
+        self._turn = run_id, turn
         self._waiting: dict[tuple[Statement, Values], Values] = {}
         self._values: dict[Place, tuple[Any, int]] = {}
         self._events: dict[tuple[str, int], Event] = {}
@@ -35,7 +40,15 @@ class PostgresBatch(Records):
     async def flush(self) -> None:
         if not self._waiting:
             return
-        await self._database.write([(statement, values) for (statement, _), values in self._waiting.items()])
+        run_id, turn = self._turn
+        if turn:
+            self._waiting[TAKE_TURN, (run_id,)] = self._turn
+        try:
+            await self._database.write([(statement, values) for (statement, _), values in self._waiting.items()])
+        except psycopg.errors.NotNullViolation as refused:
+            if refused.diag.table_name != turns.name:
+                raise
+            raise RunBusy(f"run {run_id!r} has gone on without turn {turn}: another process drives it") from None
         for place, (value, weight) in self._values.items():
             self._database.remember(*place, value, weight)
         self._waiting.clear()

@@ -74,6 +74,12 @@ WITHDRAW_QUESTIONS = Statement(
 )
 """All of a run but one: it asks one at a time."""
 NO_QUESTION = 0
+TAKE_TURN = Statement(
+    sql="""INSERT INTO midcourse.turns AS old (run, turn) VALUES (%s, %s)
+    ON CONFLICT (tenant, run) DO UPDATE SET turn = CASE WHEN old.turn <= excluded.turn THEN excluded.turn END""",
+    key=1,
+)
+"""Whoever is behind gets no turn, which the table refuses, and with it everything that was to be written together."""
 TELL_STANDING = Statement(
     sql="""UPDATE midcourse.runs AS old SET phase = new.phase, final_reason = new.final_reason, told_at = new.seq,
         began_at = CASE WHEN old.began_at = 0 THEN new.at ELSE old.began_at END

@@ -39,8 +39,8 @@ class PostgresStore(Records):
         self._url = url
         self._greeting = tenant, role
 
-    def batch(self) -> PostgresBatch:
-        return PostgresBatch(self._database)
+    def batch(self, run_id: str = "", turn: int = 0) -> PostgresBatch:
+        return PostgresBatch(self._database, run_id, turn)
 
     def forget(self, run_id: str) -> None:
         """Another worker had this run in between, so what is remembered of it may be out of date."""

@@ -100,6 +100,13 @@ CREATE TABLE midcourse.sessions (
     PRIMARY KEY (tenant, run)
 );
 
+CREATE TABLE midcourse.turns (
+    tenant text NOT NULL DEFAULT current_setting('midcourse.tenant'),
+    run text NOT NULL,
+    turn integer NOT NULL,
+    PRIMARY KEY (tenant, run)
+) WITH (fillfactor = 50);  -- every step writes its run's row
+
 CREATE TABLE midcourse.approvals (
     tenant text NOT NULL DEFAULT current_setting('midcourse.tenant'),
     run text NOT NULL,
@@ -150,6 +157,7 @@ WITH_TENANT = (
     "ledger",
     "results",
     "sessions",
+    "turns",
     "approvals",
     "audit",
 )
