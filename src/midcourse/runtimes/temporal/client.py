@@ -39,6 +39,12 @@ from midcourse.runtimes.temporal.wire import Pace, Start, Word, queue_of, run_id
 from midcourse.runtimes.temporal.workflow import RunWorkflow
 
 
+TURN = timedelta(seconds=5)
+"""A worker that takes a turn and is not done by then counts as frozen. A turn takes milliseconds, or a second if the whole
+history has to be read first.
+"""
+
+
 async def connect(address: str, *, namespace: str = "default", keys: Sequence[Key] = ()) -> Client:
     """To a Temporal server, ready for workers and clients of ours. With `keys`, payloads are sealed."""
     client = await Client.connect(address, namespace=namespace, data_converter=data_converter(keys))
@@ -88,6 +94,7 @@ class FleetClient:
                 Start(run=run, pace=self._pace, picked_up=picked_up),
                 id=workflow_id(self._tenant, run.id),
                 task_queue=queue_of(self._tenant),
+                task_timeout=TURN,
                 search_attributes=TypedSearchAttributes(attributes),
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
             )

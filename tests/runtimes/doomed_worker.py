@@ -1,0 +1,121 @@
+"""A worker in a process of its own that is killed, or stops itself, at one moment of an order.
+
+python -m tests.runtimes.doomed_worker kill "before it is sent"
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from midcourse.app.fleet import capacity_of, connected
+from midcourse.app.fleet_ports import PortsMaker
+from midcourse.app.fleet_settings import FleetSettings
+from midcourse.domain.event import Acted
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.outcome import Outcome
+from midcourse.perform import Ports
+from midcourse.ports.store import Batch, FleetStore, Happened, Standing
+from midcourse.ports.world import Call, World
+from midcourse.runtimes.temporal.worker import FleetWorker
+
+SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP}
+MOMENTS = (
+    "before it is on record",
+    "before it is sent",
+    "after it was sent",
+    "after it was written down",  # and the engine has not heard of it
+)
+
+
+@dataclass(kw_only=True)
+class Fate:
+    moment: str
+    signal: signal.Signals
+    met: bool = False
+
+    def at(self, moment: str) -> None:
+        if moment == self.moment and not self.met:
+            self.met = True
+            os.kill(os.getpid(), self.signal)
+
+
+class DoomedWorld:
+    def __init__(self, world: World, fate: Fate) -> None:
+        self._world = world
+        self._fate = fate
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    async def act(self, call: Call) -> Outcome:
+        if call.skill != "place_order":
+            return await self._world.act(call)
+        self._fate.at("before it is sent")
+        outcome = await self._world.act(call)
+        self._fate.at("after it was sent")
+        return outcome
+
+
+class DoomedStore:
+    def __init__(self, store: FleetStore, fate: Fate) -> None:
+        self._store = store
+        self._fate = fate
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def batch(self, run_id: str = "", turn: int = 0) -> "DoomedBatch":
+        return DoomedBatch(self._store.batch(run_id, turn), self._fate)
+
+
+class DoomedBatch:
+    def __init__(self, batch: Batch, fate: Fate) -> None:
+        self._batch = batch
+        self._fate = fate
+        self._ordered = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._batch, name)
+
+    async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
+        if entry.identity and entry.outcome is None:
+            self._fate.at("before it is on record")
+        await self._batch.write_ledger(run_id, entry)
+
+    async def append(self, run_id: str, happened: tuple[Happened, ...], standing: Standing | None = None) -> None:
+        events = [row.event for row in happened]
+        self._ordered = any(isinstance(event, Acted) and event.identity and event.dispatched for event in events)
+        await self._batch.append(run_id, happened, standing)
+
+    async def flush(self) -> None:
+        await self._batch.flush()
+        if self._ordered:
+            self._fate.at("after it was written down")
+
+
+async def main(how: str, moment: str) -> None:
+    home, fate = Path(os.environ["MIDCOURSE_HOME"]), Fate(moment=moment, signal=SIGNALS[how])
+    settings = FleetSettings.load(home)
+    async with connected(settings) as fleet:
+        maker = PortsMaker(fleet.store, settings, home)
+
+        async def ports_for(run_id: str) -> Ports:
+            ports = await maker.ports_for(run_id)
+            world: Any = DoomedWorld(ports.world, fate)
+            return replace(ports, world=world)
+
+        store: Any = DoomedStore(fleet.store, fate)
+        stopped = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+        async with FleetWorker(
+            fleet.client, store=store, ports_for=ports_for, tenant=settings.tenant, capacity=capacity_of(settings)
+        ):
+            await stopped.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
