@@ -40,7 +40,7 @@ async def test_any_work_comes_back_as_it_was(work: Work) -> None:
     assert await through(work, Work) == work
 
 
-@given(st.builds(Done, event=st.from_type(EVENTS), queue=st.text()).filter(finite))
+@given(st.builds(Done, event=st.from_type(EVENTS), holder=st.text()).filter(finite))
 async def test_anything_done_comes_back_as_it_was(done: Done) -> None:
     assert await through(done, Done) == done
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from midcourse.director.lost import lost
 from midcourse.domain.budget import FREE
@@ -26,7 +26,7 @@ from midcourse.domain.event import Acted, Event, Observed, Verified
 from midcourse.perform import Performer
 from midcourse.ports.store import FleetStore, Happened, Standing
 from midcourse.runtimes.temporal.sessions import PortsFor, Sessions
-from midcourse.runtimes.temporal.wire import ACTIVITY, Done, Work, run_id_of
+from midcourse.runtimes.temporal.wire import ACTIVITY, ELSEWHERE, Done, Work, run_id_of
 
 PHASES: dict[type[Command], str] = {
     OpenWorld: "opening",
@@ -43,29 +43,31 @@ PHASES: dict[type[Command], str] = {
 
 
 class Activities:
-    """What one worker performs. `queue` is its own: commands for the sessions that it holds come by it."""
+    """What one worker performs. `name` is the worker's, by which it is known as the holder of sessions."""
 
-    def __init__(self, *, store: FleetStore, ports_for: PortsFor, queue: str, most_sessions: int) -> None:
+    def __init__(self, *, store: FleetStore, ports_for: PortsFor, name: str, most_sessions: int) -> None:
         self._store = store
         self._sessions = Sessions(ports_for, most_sessions)
-        self._queue = queue
+        self._name = name
 
     @activity.defn(name=ACTIVITY)
     async def perform(self, work: Work) -> Done:
-        info = activity.info()
-        assert info.workflow_id, "only workflows send work"
+        workflow_id = activity.info().workflow_id
+        assert workflow_id, "only workflows send work"
+        if work.holder not in ("", self._name):
+            raise ApplicationError("", type=ELSEWHERE, non_retryable=True, category=ApplicationErrorCategory.BENIGN)
         try:
             async with _signs_of_life():
-                return await self._perform(run_id_of(info.workflow_id), work, ours=info.task_queue == self._queue)
+                return await self._perform(run_id_of(workflow_id), work)
         except OSError:
             raise  # a store or a host that cannot be reached now
         except Exception as bug:
             raise ApplicationError(str(bug), type=type(bug).__name__, non_retryable=True) from bug
 
-    async def _perform(self, run_id: str, work: Work, *, ours: bool) -> Done:
+    async def _perform(self, run_id: str, work: Work) -> Done:
         command, batch = work.command, self._store.batch(run_id, work.seq)
         await batch.append(run_id, work.rows)
-        reached = await self._sessions.reach(run_id, command, ours=ours)
+        reached = await self._sessions.reach(run_id, command, ours=bool(work.holder))
         ports = replace(reached.ports, store=batch)
         gone = reached.gone and not isinstance(command, Finish)
         event = _without_world(command) if gone else await Performer(ports).perform(command)
@@ -74,7 +76,7 @@ class Activities:
         await batch.flush()
         if isinstance(command, Finish):
             self._sessions.release(run_id)
-        return Done(event=event, queue=self._queue if reached.taken else "", gone=gone)
+        return Done(event=event, holder=self._name if reached.taken else "", gone=gone)
 
 
 def _standing_after(command: Command) -> Standing:

@@ -13,6 +13,8 @@ from midcourse.ports.store import Happened
 WORKFLOW = "run"
 ACTIVITY = "perform"
 UPDATE = "tell"
+ELSEWHERE = "elsewhere"
+"""The type of the error with which a worker turns work down that is for another one."""
 
 Word: TypeAlias = Annotated[
     ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided,
@@ -55,20 +57,27 @@ class Work:
     command: Command
     seq: int
     rows: tuple[Happened, ...] = ()
+    holder: str = ""
+    """The worker that holds the world's session, if one does: it is for nobody else."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What came of a command. `queue` is where whoever took the world's session can be reached from now on."""
+    """What came of a command. `holder` is the worker that has just taken the world's session."""
 
     event: Event
-    queue: str = ""
+    holder: str = ""
     gone: bool = False
     """There was no session to perform it in: it is time to look at the world."""
 
 
 def queue_of(tenant: str) -> str:
     return f"midcourse-{tenant}"
+
+
+def session_queue(holder: str) -> str:
+    """By which a worker is sent what has to do with the sessions that it holds."""
+    return f"session-{holder}"
 
 
 def workflow_id(tenant: str, run_id: str) -> str:

@@ -22,7 +22,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from midcourse.ports.store import FleetStore
 from midcourse.runtimes.temporal.activities import Activities
 from midcourse.runtimes.temporal.sessions import PortsFor
-from midcourse.runtimes.temporal.wire import queue_of
+from midcourse.runtimes.temporal.wire import queue_of, session_queue
 from midcourse.runtimes.temporal.workflow import RunWorkflow
 
 RUNNER = SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules("midcourse"))
@@ -61,8 +61,8 @@ class FleetWorker:
         capacity: Capacity | None = None,
     ) -> None:
         capacity = capacity or Capacity()
-        session = f"session-{secrets.token_hex(4)}"
-        activities = Activities(store=store, ports_for=ports_for, queue=session, most_sessions=capacity.sessions)
+        name = secrets.token_hex(4)
+        activities = Activities(store=store, ports_for=ports_for, name=name, most_sessions=capacity.sessions)
         beat = timedelta(seconds=capacity.heartbeat_seconds / 3)
         shutdown = timedelta(seconds=capacity.shutdown_seconds)
         self._stack = AsyncExitStack()
@@ -81,7 +81,7 @@ class FleetWorker:
         )
         self._own = Worker(
             client,
-            task_queue=session,
+            task_queue=session_queue(name),
             activities=[activities.perform],
             max_concurrent_activities=capacity.commands,
             max_heartbeat_throttle_interval=beat,
