@@ -80,13 +80,14 @@ class Fleet:
             while (await handle.describe()).status != status:
                 await asyncio.sleep(0.02)
 
-    def worker(self, **capacity: Any) -> FleetWorker:
+    def worker(self, *, build: str = "", **capacity: Any) -> FleetWorker:
         usual = Capacity(heartbeat_seconds=self.pace.heartbeat_seconds, sticky_seconds=1.0, shutdown_seconds=5.0)
         return FleetWorker(
             self.client,
             store=self.store,
             ports_for=self.ports_for,
             tenant=self.tenant,
+            build=build,
             capacity=replace(usual, **capacity),
         )
 
