@@ -9,6 +9,8 @@ from midcourse.codec import encode
 from midcourse.domain.result import Result
 from midcourse.ports.store import Store
 
+RESULT_FILE = "result.json"
+
 
 def result_json(result: Result) -> str:
     """One line. Named values are objects here, since JSON readers expect them so."""
@@ -25,7 +27,7 @@ async def export(store: Store, run_id: str, folder: Path) -> None:
     """Write what there is of the run by now; the result only if it has ended."""
     result = await store.result(run_id)
     if result is not None:
-        _write(folder / "result.json", result_json(result) + "\n")
+        _write(folder / RESULT_FILE, result_json(result) + "\n")
     _write(folder / JOURNAL_FILE, journal_text(await journal_of(store, run_id)))
 
 

@@ -17,8 +17,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psycopg
-from sqlalchemy.exc import ArgumentError
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -26,12 +24,14 @@ from midcourse.app.agent import new_run
 from midcourse.app.entry import Entry
 from midcourse.app.fleet_ports import PortsMaker
 from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.fleet_store import opened_store
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.wiring import Job, check_job, for_elsewhere, job_text
 from midcourse.errors import FleetUnavailable, KeyTaken, TaskInvalid
+from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
 from midcourse.runtimes.temporal.codec import Key
-from midcourse.runtimes.temporal.wire import Pace
+from midcourse.runtimes.temporal.wire import Pace, run_id_of
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker, make_current
 from midcourse.store.postgres import PostgresStore
 
@@ -47,19 +47,6 @@ class Fleet:
     store: PostgresStore
     client: Client
     runs: FleetClient
-
-
-@asynccontextmanager
-async def opened_store(settings: FleetSettings) -> AsyncGenerator[PostgresStore]:
-    """Raises `FleetUnavailable` if there is no database, and `FormatUnknown` if it has not the schema of this version."""
-    url = settings.database_url.get_secret_value()
-    try:
-        store = PostgresStore(url, tenant=settings.tenant, connections=settings.max_connections)
-        await store.runs(limit=1)
-    except (psycopg.OperationalError, ArgumentError) as trouble:
-        raise FleetUnavailable(f"the database cannot be reached: {trouble}".strip()) from trouble
-    async with store:
-        yield store
 
 
 @asynccontextmanager
@@ -138,6 +125,14 @@ async def enter(fleet: Fleet, job: Job, run_id: str, *, again: bool = False) -> 
                     continue
                 await fleet.runs.start(run, world=job.task.world)
                 return Entry(run=run_id, job=job)
+
+
+async def broken_runs(fleet: Fleet) -> set[str]:
+    """Runs that nobody drives because a bug of ours or of an adapter ended their execution; `resume` goes on with them."""
+    tenant = fleet.settings.tenant.replace("'", "\\'")
+    query = f"{TENANT.name} = '{tenant}' AND ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')"
+    once = {run_id_of(execution.id) async for execution in fleet.client.list_workflows(query)}
+    return {run_id for run_id in once if (await fleet.runs.handle(run_id).describe()).status == "broken"}
 
 
 # --- to work

@@ -124,10 +124,14 @@ class FleetSettings(BaseSettings):
         found = fleet_in(home)
         return built(cls, {**found, **said(settings)}, "up.json ") if found else settings
 
+    @property
+    def is_somewhere(self) -> bool:
+        return any(getattr(self, name) for name in SERVERS)
+
     def check_complete(self, home: Path) -> None:
         """Raises `FleetUnavailable` if it is not said where the servers are."""
         missing = [name for name in SERVERS if not getattr(self, name)]
-        if len(missing) == len(SERVERS):
+        if not self.is_somewhere:
             raise FleetUnavailable(
                 f"there is no fleet in '{home}': start one with midcourse up, or say where it is with "
                 "MIDCOURSE_DATABASE_URL and MIDCOURSE_TEMPORAL_ADDRESS"

@@ -2,12 +2,12 @@
 
 import asyncio
 import signal
-from collections.abc import Generator, Sequence
+from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import contextmanager
+from typing import ClassVar, Protocol
 
 from rich.text import Text
 
-from midcourse.app.agent import LiveRun
 from midcourse.cli.desk import Choice, Desk
 from midcourse.cli.keyboard import InputEnded, Interrupted
 from midcourse.cli.screen import Screen
@@ -18,7 +18,8 @@ from midcourse.drive import Progress
 from midcourse.ports.store import Store
 
 CANCEL = Choice(key="c", label="[c]ancel", leads_to="end the run here; what is done stays done")
-QUIT = Choice(key="q", label="[q]uit", leads_to="leave it as it is; `midcourse resume` goes on")
+LEAVE = "q"
+QUIT = Choice(key=LEAVE, label="[q]uit", leads_to="leave it as it is; `midcourse resume` goes on")
 PAUSED = (
     Choice(key="r", label="[r]esume", leads_to="look at the world again, then go on"),
     Choice(key="g", label="[g]uide", leads_to="give the planner advice for its next plan, and go on"),
@@ -28,11 +29,23 @@ PAUSED = (
 BACK = Choice(key="b", label="[b]ack", leads_to="to the question")
 PLAN_LINES = 10
 """Of the plan, that are shown above the choices while it is paused."""
-ASKED = (BACK, CANCEL, QUIT)
+
+
+class Followed(Protocol):
+    """A run under way, here or elsewhere."""
+
+    async def result(self) -> Result: ...
+    def __aiter__(self) -> AsyncIterator[Progress]: ...
+    def pause(self) -> str: ...
+    def resume(self) -> str: ...
+    def cancel(self) -> str: ...
+    def guide(self, text: str) -> str: ...
 
 
 class Conductor:
     """One run in front of one person. Without a live view the first Ctrl-C cancels; the second always leaves."""
+
+    instead_of_answering: ClassVar[Sequence[Choice]] = (BACK, CANCEL, QUIT)
 
     def __init__(self, *, store: Store, view: View, screen: Screen, desk: Desk | None, live: bool) -> None:
         self._store = store
@@ -40,12 +53,13 @@ class Conductor:
         self._screen = screen
         self._desk = desk
         self._can_pause = live and desk is not None
-        self._run: LiveRun | None = None
+        self._run: Followed | None = None
         self._outcome: asyncio.Task[Result] | None = None
         self._interrupts = 0
+        self._pausing = False
         self._left = False
 
-    async def follow(self, run: LiveRun) -> Result | None:
+    async def follow(self, run: Followed) -> Result | None:
         """The run's result. None: it was left, and can be resumed."""
         self._run = run
         self._outcome = asyncio.create_task(run.result(), name="result")
@@ -69,7 +83,7 @@ class Conductor:
 
     async def question_interrupted(self) -> bool:
         """Ctrl-C while an approver asks. Returns whether the question is still to be answered."""
-        chosen = "" if self._left else await self._menu("The question stays open.", ASKED)
+        chosen = "" if self._left else await self._menu("The question stays open.", self.instead_of_answering)
         self._interrupts = 0
         return chosen == BACK.key
 
@@ -77,7 +91,7 @@ class Conductor:
         version = self._view.teller.made(progress.event)
         plan = await self._store.plan(progress.run.id, version) if version else None
         self._screen.show(self._view.heard(progress, plan))
-        if self._can_pause and self._interrupts and isinstance(progress.run.phase, Paused) and not self._left:
+        if self._pausing and isinstance(progress.run.phase, Paused) and not self._left:
             await self._pause_menu()
 
     async def _pause_menu(self) -> None:
@@ -87,11 +101,10 @@ class Conductor:
         await asyncio.wait({menu, self._outcome}, return_when=asyncio.FIRST_COMPLETED)
         menu.cancel()
         await asyncio.gather(menu, return_exceptions=True)
-        self._interrupts = 0
+        self._interrupts, self._pausing = 0, False
 
     async def _menu(self, title: str, choices: Sequence[Choice]) -> str:
-        run, desk = self._run, self._desk
-        assert run is not None
+        desk = self._desk
         assert desk is not None
         guidance = ""
         with self._screen.aside():
@@ -104,16 +117,20 @@ class Conductor:
                 if choice == "g":
                     guidance = await desk.line("Advice for the planner: ")
             except (Interrupted, InputEnded):
-                choice = QUIT.key
-        if guidance:
-            run.guide(guidance)
-        if choice in ("r", "g"):
-            run.resume()
-        elif choice == CANCEL.key:
-            run.cancel()
-        elif choice == QUIT.key:
-            self.leave()
+                choice = LEAVE
+        self._carry_out(choice, guidance)
         return choice
+
+    def _carry_out(self, choice: str, guidance: str) -> None:
+        assert self._run is not None
+        if guidance:
+            self._run.guide(guidance)
+        if choice in ("r", "g"):
+            self._run.resume()
+        elif choice == CANCEL.key:
+            self._run.cancel()
+        elif choice == LEAVE:
+            self.leave()
 
     # --- Ctrl-C
 
@@ -140,6 +157,7 @@ class Conductor:
         if self._interrupts > 1:
             self.leave()
         elif self._can_pause:
+            self._pausing = True
             self._run.pause()
         else:
             self._run.cancel()

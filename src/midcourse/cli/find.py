@@ -30,18 +30,24 @@ def opened_store(settings: Settings) -> Generator[SqliteStore]:
 
 async def find_run(store: SqliteStore, name: str) -> RunSummary:
     """By its id, the beginning of its id if that is enough, or `last`."""
-    runs = await store.runs()
+    return the_one(await store.runs(), name)
+
+
+def the_one(runs: Sequence[RunSummary], name: str) -> RunSummary:
+    """Of these, the newest first."""
     if name == LAST and runs:
         return runs[0]
     exact = [run for run in runs if run.id == name]
     found = exact or [run for run in runs if name and run.id.startswith(name)]
     if len(found) == 1:
         return found[0]
+    if not runs:
+        raise RunUnknown(f"no run is called '{name}'; there are none")
     problem = f"no run is called '{name}'" if not found else f"'{name}' could be any of {len(found)} runs"
-    raise RunUnknown("\n".join([f"{problem}; the latest are:", *_listed(found or list(runs))]))
+    raise RunUnknown("\n".join([f"{problem}; the latest are:", *_listed(found or runs)]))
 
 
-def _listed(runs: list[RunSummary]) -> list[str]:
+def _listed(runs: Sequence[RunSummary]) -> list[str]:
     return [f"  {run.id}  {run.final_reason or 'not ended'}  {run.goal}" for run in runs[:SUGGESTED]]
 
 
@@ -81,11 +87,15 @@ def is_driven(store: SqliteStore, run_id: str) -> bool:
 
 def state_of(store: SqliteStore, run: RunSummary) -> str:
     """In words, for a list."""
+    ended = run.phase == "ended" and run.final_reason
+    return state_if_driven(run) if ended or is_driven(store, run.id) else "interrupted"
+
+
+def state_if_driven(run: RunSummary) -> str:
+    """The same, of a run that somebody drives."""
     if run.phase == "ended" and run.final_reason:
         return {"goal_reached": "done, verified", "plan_complete": "done, not verified"}.get(run.final_reason, "failed")
-    if is_driven(store, run.id):
-        return {"asking": "asking", "paused": "paused"}.get(run.phase, "running")
-    return "interrupted"
+    return {"asking": "asking", "paused": "paused"}.get(run.phase, "running")
 
 
 def local_time(at: float) -> str:

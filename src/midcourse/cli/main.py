@@ -4,46 +4,39 @@ What a command does is in the file of its name, which is imported when it is cal
 """
 
 import json as json_format
+import logging
+import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, NoReturn, Protocol, runtime_checkable
 
 import typer
 
+from midcourse.cli import control_commands, fleet_commands, runs_commands
 from midcourse.cli.options import (
     EXIT_CODES,
-    Address,
     Again,
-    All,
     At,
     BatchId,
     Change,
     Concurrency,
-    Current,
-    DetachUp,
+    Detach,
     Diff,
+    Durable,
     ExampleName,
     Fleet,
-    Grace,
     Home,
-    HostJson,
-    Idle,
     Inputs,
     Journal,
     Json,
-    OnceJson,
-    Port,
     Quiet,
-    ReadyFile,
     Results,
     Run,
     RunId,
     RunOrBatch,
     Set,
     Task,
-    TokenFile,
-    Worlds,
     teach,
 )
 from midcourse.errors import MidcourseError
@@ -69,6 +62,7 @@ app = typer.Typer(
         ("midcourse run invoice.toml --set max_calls=10", "your own, on a tighter budget"),
         ("midcourse run order --json | jq .final_reason", "for programs"),
         ("midcourse run invoice --inputs rows.csv --results done.csv", "once for every row, four at a time"),
+        ("midcourse run order --durable --detach", "driven by the workers of a fleet"),
     ),
 )
 def run_command(
@@ -82,6 +76,8 @@ def run_command(
     results: Results = "",
     batch: BatchId = "",
     again: Again = False,
+    durable: Durable = False,
+    detach: Detach = False,
 ) -> None:
     """Carry out a task, or one for every row of a table, and watch it.
 
@@ -95,12 +91,27 @@ def run_command(
     A task with a key is done once: a second run under it returns the first,
     or goes on with it.
 
+    With --durable the run is driven by the workers of a fleet (midcourse up):
+    it survives them, it can be answered from anywhere, and leaving it changes
+    nothing.
+
     Exit codes: 0 success (of all rows), 1 ended without success, 2 misuse,
     130 left before its end.
     """
-    from midcourse.cli.run import refuse_mixture, run, run_rows
+    from midcourse.cli.run import refuse_mixture, run, run_durably, run_rows
 
-    refuse_mixture(inputs=inputs, run_id=run_id, batch_id=batch, results=results, concurrency=concurrency)
+    refuse_mixture(
+        inputs=inputs,
+        run_id=run_id,
+        batch_id=batch,
+        results=results,
+        concurrency=concurrency,
+        durable=durable,
+        detach=detach,
+    )
+    if durable:
+        code = run_durably(task, set_ or [], run_id=run_id, again=again, detach=detach, json=json, quiet=quiet)
+        raise typer.Exit(code)
     if not inputs:
         raise typer.Exit(run(task, set_ or [], run_id=run_id, again=again, json=json, quiet=quiet))
     code = run_rows(
@@ -124,33 +135,21 @@ def run_command(
         ("midcourse resume 20260802-11", "the beginning of an id is enough"),
     ),
 )
-def resume_command(run: RunOrBatch, set_: Home = None, json: Json = False, quiet: Quiet = False) -> None:
-    """Go on with a run or a batch that was left, or whose process died.
+def resume_command(
+    run: RunOrBatch, set_: Fleet = None, detach: Detach = False, json: Json = False, quiet: Quiet = False
+) -> None:
+    """Go on with a run or a batch that was left, paused, or whose process died.
 
     The world is looked at first. Nothing finished is done again, and of what
     was under way it is found out whether it happened. A run that has ended
-    shows its verdict again.
+    shows its verdict again. Whether it is durable it finds out by itself.
 
     Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
     before its end.
     """
     from midcourse.cli.resume import resume
 
-    raise typer.Exit(resume(run, set_ or [], json=json, quiet=quiet))
-
-
-@app.command(
-    name="runs",
-    epilog=teach(
-        ("midcourse runs", "the latest runs, and how they ended"),
-        ("midcourse runs --all --json", "all of them, for programs"),
-    ),
-)
-def runs_command(set_: Home = None, all_: All = False, json: Json = False) -> None:
-    """List the runs that are kept here, the latest first."""
-    from midcourse.cli.runs import list_runs
-
-    list_runs(set_ or [], everything=all_, json=json)
+    raise typer.Exit(resume(run, set_ or [], detach=detach, json=json, quiet=quiet))
 
 
 @app.command(
@@ -160,7 +159,7 @@ def runs_command(set_: Home = None, all_: All = False, json: Json = False) -> No
         ("midcourse show last --json | jq .plans", "for programs"),
     ),
 )
-def show_command(run: Run, set_: Home = None, json: Json = False) -> None:
+def show_command(run: Run, set_: Fleet = None, json: Json = False) -> None:
     """Show what a run did and why, whether it has ended or not."""
     from midcourse.cli.show import show
 
@@ -226,126 +225,6 @@ def fork_command(journal: Journal, at: At, set_: Change = None, json: Json = Fal
 
 
 @app.command(
-    name="host",
-    epilog=teach(
-        ("midcourse host", "every simulated world, on a free port of this machine"),
-        ("midcourse host --worlds shop,your_package.module:Mail", "one of them, and one of your own"),
-        ("midcourse host --port 4100 --json", "for programs: where it listens, once it does"),
-    ),
-)
-def host_command(
-    worlds: Worlds = "",
-    port: Port = 0,
-    address: Address = "127.0.0.1",
-    idle: Idle = 600.0,
-    grace: Grace = 10.0,
-    token_file: TokenFile = "",
-    ready: ReadyFile = "",
-    set_: Home = None,
-    json: HostJson = False,
-) -> None:
-    """Own the sessions of worlds for a fleet of runs, until it is told to stop.
-
-    A session belongs to this process, not to the worker that acts in it: a
-    worker may die, and the next one takes the session over as it is. Whoever
-    was taken over from can no longer act, however late it wakes up.
-
-    It writes url and token into a file that only you can read. Whoever has
-    the token can open the worlds named here, and no others.
-
-    Ctrl-C lets the acts under way finish, closes every world and stops.
-    Sessions do not outlive their host: their runs open new ones.
-
-    Exit codes: 0 stopped, 1 stopped although a world would not close,
-    2 misuse.
-    """
-    from midcourse.cli.host import host
-
-    code = host(
-        set_ or [],
-        worlds=worlds,
-        address=address,
-        port=port,
-        idle=idle,
-        grace=grace,
-        token_file=token_file,
-        ready=ready,
-        json=json,
-    )
-    raise typer.Exit(code)
-
-
-@app.command(
-    name="up",
-    epilog=teach(
-        ("midcourse up", "in a terminal of its own; Ctrl-C stops all of it"),
-        ("midcourse up --detach", "in the background, until midcourse down"),
-    ),
-)
-def up_command(detach: DetachUp = False, set_: Home = None, json: OnceJson = False) -> None:
-    """Start a whole fleet on this machine, for development.
-
-    PostgreSQL, Temporal with its web page, a host for worlds and a worker: no
-    installation besides pip install 'midcourse\\[up]', no container, nothing that
-    another machine can reach. The other commands find it by themselves.
-
-    What it keeps is in .midcourse/up. Started again, it goes on from there;
-    started while it runs, it starts what is missing and nothing else.
-
-    Exit codes: 0 stopped, or up and left running; 2 it could not start.
-    """
-    from midcourse.cli.up import up
-
-    raise typer.Exit(up(set_ or [], detach=detach, json=json))
-
-
-@app.command(
-    name="down",
-    epilog=teach(
-        ("midcourse down", "stop what midcourse up --detach left running"),
-    ),
-)
-def down_command(set_: Home = None, json: Json = False) -> None:
-    """Stop the fleet that `midcourse up` started here, and nothing else.
-
-    Its runs are kept, and go on when it is started again.
-    """
-    from midcourse.cli.up import down
-
-    raise typer.Exit(down(set_ or [], json=json))
-
-
-@app.command(
-    name="worker",
-    epilog=teach(
-        ("midcourse worker", "one more for the fleet that midcourse up started here"),
-        (
-            "midcourse worker --set tenant=acme --set heartbeat_seconds=2",
-            "another tenant's, and noticed sooner if it dies",
-        ),
-        ("midcourse worker --set build=2026-08-02 --current", "a new build, on which new runs begin"),
-    ),
-)
-def worker_command(set_: Fleet = None, current: Current = False, json: OnceJson = False) -> None:
-    """Drive durable runs and do what they command, until it is told to stop.
-
-    Start as many as you like, on as many machines: they share the runs of a
-    tenant. If one dies, others go on with its runs: nothing finished is done
-    again, and of what was under way it is found out whether it happened.
-
-    Where Temporal and PostgreSQL are is said by MIDCOURSE_TEMPORAL_ADDRESS and
-    MIDCOURSE_DATABASE_URL, or by the fleet that `midcourse up` left in .midcourse.
-
-    Ctrl-C takes nothing new, finishes the steps under way, and stops.
-
-    Exit codes: 0 stopped, 2 misuse, or no fleet there.
-    """
-    from midcourse.cli.worker import worker
-
-    raise typer.Exit(worker(set_ or [], current=current, json=json))
-
-
-@app.command(
     name="examples",
     epilog=teach(
         ("midcourse examples", "what there is"),
@@ -377,6 +256,11 @@ def settings_command(json: Json = False) -> None:
     settings(json=json)
 
 
+app.add_typer(runs_commands.commands, name="runs")
+app.add_typer(fleet_commands.commands)
+app.add_typer(control_commands.commands)
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
@@ -406,7 +290,26 @@ class UsageError(Protocol):
 
 def main(args: Sequence[str] | None = None) -> int:
     """The exit code. What went wrong is told in words, or with `--json` as an object; only a bug leaves a traceback."""
-    args = sys.argv[1:] if args is None else args
+    if args is not None:
+        return _called(args)
+    code = _called(sys.argv[1:])
+    if "temporalio" in sys.modules:
+        _leave(code)
+    return code
+
+
+def _leave(code: int) -> NoReturn:
+    """Without winding down the interpreter: Temporal's threads may still want it then, and abort the process.
+
+    github.com/temporalio/sdk-python/issues/300
+    """
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _called(args: Sequence[str]) -> int:
     try:
         code = app(list(args), prog_name="midcourse", standalone_mode=False)
     except MidcourseError as misuse:

@@ -117,6 +117,32 @@ Fleet = Annotated[
         "--set", metavar="NAME=VALUE", help="Change a setting of the fleet, or home. `midcourse settings` lists them."
     ),
 ]
+Durable = Annotated[
+    bool, typer.Option("--durable", help="Let the workers of a fleet drive it; `midcourse up` starts one.")
+]
+Detach = Annotated[bool, typer.Option("--detach", help="Of a durable run: return at once and let it go on.")]
+DurableOnly = Annotated[bool, typer.Option("--durable", help="Those of the fleet, instead of those in this home.")]
+WatchedRun = Annotated[
+    str,
+    typer.Argument(
+        metavar="[RUN]", help="A run's id, the beginning of one, or 'last'; all of them if none.", show_default=False
+    ),
+]
+AskingRun = Annotated[
+    str,
+    typer.Argument(
+        metavar="[RUN]",
+        help="A run's id, the beginning of one, or 'last'; without it, what is waiting.",
+        show_default=False,
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether you are sure.")]
+ForTheRun = Annotated[
+    bool, typer.Option("--for-run", help="Exactly this, as often as this run needs it, instead of once.")
+]
+Guidance = Annotated[str, typer.Option("--guidance", metavar="TEXT", help="What it should do instead.")]
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="A few words for the planner.", show_default=False)]
+Word = Annotated[str, typer.Argument(metavar="WORD", help="happened, did_not_happen or stop.", show_default=False)]
 Current = Annotated[
     bool, typer.Option("--current", help="From now on new runs begin on this worker's build, and others move to it.")
 ]

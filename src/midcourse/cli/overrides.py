@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import Settings
 from midcourse.errors import TaskInvalid
-
-if TYPE_CHECKING:
-    from midcourse.app.fleet_settings import FleetSettings
 
 HOME = "home"
 
@@ -34,12 +31,24 @@ def settings_with(texts: Sequence[str], *changeable: str) -> Settings:
     return Settings.load(overrides=overrides)
 
 
-def fleet_with(texts: Sequence[str]) -> "tuple[Path, FleetSettings]":
+def fleet_with(texts: Sequence[str]) -> tuple[Path, FleetSettings]:
     """The home, and where the fleet is that this command is for. Raises `FleetUnavailable` if nothing says so."""
-    from midcourse.app.fleet_settings import FleetSettings
-
     overrides = pairs(texts)
     home = Settings.load(overrides={name: value for name, value in overrides.items() if name == HOME}).home
     settings = FleetSettings.load(home, {name: value for name, value in overrides.items() if name != HOME})
     settings.check_complete(home)
     return home, settings
+
+
+def places_with(texts: Sequence[str], *changeable: str) -> tuple[Settings, FleetSettings | None]:
+    """Both places where a run may be: this home, and the fleet if there is one."""
+    of_runs, of_fleets = split(texts)
+    settings = settings_with(of_runs, *changeable)
+    fleet = FleetSettings.load(settings.home, of_fleets)
+    return settings, fleet if fleet.is_somewhere else None
+
+
+def split(texts: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """What is said about runs, as it was, and what is said about the fleet."""
+    of_fleets = {name: value for name, value in pairs(texts).items() if name in FleetSettings.model_fields}
+    return [text for text in texts if text.partition("=")[0].strip() not in of_fleets], of_fleets

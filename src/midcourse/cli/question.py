@@ -15,7 +15,9 @@ TITLES = {"approve": "May this be done?", "happened": "Did this happen?"}
 ABSENT = "(not there)"
 
 
-def question_panel(question: Question, seconds_left: float, width: int, marks: Marks) -> RenderableType:
+def question_panel(
+    question: Question, seconds_left: float, width: int, marks: Marks, hint: str = "Ctrl-C to cancel or quit"
+) -> RenderableType:
     parts: list[RenderableType] = []
     if question.changed_from is not None:
         parts += [
@@ -35,11 +37,12 @@ def question_panel(question: Question, seconds_left: float, width: int, marks: M
         parts += [Text(marks.clean(question.detail), "dim")]
     elif parts:
         parts.pop()
+    expires = f"expires in {seconds(seconds_left)}"
     return Panel(
         Group(*parts),
         title=Text(f"{TITLES[question.about]}", "bold magenta"),
         title_align="left",
-        subtitle=Text(marks.fit(f"expires in {seconds(seconds_left)} {marks.dot} Ctrl-C to cancel or quit", width - 6)),
+        subtitle=Text(marks.fit(f" {marks.dot} ".join(filter(None, (expires, hint))), width - 6)),
         subtitle_align="right",
         border_style="magenta",
         box=box.ASCII if marks.ascii_only else box.ROUNDED,

@@ -1,30 +1,41 @@
-"""`midcourse resume`: go on with a run or a batch that was left, or whose process died."""
+"""`midcourse resume`: go on with a run or a batch that was left, or whose process died; or with a durable one."""
 
 import asyncio
 from collections.abc import Sequence
 
 from midcourse.app.batch import saved_batch
+from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import Settings
 from midcourse.app.wiring import job_of_run, run_folder
-from midcourse.cli.find import find_batch, find_run, opened_store
-from midcourse.cli.overrides import settings_with
+from midcourse.cli.find import find_batch
+from midcourse.cli.locate import located
+from midcourse.cli.overrides import places_with
 from midcourse.cli.session import Manner, pick_up, present
+from midcourse.errors import TaskInvalid
+from midcourse.store.sqlite import SqliteStore
 
 
-def resume(name: str, overrides: Sequence[str], *, json: bool, quiet: bool) -> int:
-    settings = settings_with(overrides, "home", "step_delay_seconds")
-    return asyncio.run(_resume(name, settings, Manner(json=json, quiet=quiet)))
+def resume(name: str, overrides: Sequence[str], *, detach: bool, json: bool, quiet: bool) -> int:
+    settings, fleet = places_with(overrides, "home", "step_delay_seconds")
+    return asyncio.run(_resume(name, settings, fleet, Manner(json=json, quiet=quiet), detach=detach))
 
 
-async def _resume(name: str, settings: Settings, manner: Manner) -> int:
+async def _resume(name: str, settings: Settings, fleet: FleetSettings | None, manner: Manner, *, detach: bool) -> int:
     batch_id = await find_batch(settings, name)
     if batch_id is not None:
         from midcourse.cli.batch import conduct_batch
 
         return await conduct_batch(saved_batch(settings, batch_id), manner)
-    with opened_store(settings) as store:
-        found = await find_run(store, name)
-        result = await store.result(found.id)
-        if result is not None:
-            return await present(result, store, run_folder(settings, found.id), manner, ended=True)
-        return await pick_up(job_of_run(settings, found.id), found.id, store, manner)
+    async with located(settings, fleet, name) as found:
+        run_id, store = found.run.id, found.store
+        if isinstance(store, SqliteStore):
+            if detach:
+                raise TaskInvalid(f"--detach is for durable runs: run {run_id} needs a process of its own")
+            result = await store.result(run_id)
+            if result is not None:
+                return await present(result, store, run_folder(settings, run_id), manner, ended=True)
+            return await pick_up(job_of_run(settings, run_id), run_id, store, manner)
+    assert fleet is not None, "a durable run is in a fleet"
+    from midcourse.cli.durable import resume_durable
+
+    return await resume_durable(run_id, run_folder(settings, run_id), fleet, manner, detach=detach)

@@ -5,9 +5,10 @@ import re
 from collections.abc import Sequence
 
 from midcourse.app.agent import new_run_id
+from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.wiring import load_job
 from midcourse.cli.find import LAST
-from midcourse.cli.overrides import pairs
+from midcourse.cli.overrides import pairs, split
 from midcourse.cli.session import Manner, begin
 from midcourse.errors import TaskInvalid
 
@@ -16,6 +17,20 @@ def run(task: str, overrides: Sequence[str], *, run_id: str, again: bool, json: 
     _check_name("--run-id", run_id)
     job = load_job(task, pairs(overrides))
     return asyncio.run(begin(job, run_id or new_run_id(), Manner(json=json, quiet=quiet), again=again))
+
+
+def run_durably(
+    task: str, overrides: Sequence[str], *, run_id: str, again: bool, detach: bool, json: bool, quiet: bool
+) -> int:
+    _check_name("--run-id", run_id)
+    of_runs, of_fleets = split(overrides)
+    job = load_job(task, pairs(of_runs))
+    settings = FleetSettings.load(job.settings.home, of_fleets)
+    settings.check_complete(job.settings.home)
+    from midcourse.cli.durable import begin_durable
+
+    manner = Manner(json=json, quiet=quiet)
+    return asyncio.run(begin_durable(job, run_id or new_run_id(), settings, manner, again=again, detach=detach))
 
 
 def run_rows(
@@ -38,8 +53,14 @@ def run_rows(
     return asyncio.run(conduct_batch(batch, Manner(json=json, quiet=quiet), again=again))
 
 
-def refuse_mixture(*, inputs: str, run_id: str, batch_id: str, results: str, concurrency: int | None) -> None:
+def refuse_mixture(
+    *, inputs: str, run_id: str, batch_id: str, results: str, concurrency: int | None, durable: bool, detach: bool
+) -> None:
     """An option that would do nothing is refused: whoever gave it expects it to do something."""
+    if inputs and durable:
+        raise TaskInvalid("--inputs is for runs on this machine; begin durable ones one by one, with --detach")
+    if detach and not durable:
+        raise TaskInvalid("--detach is for durable runs: others need the process that drives them")
     if inputs and run_id:
         raise TaskInvalid("--run-id names one run; with --inputs it is --batch that gives the runs their names")
     for option, given in (("--batch", batch_id), ("--results", results), ("--concurrency", concurrency)):

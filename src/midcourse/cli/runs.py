@@ -10,15 +10,15 @@ from rich.text import Text
 from midcourse.app.batch import batch_ids
 from midcourse.app.settings import Settings
 from midcourse.cli.find import batch_of, has_store, local_time, opened_store, state_of
+from midcourse.cli.marks import Marks
 from midcourse.cli.overrides import settings_with
 from midcourse.cli.terminal import Terminal, print_object, terminal
 from midcourse.perform.finishing import SUCCESSES
 from midcourse.ports.store import RunSummary
-from midcourse.store.sqlite import SqliteStore
 
 LATEST = 20
 GAP = 2
-STYLES = {"done, verified": "green", "failed": "red"}
+STYLES = {"done, verified": "green", "failed": "red", "broken": "red", "asking": "magenta", "running": "cyan"}
 
 
 def list_runs(overrides: Sequence[str], *, everything: bool, json: bool) -> None:
@@ -30,11 +30,10 @@ def list_runs(overrides: Sequence[str], *, everything: bool, json: bool) -> None
         return
     found = asyncio.run(_found(settings, most))
     if json:
-        print_object([_plain(run, state) for run, state in found])
+        print_object([plain(run, state) for run, state in found])
         return
     for run, state in found:
-        fields = (run.id, state, run.final_reason or "-", local_time(run.began_at), where.marks.clean(run.goal))
-        print("\t".join(fields))
+        print(tabbed(run, state, where))
     if not found:
         _print_none(settings, where)
 
@@ -46,7 +45,13 @@ async def _found(settings: Settings, most: int | None) -> list[tuple[RunSummary,
         return [(run, state_of(store, run)) for run in (await store.runs())[:most]]
 
 
-def _plain(run: RunSummary, state: str) -> dict[str, object]:
+def tabbed(run: RunSummary, state: str, where: Terminal) -> str:
+    """For a log, or another program."""
+    fields = (run.id, state, run.final_reason or "-", local_time(run.began_at), where.marks.clean(run.goal))
+    return "\t".join(fields)
+
+
+def plain(run: RunSummary, state: str) -> dict[str, object]:
     return {
         "run": run.id,
         "goal": run.goal,
@@ -77,7 +82,7 @@ def _print_table(settings: Settings, most: int | None, where: Terminal) -> None:
     if not lines:
         _print_none(settings, where)
         return
-    where.console.print(_table(lines, where))
+    where.console.print(table_of(lines, where.marks, where.console.width))
     if total > len(lines):
         where.console.print(f"{total - len(lines)} more: midcourse runs --all")
 
@@ -92,11 +97,12 @@ async def _lines(settings: Settings, most: int | None) -> tuple[list[Line], int]
         for run in await store.runs():
             kept.setdefault(batch_of(run.id, batches) or run.id, []).append(run)
         latest = list(kept.items())[:most]
-        return [_batch_line(name, of) if name in batches else _run_line(store, of[0]) for name, of in latest], len(kept)
+        return [
+            _batch_line(name, of) if name in batches else line_of(of[0], state_of(store, of[0])) for name, of in latest
+        ], len(kept)
 
 
-def _run_line(store: SqliteStore, run: RunSummary) -> Line:
-    state = state_of(store, run)
+def line_of(run: RunSummary, state: str) -> Line:
     words = f"{state}: {run.final_reason}" if state == "failed" else state
     return Line(id=run.id, words=words, style=STYLES.get(state, "yellow"), began_at=run.began_at, goal=run.goal)
 
@@ -112,7 +118,7 @@ def _batch_line(batch_id: str, rows: Sequence[RunSummary]) -> Line:
     return Line(id=batch_id, words=words, style=style, began_at=began, goal=rows[-1].goal)
 
 
-def _table(lines: Sequence[Line], where: Terminal) -> Table:
+def table_of(lines: Sequence[Line], marks: Marks, width: int) -> Table:
     """What does not fit is the end of its goal."""
     rows = [(line.id, line.words, local_time(line.began_at)[5:16], line.goal) for line in lines]
     taken = sum(max(len(row[column]) for row in rows) + GAP for column in range(3))
@@ -120,6 +126,6 @@ def _table(lines: Sequence[Line], where: Terminal) -> Table:
     for column in ("run", "state", "began", "goal"):
         table.add_column(column, no_wrap=True)
     for (name, words, began, goal), line in zip(rows, lines, strict=True):
-        fitted = where.marks.fit(goal, max(8, where.console.width - taken))
+        fitted = marks.fit(goal, max(8, width - taken))
         table.add_row(name, Text(words, line.style), began, fitted)
     return table

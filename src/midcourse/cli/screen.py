@@ -74,7 +74,7 @@ class Lines:
 class LiveView:
     """Redraws the view in place, in this loop and in no other thread."""
 
-    def __init__(self, console: Console, view: Picture, keyboard: Keyboard, hint: str = "Ctrl-C pauses") -> None:
+    def __init__(self, console: Console, view: Picture, keyboard: Keyboard, hint: str) -> None:
         self._console = console
         self._view = view
         self._keyboard = keyboard

@@ -81,7 +81,7 @@ class Session:
         self.view = View(name=job.name, goal=job.task.goal, run_id=run_id, marks=self._terminal.marks)
         keyboard = Keyboard()
         desk = desk_at(self._terminal, keyboard)
-        screen = _screen(self._terminal, self.view, keyboard, manner)
+        screen = screen_at(self._terminal, self.view, keyboard, manner)
         self._conductor = Conductor(store=store, view=self.view, screen=screen, desk=desk, live=self._terminal.live)
         approver = desk and TerminalApprover(
             desk=desk,
@@ -119,14 +119,14 @@ def desk_at(where: Terminal, keyboard: Keyboard) -> Desk | None:
     return where.asks_on and Desk(console=where.asks_on, keyboard=keyboard, marks=where.marks)
 
 
-def _screen(where: Terminal, view: View, keyboard: Keyboard, manner: Manner) -> Screen:
+def screen_at(where: Terminal, view: View, keyboard: Keyboard, manner: Manner, hint: str = "Ctrl-C pauses") -> Screen:
     if manner.silent:
         return Nowhere()
-    return LiveView(where.console, view, keyboard) if where.live else Lines(where.console, view)
+    return LiveView(where.console, view, keyboard, hint) if where.live else Lines(where.console, view)
 
 
 async def present(
-    result: Result, store: Store, folder: Path, manner: Manner, *, key: str = "", ended: bool = False
+    result: Result, store: Store, folder: Path | None, manner: Manner, *, key: str = "", ended: bool = False
 ) -> int:
     """Say what a run came to, and return the exit code for it.
 
@@ -150,7 +150,7 @@ async def present(
     return SUCCEEDED if result.success else FAILED
 
 
-async def verdict_of(result: Result, store: Store, folder: Path) -> Verdict:
+async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdict:
     nobody = False
     if result.final_reason in ("rejected", "needs_human"):
         decided = [row.event for row in await store.journal(result.run) if isinstance(row.event, ApprovalDecided)]
@@ -159,9 +159,9 @@ async def verdict_of(result: Result, store: Store, folder: Path) -> Verdict:
 
 
 @contextmanager
-def logged_to(path: Path) -> Generator[None]:
-    """What libraries log goes to a file, which is there only if they do: the terminal belongs to the view."""
-    handler = logging.FileHandler(path, delay=True, encoding="utf-8")
+def logged_to(path: Path | None) -> Generator[None]:
+    """What libraries log goes to a file, which is there only if they do, or nowhere: the terminal belongs to the view."""
+    handler = logging.FileHandler(path, delay=True, encoding="utf-8") if path else logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from midcourse.app.export import RESULT_FILE
+from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import Settings
 from midcourse.app.wiring import result_json, run_folder
-from midcourse.cli.find import find_run, is_driven, opened_store, state_of
+from midcourse.cli.locate import Located, located
 from midcourse.cli.marks import Marks
-from midcourse.cli.overrides import settings_with
+from midcourse.cli.overrides import places_with
 from midcourse.cli.plans import plan_lines
 from midcourse.cli.session import verdict_of
 from midcourse.cli.telling import Teller
@@ -20,51 +22,64 @@ from midcourse.cli.words import elapsed
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Run
-from midcourse.ports.store import JournalRow, RunSummary
-from midcourse.store.sqlite import SqliteStore
+from midcourse.ports.store import JournalRow
 
 
 def show(name: str, overrides: Sequence[str], *, json: bool) -> None:
-    asyncio.run(_show(name, settings_with(overrides, "home"), json))
+    asyncio.run(_show(name, *places_with(overrides, "home"), json))
 
 
-async def _show(name: str, settings: Settings, as_json: bool) -> None:
-    with opened_store(settings) as store:
-        run = await find_run(store, name)
+async def _show(name: str, settings: Settings, fleet: FleetSettings | None, as_json: bool) -> None:
+    async with located(settings, fleet, name) as found:
         if as_json:
-            print_object(await _plain(store, run))
+            print_object(await _plain(found))
         else:
-            await _print(store, run, settings)
+            await _print(found, settings)
 
 
-async def _plain(store: SqliteStore, run: RunSummary) -> dict[str, object]:
+async def _plain(found: Located) -> dict[str, object]:
+    store, run = found.store, found.run
     result = await store.result(run.id)
     return {
         "run": run.id,
         "goal": run.goal,
-        "state": state_of(store, run),
+        "state": found.state,
+        "durable": found.durable,
         "result": json_format.loads(result_json(result)) if result else None,
         "plans": [json_format.loads(encode(plan)) for plan in await store.plans(run.id)],
         "journal": [json_format.loads(encode(row, JournalRow)) for row in await store.journal(run.id)],
     }
 
 
-async def _print(store: SqliteStore, run: RunSummary, settings: Settings) -> None:
-    where = terminal()
+async def _print(found: Located, settings: Settings) -> None:
+    where, store, run = terminal(), found.store, found.run
     plans, journal, opening = await store.plans(run.id), await store.journal(run.id), await store.opening(run.id)
     for line in (*_plans(plans, where.marks), *_journal(opening, plans, journal, where.marks)):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     result = await store.result(run.id)
     if result is not None:
-        verdict = await verdict_of(result, store, run_folder(settings, run.id))
+        folder = run_folder(settings, run.id)
+        verdict = await verdict_of(result, store, folder if (folder / RESULT_FILE).exists() else None)
         verdict.print(where.console, where.marks)
         return
     where.console.print(Text(where.marks.clean(run.goal), "bold"), soft_wrap=True)
-    if is_driven(store, run.id):
-        said = Text(f"run {run.id} is under way in another process", "yellow")
-    else:
-        said = Text.assemble((f"run {run.id} has not ended", "yellow"), f"; to go on: midcourse resume {run.id}")
-    where.console.print(said, soft_wrap=True)
+    where.console.print(_how_it_stands(found), soft_wrap=True)
+
+
+def _how_it_stands(found: Located) -> Text:
+    """Of a run that has not ended, and what can be done about it."""
+    name, state = found.run.id, found.state
+    if state == "interrupted":
+        return Text.assemble((f"run {name} has not ended", "yellow"), f"; to go on: midcourse resume {name}")
+    if not found.durable:
+        return Text(f"run {name} is under way in another process", "yellow")
+    match state:
+        case "asking":
+            return Text.assemble((f"run {name} asks", "magenta"), f"; to decide: midcourse approve {name}")
+        case "paused":
+            return Text.assemble((f"run {name} is paused", "yellow"), f"; to go on: midcourse resume {name}")
+        case _:
+            return Text.assemble((f"run {name} is under way", "yellow"), f"; to watch it: midcourse runs watch {name}")
 
 
 def _plans(plans: tuple[PlanVersion, ...], marks: Marks) -> Iterator[Text]:

@@ -28,7 +28,8 @@ def most_steps(console: Console) -> int:
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     result: Result
-    folder: Path
+    folder: Path | None
+    """Where its files are; None if they were not written out here."""
     nobody_asked: bool = False
     """Whether a question was denied because nobody could answer it."""
 
@@ -63,8 +64,9 @@ class Verdict:
         rows += _labelled("data", data, most, marks)
         if result.missing:
             rows.append(("missing", Text(marks.clean(", ".join(result.missing)), "yellow")))
-        rows.append(("files", Text(str(self.folder / "result.json"))))
-        rows.append(("", Text(str(self.folder / "journal.jsonl"))))
+        if self.folder is not None:
+            rows.append(("files", Text(str(self.folder / "result.json"))))
+            rows.append(("", Text(str(self.folder / "journal.jsonl"))))
         rows.append(("next", Text(advice(result, self.nobody_asked))))
         return rows
 

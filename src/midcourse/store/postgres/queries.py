@@ -15,6 +15,9 @@ RUNS = b"SELECT id, goal, phase, final_reason, began_at FROM midcourse.runs ORDE
 RUNS_OF_STATUS = b"""SELECT id, goal, phase, final_reason, began_at FROM midcourse.runs WHERE status = %s
 ORDER BY entered DESC LIMIT %s"""
 
+RUNS_NAMED = b"""SELECT id, goal, phase, final_reason, began_at FROM midcourse.runs WHERE starts_with(id, %(name)s)
+ORDER BY id = %(name)s DESC, entered DESC LIMIT %(limit)s"""
+
 TURN = b"""SELECT event, commands FROM midcourse.journal WHERE run = %(run)s AND seq = %(seq)s
 AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s)"""
 
@@ -23,5 +26,8 @@ AND month = (SELECT month FROM midcourse.runs WHERE id = %(run)s) ORDER BY seq""
 
 OPEN_QUESTIONS = b"""SELECT body FROM midcourse.approvals JOIN midcourse.runs ON runs.id = approvals.run
 WHERE approvals.open AND runs.status = 'asking' ORDER BY asked_at LIMIT %s"""
+
+OPEN_QUESTION = b"""SELECT body FROM midcourse.approvals JOIN midcourse.runs ON runs.id = approvals.run
+WHERE approvals.open AND runs.status = 'asking' AND approvals.run = %s"""
 
 AUDIT = b"SELECT n, run, seq, body, hash FROM midcourse.audit ORDER BY n"

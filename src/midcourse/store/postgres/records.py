@@ -15,7 +15,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
-from midcourse.ports.store import JournalRow, RunSummary
+from midcourse.ports.store import Happened, JournalRow, RunSummary
 from midcourse.store.postgres import queries
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.journal import Entry, state_after, with_commands
@@ -107,10 +107,12 @@ class Records:
             rows = await self._database.rows(queries.RUNS_OF_STATUS, (status, limit))
         else:
             rows = await self._database.rows(queries.RUNS, (limit,))
-        return tuple(
-            RunSummary(id=run_id, goal=goal, phase=phase, final_reason=final_reason, began_at=began_at)
-            for run_id, goal, phase, final_reason, began_at in rows
-        )
+        return tuple(_summary(*row) for row in rows)
+
+    async def runs_named(self, beginning: str, limit: int) -> tuple[RunSummary, ...]:
+        """Those whose ids begin so: first the one that is called exactly that, then the newest."""
+        rows = await self._database.rows(queries.RUNS_NAMED, {"name": beginning, "limit": limit})
+        return tuple(_summary(*row) for row in rows)
 
     async def opening(self, run_id: str) -> Run:
         rows = await self._database.rows(queries.OPENING, (run_id,))
@@ -121,6 +123,10 @@ class Records:
     async def journal(self, run_id: str) -> tuple[JournalRow, ...]:
         opening = await self.opening(run_id)
         return with_commands(opening, await self._entries(run_id, opening.seq))
+
+    async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
+        """Events in places above this one. What is not settled yet may be written to its place again, and otherwise."""
+        return tuple(Happened(seq=entry.seq, event=entry.event) for entry in await self._entries(run_id, above))
 
     # --- what a run refers to
 
@@ -187,6 +193,11 @@ class Records:
         rows = await self._database.rows(queries.OPEN_QUESTIONS, (limit,))
         return tuple(decode(Question, body) for (body,) in rows)
 
+    async def open_question(self, run_id: str) -> Question | None:
+        """The one that this run is waiting with; a run asks one at a time."""
+        rows = await self._database.rows(queries.OPEN_QUESTION, (run_id,))
+        return decode(Question, rows[0][0]) if rows else None
+
     # --- ways to the rows
 
     async def _write(self, *writes: tuple[Statement, Values]) -> None:
@@ -225,6 +236,10 @@ class Records:
             )
             for seq, event, commands in await self._database.rows(queries.EVENTS_ABOVE, {"run": run_id, "seq": above})
         ]
+
+
+def _summary(run_id: str, goal: str, phase: str, final_reason: str, began_at: float) -> RunSummary:
+    return RunSummary(id=run_id, goal=goal, phase=phase, final_reason=final_reason, began_at=began_at)
 
 
 async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:

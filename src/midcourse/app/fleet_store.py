@@ -1,0 +1,24 @@
+"""The store of a fleet, for whoever only reads it: nothing here needs Temporal."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import psycopg
+from sqlalchemy.exc import ArgumentError
+
+from midcourse.app.fleet_settings import FleetSettings
+from midcourse.errors import FleetUnavailable
+from midcourse.store.postgres import PostgresStore
+
+
+@asynccontextmanager
+async def opened_store(settings: FleetSettings) -> AsyncGenerator[PostgresStore]:
+    """Raises `FleetUnavailable` if there is no database, and `FormatUnknown` if it has not the schema of this version."""
+    url = settings.database_url.get_secret_value()
+    try:
+        store = PostgresStore(url, tenant=settings.tenant, connections=settings.max_connections)
+        await store.runs(limit=1)
+    except (psycopg.OperationalError, ArgumentError) as trouble:
+        raise FleetUnavailable(f"the database cannot be reached: {trouble}".strip()) from trouble
+    async with store:
+        yield store
