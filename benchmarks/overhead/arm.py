@@ -48,7 +48,7 @@ async def serve(arm: Arm) -> None:
             order = json.loads(line)
             if "count" in order:
                 counted = await arm.counts(order["count"])
-                _say(asdict(counted) if counted else None)
+                _say(asdict(counted) if counted else {})
             else:
                 cpu = time.process_time()
                 seconds = await asyncio.gather(*(_timed(arm, run, order["steps"]) for run in order["runs"]))

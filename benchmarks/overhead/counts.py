@@ -12,15 +12,17 @@ class Counts:
     transitions: int
     events: int
     history_bytes: int
+    """Without the first and the last event, which a run has once however long it is."""
 
 
 async def counts_of(client: Client, workflow_id: str) -> Counts:
     handle = client.get_workflow_handle(workflow_id)
     info = (await handle.describe()).raw_description.workflow_execution_info
+    first, *between, last = (await handle.fetch_history()).events
     scheduled = EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
     return Counts(
-        activities=sum(event.event_type == scheduled for event in (await handle.fetch_history()).events),
+        activities=sum(event.event_type == scheduled for event in between),
         transitions=info.state_transition_count,
         events=info.history_length,
-        history_bytes=info.history_size_bytes,
+        history_bytes=info.history_size_bytes - first.ByteSize() - last.ByteSize(),
     )

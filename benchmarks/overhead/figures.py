@@ -42,11 +42,6 @@ def cpu(part: str) -> Figure:
     return of
 
 
-def commits(rounds: Rounds, segment: int) -> float:
-    """The median, since PostgreSQL commits something of its own now and then."""
-    return median(one.alone[segment].commits for one in rounds)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Span:
     """Over what a figure is spread: the steps of a whole run, or the steps by which two runs differ."""

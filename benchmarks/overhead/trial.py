@@ -87,7 +87,7 @@ class ArmProcess:
             commits=commits(connection) - before,
         )
 
-    def counts(self) -> dict[str, int] | None:
+    def counts(self) -> dict[str, int]:
         """What the engine kept of the latest run; nothing if there is no engine."""
         return self._ask({"count": f"{self.name}-{self._begun - 1}"})
 
