@@ -23,8 +23,9 @@ async def test_it_answers_keeps_what_it_was_told_and_goes(tmp_path: Path) -> Non
         first.stop()
     with pytest.raises(ProcessLookupError):
         os.kill(first.pid, 0)
-    second = start_server(tmp_path / "temporal")
+    second = start_server(tmp_path / "temporal", port=int(first.address.rpartition(":")[2]))
     try:
+        assert second.address == first.address
         found = await (await Client.connect(second.address)).get_workflow_handle("kept").describe()
         assert found.workflow_type == "nobody-drives-this"
     finally:

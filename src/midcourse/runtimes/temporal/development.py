@@ -42,10 +42,13 @@ class DevelopmentServer:
             time.sleep(0.02)
 
 
-def start_server(folder: Path, *, ui_port: int | None = None) -> DevelopmentServer:
-    """Start one that keeps its state in this folder, on a free port of this machine. Returns once it answers."""
+def start_server(folder: Path, *, port: int | None = None, ui_port: int | None = None) -> DevelopmentServer:
+    """Start one that keeps its state in this folder, on this port or any free one of this machine.
+
+    Returns once it answers.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    port = _free_port()
+    port = port or _free_port()
     command = [_program(), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
     command += ["--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
     command += ["--headless"] if ui_port is None else ["--ui-ip", "127.0.0.1", "--ui-port", str(ui_port)]
