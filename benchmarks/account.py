@@ -9,7 +9,8 @@ from office import Line
 from temporalio.client import WorkflowHistory
 
 from midcourse.codec import encode
-from midcourse.domain.command import Act, AskPerson
+from midcourse.domain.command import Act, AskPerson, Verify
+from midcourse.domain.event import Verified
 from midcourse.domain.result import Result
 from midcourse.ports.store import JournalRow
 from midcourse.replay import replay
@@ -42,6 +43,12 @@ class Account:
         told += [(one.started, f"            {one.kind} {one.command} on {one.worker}") for one in self.performed]
         told += [(one.over, f"            {one.kind} {one.command} {one.how}") for one in self.performed]
         return "\n".join(f"{at % 1000:8.3f} {text}" for at, text in sorted(told))
+
+    @property
+    def settled(self) -> dict[int, float]:
+        """When the run had found out what came of an act in doubt, by the act's command."""
+        doubted = {c.id: c.doubted for row in self.journal for c in row.commands if isinstance(c, Verify)}
+        return {doubted[e.answers]: e.at for row in self.journal if isinstance(e := row.event, Verified)}
 
     @property
     def lost_acts(self) -> dict[int, int]:
@@ -81,7 +88,3 @@ async def account_of(fleet: Fleet, run_id: str) -> Account:
         performed=performed(histories),
         histories=histories,
     )
-
-
-def all_histories(accounts: Iterable[Account]) -> list[WorkflowHistory]:
-    return [history for account in accounts for history in account.histories]

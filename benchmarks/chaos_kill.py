@@ -1,32 +1,22 @@
 """Trial 1: workers are killed with -9 at random moments, until every run has had one while a command was under way."""
 
-import asyncio
-import json
 import random
-import socket
-import statistics
 import time
 from collections import Counter as Tally
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from account import Account, account_of, all_histories
-from counted import count_all, summed_up, tell_of_wrong_ones
+from account import Account, account_of
+from counted import count_all, median, summed_up, tell_of_wrong_ones
 from errand import Errand, usual_errand
 from fate import Doom
-from fleet import Fleet, Given, carry_out, fleet_at, site_in
+from fleet import Fleet, Given, carry_out, fleet_at
 from histories import Performed, replay
+from hunting import Hunter, hunted, worker_named
 from office import Line, read_log
+from premises import Premises
 from tail import Tail
-from temporalio.api.enums.v1 import PendingActivityState
-
-from midcourse.runtimes.temporal.wire import workflow_id
-
-BREATH = 0.25
-"""Seconds between two kills, at least: who has just begun to work has nothing under way."""
-LATEST = 0.3
-"""A kill comes up to this many seconds after the act that it was aimed at began."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,77 +29,29 @@ class Kill:
     """If it was at a named one."""
 
 
-@dataclass(kw_only=True)
-class Killer:
-    """Picks a moment for every run, by the acts that it has begun, and kills whoever holds that run then."""
+class Killer(Hunter):
+    """With -9; some die by themselves."""
 
-    fleet: Fleet
-    chance: random.Random
-    kills: list[Kill] = field(default_factory=list[Kill])
-    _aims: dict[str, int] = field(default_factory=dict[str, int])
-    _due: dict[str, float] = field(default_factory=dict[str, float])
-    _acts: Tally[str] = field(default_factory=Tally[str])
-    _holders: dict[str, int] = field(default_factory=dict[str, int])
-    _active: set[str] = field(default_factory=set[str])
+    def __init__(self, fleet: Fleet, chance: random.Random) -> None:
+        super().__init__(fleet, chance)
+        self.kills: list[Kill] = []
 
-    def begun(self, run: str) -> None:
-        self._active.add(run)
-        self._aims[run] = self.chance.randint(0, 9)
+    async def strike(self, pid: int) -> None:
+        at = time.time()
+        self.fleet.kill(pid)
+        await self._note(pid, at)
 
-    def ended(self, run: str) -> None:
-        self._active.discard(run)
-        self._aims.pop(run, None)
-        self._due.pop(run, None)
-
-    async def hunt(self) -> None:
-        acts, holders = Tail(self.fleet.site.log), Tail(self.fleet.site.holders)
-        rested = 0.0
-        while True:
-            self._acts.update(line["run"] for line in acts.new() if line["what"] == "began")
-            self._holders.update((line["run"], line["pid"]) for line in holders.new())
-            for run, aim in self._aims.items():
-                if run in self._holders and self._acts[run] >= aim:
-                    self._due.setdefault(run, time.time() + self.chance.uniform(0.0, LATEST))
-            for pid in self.fleet.replace_dead():
-                await self._note(pid, *self._met_its_fate(pid))
-            due = next((run for run, at in self._due.items() if at <= time.time()), None)
-            if due and time.time() > rested:
-                await self._kill(due)
-                rested = time.time() + BREATH
-            await asyncio.sleep(0.01)
-
-    async def _kill(self, run: str) -> None:
-        pid = self._holders[run]
-        self._due.pop(run)
-        self._aims[run] = self._acts[run] + self.chance.randint(0, 2)
-        if any(worker.pid == pid for worker in self.fleet.workers):
-            at = time.time()
-            self.fleet.kill(pid)
-            await self._note(pid, at)
+    async def look_after(self) -> None:
+        for pid in self.fleet.replace_dead():
+            fate = self.fate_of(pid)
+            assert fate, f"worker {pid} died, and nobody killed it: {self.fleet.site.said.read_text()[-2000:]}"
+            await self._note(pid, fate["at"], fate["point"])
 
     async def _note(self, pid: int, at: float, point: str = "") -> None:
-        worker = f"{pid}@{socket.gethostname()}"
-        active = sorted(self._active)
-        under_way = await asyncio.gather(*(self._under_way(run, worker) for run in active))
-        hits = {run: activity for run, activity in zip(active, under_way, strict=True) if activity}
+        hits = await self.under_way(pid)
         for run in hits:
-            self._aims.pop(run, None)
-            self._due.pop(run, None)
-        self.kills.append(Kill(at=at, worker=worker, hits=hits, point=point))
-
-    async def _under_way(self, run: str, worker: str) -> str:
-        handle = self.fleet.client.get_workflow_handle(workflow_id(self.fleet.tenant, run))
-        pending = (await handle.describe()).raw_description.pending_activities
-        started = PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
-        ours = (one for one in pending if one.state == started and one.last_worker_identity == worker)
-        return next((one.activity_id for one in ours), "")
-
-    def _met_its_fate(self, pid: int) -> tuple[float, str]:
-        for file in self.fleet.site.deaths.iterdir():
-            met = json.loads(file.read_text())
-            if met["pid"] == pid:
-                return met["at"], met["point"]
-        raise RuntimeError(f"worker {pid} died, and nobody killed it: see its errors above")
+            self.spare(run)
+        self.kills.append(Kill(at=at, worker=worker_named(pid), hits=hits, point=point))
 
 
 def errand_of(seed: int) -> Errand:
@@ -121,13 +63,11 @@ def errand_of(seed: int) -> Errand:
     return replace(errand, doom=Doom(point="row", zone=f"counter_{chance.choice(ledgered)}"))
 
 
-async def trial(given: Given) -> dict[str, Any]:
-    seeds = range(given.first_seed, given.first_seed + given.runs)
-    errands = {f"kill-{seed}": errand_of(seed) for seed in seeds}
-    async with site_in(given.folder) as site, fleet_at(site, "kill", heartbeat=given.heartbeat) as fleet:
+async def trial(given: Given, premises: Premises) -> dict[str, Any]:
+    errands = {f"kill-{seed}": errand_of(seed) for seed in given.seeds}
+    async with fleet_at(premises, "kill", heartbeat=given.heartbeat) as fleet:
         fleet.hire(given.workers)
-        killer = Killer(fleet=fleet, chance=random.Random(given.first_seed))
-        hunting = asyncio.create_task(killer.hunt())
+        killer = Killer(fleet, random.Random(given.first_seed))
         over: list[str] = []
 
         def ended(run: str) -> None:
@@ -135,16 +75,16 @@ async def trial(given: Given) -> dict[str, Any]:
             killer.ended(run)
             given.say(f"{len(over)}/{given.runs} runs, {len(killer.kills)} kills")
 
-        trouble = await carry_out(fleet, errands, given.concurrency, begun=killer.begun, ended=ended)
-        hunting.cancel()
+        async with hunted(killer):
+            trouble = await carry_out(fleet, errands, given.concurrency, begun=killer.begun, ended=ended)
         fleet.dismiss()
         given.say("reading what they left behind")
         accounts = [await account_of(fleet, run) for run in errands]
-        log, calls = read_log(site.log), Tail(site.calls).new()
+        log, calls = read_log(fleet.site.log), Tail(fleet.site.calls).new()
     found = count_all(errands, accounts, log, calls)
     tell_of_wrong_ones(given, errands, accounts, found, log)
     kills = what_kills_met(killer.kills, accounts, log, given.heartbeat)
-    replays = asdict(await replay(all_histories(accounts)))
+    replays = asdict(await replay([account.histories for account in accounts]))
     return {**summed_up(found), **kills, "replays": replays, **({"trouble": trouble} if trouble else {})}
 
 
@@ -165,7 +105,7 @@ def what_kills_met(kills: list[Kill], accounts: list[Account], log: list[Line], 
         "kills_in_flight": sum(len(kill.hits) for kill in kills),
         "killed_runs": len({run for kill in kills for run in kill.hits}),
         "killed_in": dict(phases.most_common()),
-        "resumed_median_seconds": round(statistics.median(resumed), 2) if resumed else None,
+        "resumed_median_seconds": median(resumed),
         "resumed_max_seconds": round(max(resumed), 2) if resumed else None,
         "resumed_bar_seconds": 2 * heartbeat + 2.0,
         "given_up_alive": sum(

@@ -12,13 +12,14 @@ from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
-from account import Account, account_of, all_histories
+from account import Account, account_of
 from counted import count_all, summed_up, tell_of_wrong_ones
 from errand import USUAL, Errand
 from fate import POINTS, Doom, Point
-from fleet import Fleet, Given, carry_out, fleet_at, site_in
+from fleet import Fleet, Given, carry_out, fleet_at
 from histories import replay
 from office import Counter, Fault, read_log
+from premises import Premises
 from tail import Tail
 
 KINDS = (
@@ -81,17 +82,17 @@ def cases() -> Iterator[Case]:
             yield Case(counter=counter, place=place, fault=fault)
 
 
-async def trial(given: Given) -> dict[str, Any]:
+async def trial(given: Given, premises: Premises) -> dict[str, Any]:
     """Each lane has a tenant, a worker and one run at a time, so that nobody dies of another's fate."""
     every = list(cases())
     chosen = random.Random(given.first_seed).sample(every, min(given.runs, len(every)))
     by_name = {case.name: case for case in chosen}
     lanes = [chosen[lane :: given.concurrency] for lane in range(given.concurrency)]
     accounts: list[Account] = []
-    async with site_in(given.folder) as site, AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
 
         async def lane(number: int, its: list[Case]) -> dict[str, str]:
-            fleet = await stack.enter_async_context(fleet_at(site, f"lane-{number}", heartbeat=given.heartbeat))
+            fleet = await stack.enter_async_context(fleet_at(premises, f"lane-{number}", heartbeat=given.heartbeat))
             fleet.hire()
             mending = asyncio.create_task(_mend(fleet))
             errands = {case.name: case.errand(given.heartbeat) for case in its}
@@ -101,14 +102,16 @@ async def trial(given: Given) -> dict[str, Any]:
             return trouble
 
         troubles = await asyncio.gather(*(lane(number, its) for number, its in enumerate(lanes)))
-        log, calls = read_log(site.log), Tail(site.calls).new()
+        log, calls = read_log(premises.site.log), Tail(premises.site.calls).new()
     errands = {case.name: case.errand(given.heartbeat) for case in chosen}
     found = count_all(errands, accounts, log, calls)
     tell_of_wrong_ones(given, errands, accounts, found, log)
     asked = {run: one.asked for run, one in found.items()}
     recovering = [case for case in chosen if case.before_dispatch]
     doubtful = [case for case in chosen if case.undecidable]
-    unstruck = [case.name for case in chosen if case.point and not (site.deaths / f"{case.name}.json").exists()]
+    unstruck = [
+        case.name for case in chosen if case.point and not (premises.site.deaths / f"{case.name}.json").exists()
+    ]
     trouble = {run: what for one in troubles for run, what in one.items()}
     return {
         **summed_up(found),
@@ -119,7 +122,7 @@ async def trial(given: Given) -> dict[str, Any]:
         "undecidable": len(doubtful),
         "undecidable_asked": sum(asked[case.name] > 0 for case in doubtful),
         "asked_needlessly": sorted(run for run, n in asked.items() if n and not by_name[run].undecidable),
-        "replays": asdict(await replay(all_histories(accounts))),
+        "replays": asdict(await replay([account.histories for account in accounts])),
         **({"trouble": trouble} if trouble else {}),
         **({"not_crashed": unstruck} if unstruck else {}),
     }

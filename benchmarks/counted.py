@@ -9,8 +9,9 @@ asked_bar            irreversible visits that nothing could decide: no probe, an
 over                 runs above any of their ceilings
 """
 
+import statistics
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -89,6 +90,10 @@ def tell_of_wrong_ones(
         if found[account.run].wrong:
             given.say(f"\n{account.run}: {found[account.run]}\n{errands[account.run]}\n{account.result}")
             given.say(account.story(line for line in log if line.run == account.run))
+
+
+def median(seconds: Sequence[float]) -> float | None:
+    return round(statistics.median(seconds), 2) if seconds else None
 
 
 # --- one by one

@@ -48,13 +48,21 @@ class Fate:
         doom = self._doom_of(run_id)
         return doom is not None and (doom.zone, doom.point) == (zone, point) and not self._mark(run_id).exists()
 
-    def strike(self, run_id: str, zone: str, point: Point, command: int) -> None:
+    def strike(self, run_id: str, zone: str, point: Point, command: int) -> bool:
+        """Whether it did. Only who was frozen comes back from it."""
         doom = self._doom_of(run_id)
         if doom is None or not self.awaits(run_id, zone, point):
-            return
+            return False
         met = {"run": run_id, "point": point, "command": command, "pid": os.getpid(), "at": time.time()}
-        self._mark(run_id).write_text(json.dumps(met), encoding="utf-8")
+        draft = self._mark(run_id).with_suffix(".part")
+        draft.write_text(json.dumps(met), encoding="utf-8")
+        draft.replace(self._mark(run_id))
         os.kill(os.getpid(), signal.SIGSTOP if doom.freeze else signal.SIGKILL)
+        return True
+
+    def note_answer(self, run_id: str, outcome: Outcome) -> None:
+        """What the world said to somebody who acts after having been frozen."""
+        self._mark(run_id).with_suffix(".answer").write_text(outcome.reason or outcome.status, encoding="utf-8")
 
     def _mark(self, run_id: str) -> Path:
         return self._deaths / f"{run_id}.json"
@@ -70,12 +78,14 @@ class FatedWorld:
         return getattr(self._world, name)
 
     async def act(self, call: Call) -> Outcome:
-        self._fate.strike(self._run_id, call.zone, "act", call.command)
+        thawed = self._fate.strike(self._run_id, call.zone, "act", call.command)
         acting = asyncio.create_task(self._world.act(call))
+        if thawed:
+            acting.add_done_callback(lambda done: self._fate.note_answer(self._run_id, done.result()))
         if self._fate.awaits(self._run_id, call.zone, "acting"):
             await asyncio.wait([acting], timeout=0.03)
             self._fate.strike(self._run_id, call.zone, "acting", call.command)
-        outcome = await acting
+        outcome = await asyncio.shield(acting)  # who was frozen is told by now to stop, and does not listen
         self._fate.strike(self._run_id, call.zone, "acted", call.command)
         return outcome
 

@@ -1,13 +1,22 @@
-"""A worker process of the fleet's trials. It is there to be killed."""
+"""The worker processes of the fleet's trials. They are there to be killed.
+
+    python benchmarks/fleet_worker.py
+
+is a nursery: a process that has everything imported and forks a worker for each line that it reads, so that one takes the
+place of another at once. It answers with the worker's pid. Its workers end with it.
+"""
 
 import asyncio
 import json
 import os
 import signal
+import sys
 import time
+import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from errand import Clerk, Errand, Witness
 from fate import Fate, FatedStore, FatedWorld
@@ -55,12 +64,49 @@ class Site:
         """Who met its fate, a file for each run."""
         return self.folder / "deaths"
 
+    @property
+    def said(self) -> Path:
+        """What the workers have to say."""
+        return self.folder / "workers.log"
+
     def errand(self, run_id: str) -> Path:
         return self.folder / "errands" / f"{run_id}.json"
 
 
-def work(site: Site, tenant: str, capacity: Capacity) -> None:
-    asyncio.run(_work(site, tenant, capacity))
+@dataclass(frozen=True, kw_only=True)
+class Post:
+    """What a worker is hired for."""
+
+    site: Site
+    tenant: str
+    capacity: Capacity
+
+
+def main() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who dies is gone
+    children: list[int] = []
+    for line in sys.stdin:
+        pid = os.fork()
+        if not pid:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _work_at(decode(Post, line))
+        children.append(pid)
+        print(pid, flush=True)
+    for pid in children:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _work_at(post: Post) -> NoReturn:
+    said = os.open(post.site.said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for stream in (1, 2):
+        os.dup2(said, stream)
+    try:
+        asyncio.run(_work(post.site, post.tenant, post.capacity))
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
 
 
 async def _work(site: Site, tenant: str, capacity: Capacity) -> None:
@@ -106,3 +152,7 @@ def note(file: Path, **values: Any) -> None:
     """One line, which nobody else's can get in between."""
     with file.open("a", encoding="utf-8") as out:
         out.write(json.dumps({**values, "at": time.time()}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,14 +1,22 @@
 """What the engine's own histories say of a trial: what was under way when a worker died, and when the run went on."""
 
+import dataclasses
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowHistory
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.worker import Replayer
 
+from midcourse.director.decide import ENTER
+from midcourse.director.segment import ask_planner
+from midcourse.director.turn import Turn
+from midcourse.domain.move import AskPlanner, BackOff
+from midcourse.domain.run import Run
 from midcourse.runtimes.temporal.codec import data_converter
 from midcourse.runtimes.temporal.wire import workflow_id
 from midcourse.runtimes.temporal.worker import RUNNER
@@ -76,21 +84,46 @@ def _take_in(event: HistoryEvent, under_way: dict[int, Performed]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Replays:
-    histories: int = 0
-    nondeterministic: int = 0
+    histories: int
+    nondeterministic: int
+    control: int
+    """Histories that were also replayed with a changed director..."""
+    control_failed: int
+    """...and how often that was noticed."""
 
 
-async def replay(histories: Iterable[WorkflowHistory]) -> Replays:
-    """Through the workflow of this version again."""
-    replayer = Replayer(workflows=[RunWorkflow], workflow_runner=RUNNER, data_converter=data_converter())
-    found = Replays()
+MOST_CONTROLS = 20
+
+
+async def replay(runs: Sequence[Sequence[WorkflowHistory]]) -> Replays:
+    """All histories of these runs, through the workflow of this version again; and some through another one."""
+    histories = [history for run in runs for history in run]
+    control = [run[0] for run in runs[:MOST_CONTROLS]]
+    failed = await _failures(histories)
+    with patch.dict(ENTER, {AskPlanner: _hesitate}):
+        noticed = await _failures(control)
+    return Replays(histories=len(histories), nondeterministic=failed, control=len(control), control_failed=noticed)
+
+
+async def _failures(histories: Iterable[WorkflowHistory]) -> int:
+    quiet = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
+    replayer = Replayer(
+        workflows=[RunWorkflow],
+        workflow_runner=RUNNER,
+        data_converter=data_converter(),
+        runtime=Runtime(telemetry=TelemetryConfig(logging=quiet)),
+    )
 
     async def all_of_them() -> AsyncIterator[WorkflowHistory]:
         for history in histories:
             yield history
 
     async with replayer.workflow_replay_iterator(all_of_them()) as replayed:
-        async for one in replayed:
-            failed = one.replay_failure is not None
-            found = Replays(histories=found.histories + 1, nondeterministic=found.nondeterministic + failed)
-    return found
+        return sum([one.replay_failure is not None async for one in replayed])
+
+
+def _hesitate(run: Run, move: AskPlanner) -> Turn:
+    """A director that waits a second before its first plan."""
+    if move.tries == 0:
+        return run, BackOff(seconds=1.0, then=dataclasses.replace(move, tries=1))
+    return ask_planner(run, move)
