@@ -28,6 +28,9 @@ from midcourse.runtimes.temporal.workflow import RunWorkflow
 RUNNER = SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules("midcourse"))
 """The core is pure, so all runs may share its modules. A test replays histories without this, to show that it is."""
 
+NO_BUILD = "none"
+"""Said outright: else the library makes one up from the code of every loaded module, which takes it seconds."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
@@ -73,6 +76,7 @@ class FleetWorker:
             activities=[activities.perform],
             workflow_runner=RUNNER,
             deployment_config=_deployment(tenant, build) if build else None,
+            build_id=None if build else NO_BUILD,
             max_cached_workflows=capacity.runs,
             max_concurrent_activities=capacity.commands,
             sticky_queue_schedule_to_start_timeout=timedelta(seconds=capacity.sticky_seconds),
@@ -83,6 +87,7 @@ class FleetWorker:
             client,
             task_queue=session_queue(name),
             activities=[activities.perform],
+            build_id=NO_BUILD,
             max_concurrent_activities=capacity.commands,
             max_heartbeat_throttle_interval=beat,
             graceful_shutdown_timeout=shutdown,
