@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from midcourse.app.fleet import capacity_of, connected
+from midcourse.app.fleet import Fleet, connected
 from midcourse.app.fleet_ports import PortsMaker
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.domain.event import Acted
@@ -20,7 +20,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.perform import Ports
 from midcourse.ports.store import Batch, FleetStore, Happened, Standing
 from midcourse.ports.world import Call, World
-from midcourse.runtimes.temporal.worker import FleetWorker
+from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
 
 SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP}
 MOMENTS = (
@@ -41,6 +41,9 @@ class Fate:
         if moment == self.moment and not self.met:
             self.met = True
             os.kill(os.getpid(), self.signal)
+
+
+UNHARMED = Fate(moment="never", signal=signal.SIGKILL)
 
 
 class DoomedWorld:
@@ -97,23 +100,26 @@ class DoomedBatch:
             self._fate.at("after it was written down")
 
 
+def worker(fleet: Fleet, home: Path, fate: Fate = UNHARMED) -> FleetWorker:
+    settings = fleet.settings
+    maker = PortsMaker(fleet.store, settings, home)
+
+    async def ports_for(run_id: str) -> Ports:
+        ports = await maker.ports_for(run_id)
+        world: Any = DoomedWorld(ports.world, fate)
+        return replace(ports, world=world)
+
+    store: Any = DoomedStore(fleet.store, fate)
+    capacity = Capacity(heartbeat_seconds=settings.heartbeat_seconds, sticky_seconds=settings.sticky_seconds)
+    return FleetWorker(fleet.client, store=store, ports_for=ports_for, tenant=settings.tenant, capacity=capacity)
+
+
 async def main(how: str, moment: str) -> None:
-    home, fate = Path(os.environ["MIDCOURSE_HOME"]), Fate(moment=moment, signal=SIGNALS[how])
-    settings = FleetSettings.load(home)
-    async with connected(settings) as fleet:
-        maker = PortsMaker(fleet.store, settings, home)
-
-        async def ports_for(run_id: str) -> Ports:
-            ports = await maker.ports_for(run_id)
-            world: Any = DoomedWorld(ports.world, fate)
-            return replace(ports, world=world)
-
-        store: Any = DoomedStore(fleet.store, fate)
+    home = Path(os.environ["MIDCOURSE_HOME"])
+    async with connected(FleetSettings.load(home)) as fleet:
         stopped = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
-        async with FleetWorker(
-            fleet.client, store=store, ports_for=ports_for, tenant=settings.tenant, capacity=capacity_of(settings)
-        ):
+        async with worker(fleet, home, Fate(moment=moment, signal=SIGNALS[how])):
             await stopped.wait()
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet import Fleet, connected, enter, worker_of
+from midcourse.app.fleet import Fleet, connected, enter
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.wiring import load_job
 from midcourse.domain.result import Result
-from tests.runtimes.doomed_worker import MOMENTS
+from tests.runtimes.doomed_worker import MOMENTS, worker
 
 pytestmark = pytest.mark.slow
 
@@ -59,7 +59,7 @@ class Scene:
                 await process.wait()
 
     async def finished(self) -> Result:
-        return await asyncio.wait_for(self.fleet.runs.handle(RUN).result(), 60)
+        return await asyncio.wait_for(self.fleet.runs.handle(RUN).result(), 120)
 
 
 @pytest.fixture
@@ -79,10 +79,10 @@ async def scene(temporal: str, postgres: str, tenant: str, tmp_path: Path) -> As
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_a_worker_is_killed_and_another_goes_on(scene: Scene, moment: str) -> None:
     await enter(scene.fleet, load_job("order", {}), RUN)
-    async with scene.doomed("kill", moment) as worker:
-        assert await asyncio.wait_for(worker.wait(), 60) == -signal.SIGKILL
+    async with scene.doomed("kill", moment) as victim:
+        assert await asyncio.wait_for(victim.wait(), 120) == -signal.SIGKILL
         assert len(scene.orders()) <= 1
-        async with worker_of(scene.fleet, scene.home):
+        async with worker(scene.fleet, scene.home):
             result = await scene.finished()
     assert (result.success, result.verified, result.final_reason) == (True, True, "goal_reached")
     assert len(scene.orders()) == 1
@@ -99,15 +99,15 @@ async def stopped(process: asyncio.subprocess.Process) -> None:
 @pytest.mark.parametrize("moment", ["before it is on record", "before it is sent"])
 async def test_a_frozen_worker_can_neither_act_nor_write_when_it_comes_back(scene: Scene, moment: str) -> None:
     await enter(scene.fleet, load_job("order", {}), RUN)
-    async with scene.doomed("freeze", moment) as worker:
-        await asyncio.wait_for(stopped(worker), 60)
-        async with worker_of(scene.fleet, scene.home):
+    async with scene.doomed("freeze", moment) as victim:
+        await asyncio.wait_for(stopped(victim), 120)
+        async with worker(scene.fleet, scene.home):
             result = await scene.finished()
         store = scene.fleet.store
         before = await store.journal(RUN), await store.ledger(RUN)
-        worker.send_signal(signal.SIGTERM)
-        worker.send_signal(signal.SIGCONT)
-        assert await asyncio.wait_for(worker.wait(), 60) == 0, "it brings what it was doing to its end, and goes"
+        victim.send_signal(signal.SIGTERM)
+        victim.send_signal(signal.SIGCONT)
+        assert await asyncio.wait_for(victim.wait(), 120) == 0, "it brings what it was doing to its end, and goes"
         assert (await store.journal(RUN), await store.ledger(RUN)) == before
     assert result.final_reason == "goal_reached"
     assert len(scene.orders()) == 1

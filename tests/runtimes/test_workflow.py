@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from midcourse import drive
+from midcourse.director.decide import decide
 from midcourse.domain.approval import Decision
-from midcourse.domain.event import PauseAsked
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event, PauseAsked, Planned
+from midcourse.domain.run import Run
 from midcourse.ports.world import Catalogue
 from midcourse.runtimes.temporal.client import RunBroken
 from midcourse.testing import Posts
@@ -226,3 +230,38 @@ async def test_beginning_twice_drives_it_once(fleet: Fleet) -> None:
         await fleet.runs.start(again, world="shop")
     assert len(effects(cast)) == 1
     assert (await journal(fleet, handle.run_id)).count("started") == 1
+
+
+async def test_a_bug_of_the_director_breaks_the_execution_and_is_not_tried_for_ever(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cast = order()
+
+    def unsound(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
+        if isinstance(event, Planned):
+            raise ZeroDivisionError("a bug of ours")
+        return decide(run, event)
+
+    async with fleet.worker():
+        with monkeypatch.context() as changed:
+            changed.setattr(drive, "decide", unsound)
+            handle = await fleet.begin(cast)
+            with pytest.raises(RunBroken, match="ZeroDivisionError: a bug of ours"):
+                await handle.result()
+        assert await fleet.runs.resume(handle.run_id, world="shop") == ""
+        assert (await handle.result()).final_reason == "goal_reached"
+    assert len(effects(cast)) == 1
+
+
+# --- time
+
+
+async def test_the_deadline_comes_while_it_is_paused(fleet: Fleet) -> None:
+    cast, _ = asking(deadline_seconds=3.0)
+    async with fleet.worker():
+        handle = await fleet.begin(cast)
+        assert await handle.pause() == ""
+        result = await handle.result()
+    assert result.final_reason == "deadline_exceeded"
+    assert result.wall_seconds >= 3.0
+    assert effects(cast) == ()

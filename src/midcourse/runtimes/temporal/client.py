@@ -38,7 +38,6 @@ from midcourse.runtimes.temporal.codec import Key, data_converter
 from midcourse.runtimes.temporal.wire import Pace, Start, Word, queue_of, run_id_of, workflow_id
 from midcourse.runtimes.temporal.workflow import RunWorkflow
 
-
 TURN = timedelta(seconds=5)
 """A worker that takes a turn and is not done by then counts as frozen. A turn takes milliseconds, or a second if the whole
 history has to be read first.

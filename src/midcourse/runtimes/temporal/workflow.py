@@ -7,15 +7,8 @@ from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy, SearchAttributeUpdate
-from temporalio.exceptions import (
-    ActivityError,
-    ApplicationError,
-    TimeoutType,
-    is_cancelled_exception,
-)
-from temporalio.exceptions import (
-    TimeoutError as TimedOut,
-)
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError, TimeoutType
+from temporalio.exceptions import TimeoutError as TimedOut
 
 from midcourse.director.decide import objection
 from midcourse.director.lost import lost
@@ -77,7 +70,7 @@ class RunWorkflow:
             self._put(Started())
         run = start.run
         while True:
-            run = await drive(run, self)
+            run = await self._drive(run)
             await workflow.wait_condition(workflow.all_handlers_finished)
             if isinstance(run.phase, Ended) and is_over(run):
                 return run.phase.reason
@@ -132,9 +125,8 @@ class RunWorkflow:
 
     def should_rest(self) -> bool:
         """At a quiet point: nothing is under way but timers, which are set again."""
-        if self._mailbox or any(
-            not isinstance(i.command, Wait) for i in self._run.pending if i.command.id in self._tasks
-        ):
+        under_way = [issued.command for issued in self._run.pending if issued.command.id in self._tasks]
+        if self._mailbox or not all(isinstance(command, Wait) for command in under_way):
             return False
         info = workflow.info()
         waiting = isinstance(self._run.phase, Asking | Paused)
@@ -142,6 +134,15 @@ class RunWorkflow:
         return info.is_continue_as_new_suggested() or info.get_current_history_length() >= limit
 
     # --- inside
+
+    async def _drive(self, run: Run) -> Run:
+        """A bug ends this execution. As a failed turn it would be tried again for ever."""
+        try:
+            return await drive(run, self)
+        except FailureError:
+            raise
+        except Exception as bug:
+            raise _broken(bug) from bug
 
     def _put(self, event: Event, written_at: int = 0) -> None:
         self._mailbox.append(Arrival(event=event, written_at=written_at))
@@ -167,19 +168,27 @@ class RunWorkflow:
 
     async def _perform(self, issued: Issued) -> None:
         command = issued.command
-        if isinstance(command, Wait):
-            await asyncio.sleep(max(0.0, issued.at + command.seconds - workflow.time()))
-            self._put(TimerFired(answers=command.id))
-        else:
-            await self._delegate(issued)
-        self._tasks.pop(command.id, None)
+        try:
+            if isinstance(command, Wait):
+                await self._wait(command, until=issued.at + command.seconds)
+            else:
+                await self._delegate(issued)
+        except Exception as bug:
+            self._mailbox.append(_broken(bug))
+        finally:
+            self._tasks.pop(command.id, None)
+
+    async def _wait(self, command: Wait, until: float) -> None:
+        await asyncio.sleep(max(0.0, until - workflow.time()))
+        self._put(TimerFired(answers=command.id, at=max(until, round(workflow.time(), 3))))
 
     async def _delegate(self, issued: Issued) -> None:
         work = Work(command=issued.command, seq=self._run.seq + 1, rows=tuple(self._unwritten))
         try:
             done = await self._send(issued, work)
         except ActivityError as error:
-            self._answer_for(issued, error)
+            if not self._was_stopped(issued.command):
+                self._answer_for(issued, error)
             return
         self._unwritten = [row for row in self._unwritten if row not in work.rows]
         if done.holder:
@@ -195,7 +204,7 @@ class RunWorkflow:
             try:
                 return await self._send_to_holder(replace(work, holder=self._holder))
             except ActivityError as error:
-                if not _may_be_sent_again(error, once=once):
+                if self._was_stopped(issued.command) or not _may_be_sent_again(error, once=once):
                     raise
                 self._holder = ""
         return await self._execute(work, ONCE if once else FREELY)
@@ -237,13 +246,14 @@ class RunWorkflow:
             case _:
                 return command.timeout
 
+    def _was_stopped(self, command: Command) -> bool:
+        return command.id not in self._tasks
+
     def _answer_for(self, issued: Issued, error: ActivityError) -> None:
-        """Whoever performed it is gone, has been told to stop, or has a bug that nothing here can mend."""
-        if is_cancelled_exception(error):
-            return
+        """Whoever performed it is gone, or has a bug that nothing here can mend."""
         self._holder = ""
         answer = lost(issued.command, issued.reserved)
-        if answer is None or (isinstance(error.cause, ApplicationError) and error.cause.non_retryable):
+        if answer is None or _is_final(error):
             self._mailbox.append(ApplicationError(f"{issued.command.kind} failed: {error.cause}", non_retryable=True))
         else:
             self._put(answer)
@@ -258,9 +268,15 @@ def _is_elsewhere(error: ActivityError) -> bool:
     return isinstance(error.cause, ApplicationError) and error.cause.type == ELSEWHERE
 
 
+def _is_final(error: ActivityError) -> bool:
+    return isinstance(error.cause, ApplicationError) and error.cause.non_retryable
+
+
 def _may_be_sent_again(error: ActivityError, *, once: bool) -> bool:
-    cause = error.cause
-    if isinstance(cause, TimedOut) and cause.type == TimeoutType.SCHEDULE_TO_START:
-        return True
-    stopped = is_cancelled_exception(error) or (isinstance(cause, ApplicationError) and cause.non_retryable)
-    return not once and not stopped
+    """Nobody has begun it; or it does no harm twice."""
+    unseen = isinstance(error.cause, TimedOut) and error.cause.type == TimeoutType.SCHEDULE_TO_START
+    return unseen or not (once or _is_final(error))
+
+
+def _broken(bug: Exception) -> ApplicationError:
+    return ApplicationError(f"{type(bug).__name__}: {bug}", non_retryable=True)
