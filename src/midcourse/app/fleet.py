@@ -1,28 +1,24 @@
-"""The composition root of a fleet: store, engine, worker and worlds, as the settings name them.
+"""The composition root of a fleet: store and engine, as the settings name them. Workers are in fleet_worker.py.
 
     async with connected(settings) as fleet:
-        await enter(fleet, job, "r1")
-        async with worker_of(fleet, home):
-            result = await fleet.runs.handle("r1").result()
+        entry = await enter(fleet, job, "r1")
+        result = await fleet.runs.handle(entry.run).result()
 
 It needs `pip install 'midcourse[temporal]'`, so nothing that works on one machine imports it.
 """
 
-import asyncio
 import base64
 import binascii
-import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from temporalio.client import Client
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from midcourse.app.agent import new_run
 from midcourse.app.entry import Entry
-from midcourse.app.fleet_ports import PortsMaker
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.fleet_store import opened_store
 from midcourse.app.key import Done, Free, Unfinished, standing_of
@@ -32,11 +28,7 @@ from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
 from midcourse.runtimes.temporal.codec import Key
 from midcourse.runtimes.temporal.wire import Pace, run_id_of
-from midcourse.runtimes.temporal.worker import Capacity, FleetWorker, make_current
 from midcourse.store.postgres import PostgresStore
-
-KNOWN_WITHIN = 30.0
-"""Seconds from a worker's start until Temporal knows of its build, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,45 +125,3 @@ async def broken_runs(fleet: Fleet) -> set[str]:
     query = f"{TENANT.name} = '{tenant}' AND ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')"
     once = {run_id_of(execution.id) async for execution in fleet.client.list_workflows(query)}
     return {run_id for run_id in once if (await fleet.runs.handle(run_id).describe()).status == "broken"}
-
-
-# --- to work
-
-
-def worker_of(fleet: Fleet, home: Path) -> FleetWorker:
-    """What worlds in processes of their own write goes below `home`."""
-    settings = fleet.settings
-    return FleetWorker(
-        fleet.client,
-        store=fleet.store,
-        ports_for=PortsMaker(fleet.store, settings, home).ports_for,
-        tenant=settings.tenant,
-        build=settings.build,
-        capacity=capacity_of(settings),
-    )
-
-
-def capacity_of(settings: FleetSettings) -> Capacity:
-    return Capacity(
-        runs=settings.max_cached_runs,
-        sessions=settings.max_sessions,
-        commands=settings.max_commands,
-        heartbeat_seconds=settings.heartbeat_seconds,
-        sticky_seconds=settings.sticky_seconds,
-        shutdown_seconds=settings.shutdown_seconds,
-    )
-
-
-async def make_build_current(fleet: Fleet) -> None:
-    """New runs begin on the build of these settings from now on. One of its workers is up, and Temporal will soon know."""
-    tenant, build = fleet.settings.tenant, fleet.settings.build
-    until = time.monotonic() + KNOWN_WITHIN
-    while True:
-        try:
-            await make_current(fleet.client, tenant=tenant, build=build)
-            return
-        except RPCError as trouble:
-            early = trouble.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION)
-            if not early or time.monotonic() > until:
-                raise FleetUnavailable(f"build '{build}' cannot be made current: {trouble.message}") from trouble
-        await asyncio.sleep(0.1)

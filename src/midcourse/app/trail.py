@@ -23,7 +23,8 @@ class Trail:
         self._before = opening
         """The state before the turns that are provisional."""
         self._turns: list[Progress] = []
-        self._told: list[Event] = []
+        self._taken_back: list[Event] = []
+        """What was told of a place that was written again; it may turn up in another."""
 
     @property
     def run(self) -> Run:
@@ -42,6 +43,7 @@ class Trail:
             if place < len(self._turns):
                 if self._turns[place].event == row.event:
                     continue
+                self._taken_back += [turn.event for turn in self._turns[place:]]
                 del self._turns[place:]
             if place > len(self._turns):
                 break
@@ -54,11 +56,9 @@ class Trail:
 
     def _with(self, fresh: list[Progress], taken: Progress) -> list[Progress]:
         """What was told already only adds to the turn before it."""
-        if taken.event not in self._told:
-            self._told.append(taken.event)
+        if taken.event not in self._taken_back or not fresh:
             return [*fresh, taken]
-        if not fresh:
-            return fresh
+        self._taken_back.remove(taken.event)
         *rest, last = fresh
         return [*rest, replace(last, run=taken.run, commands=(*last.commands, *taken.commands))]
 
@@ -67,4 +67,4 @@ class Trail:
         if settled > 0:
             self._before = self._turns[settled - 1].run
             del self._turns[:settled]
-        del self._told[: -2 * PROVISIONAL]
+        del self._taken_back[:-PROVISIONAL]

@@ -10,8 +10,9 @@ from pathlib import Path
 from rich.text import Text
 from sqlalchemy import make_url
 
-from midcourse.app.fleet import Fleet, connected, make_build_current, worker_of
+from midcourse.app.fleet import Fleet, connected
 from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.fleet_worker import make_build_current, worker_of
 from midcourse.cli.overrides import fleet_with
 from midcourse.cli.terminal import Terminal, print_object, terminal
 from midcourse.errors import TaskInvalid

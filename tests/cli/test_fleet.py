@@ -1,0 +1,243 @@
+"""A fleet from the command line, with everything real: PostgreSQL, Temporal, a host and workers that are killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.up_file import read_up
+from midcourse.worlds.simulated.effects import read_effects
+from tests.cli.conftest import Cli, order_file
+
+pytestmark = pytest.mark.slow
+
+ASKING = ("--durable", "--detach", "--set", "approvals=always")
+DOUBTFUL = '[[world.faults]]\nkind = "error_not_stored"\nskill = "place_order"'
+
+
+@pytest.fixture
+def home(home: Path, fleet_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Everything is below it, and every command finds the fleet in it."""
+    monkeypatch.setenv("MIDCOURSE_HOME", str(fleet_home))
+    return fleet_home
+
+
+@pytest.fixture
+def run_id(home: Path) -> str:
+    return f"r-{uuid4().hex[:8]}"
+
+
+def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
+    give_up_at = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.05)
+
+
+def state(cli: Cli, run_id: str) -> str:
+    return cli("show", run_id, "--json").json["state"]
+
+
+def becomes(cli: Cli, run_id: str, wanted: str) -> None:
+    until(lambda: state(cli, run_id) == wanted)
+
+
+def orders(home: Path, run_id: str) -> int:
+    """As the shop itself has them."""
+    return len([one for one in read_effects(home / "runs" / run_id / "effects.jsonl") if one.effect == "order"])
+
+
+def test_it_asks_is_approved_and_does_it_once(cli: Cli, home: Path, run_id: str) -> None:
+    begun = cli("run", "order", *ASKING, "--run-id", run_id, "--json")
+    assert (begun.code, begun.json) == (0, {"run": run_id})
+    becomes(cli, run_id, "asking")
+    assert run_id in {run["run"] for run in cli("runs", "--durable", "--json").json if run["state"] == "asking"}
+    waiting = next(question for question in cli("approve", "--json").json if question["run"] == run_id)
+    assert waiting["would"][0]["sends reference"] == "PO-1001"
+    assert orders(home, run_id) == 0
+
+    shown = cli("approve", run_id, "--yes")
+    assert shown.code == 0
+    assert "sends address" in shown.out
+    assert "1 Harbour Street" in shown.out
+    becomes(cli, run_id, "done, verified")
+    assert orders(home, run_id) == 1
+
+    result = cli("resume", run_id, "--json")
+    assert (result.code, result.json["final_reason"]) == (0, "goal_reached")
+    decided = [row["event"] for row in cli("show", run_id, "--json").json["journal"] if row["event"].get("by")]
+    assert [(event["verdict"], bool(event["by"])) for event in decided] == [("approved", True)]
+
+
+def test_it_is_followed_to_its_end_as_if_it_were_driven_here(cli: Cli, home: Path, run_id: str) -> None:
+    followed = cli("run", "order", "--durable", "--run-id", run_id)
+    assert followed.code == 0
+    told = ("the world is open", "plan 1 (first plan): 2 steps", "done: Place the order", "done, and verified")
+    places = [followed.out.index(words) for words in told]
+    assert places == sorted(places)
+    assert orders(home, run_id) == 1
+    assert json.loads((home / "runs" / run_id / "result.json").read_text())["success"] is True
+
+
+def test_a_pause_guidance_and_a_resume_reach_it(cli: Cli, home: Path, run_id: str) -> None:
+    cli("run", "order", *ASKING, "--run-id", run_id)
+    becomes(cli, run_id, "asking")
+    assert cli("pause", run_id, "--json").json == {"run": run_id, "taken": True}
+    assert cli("guide", run_id, "mind the step").code == 0
+    assert cli("approve", run_id, "--yes", "--json").json["verdict"] == "approved"
+    becomes(cli, run_id, "paused")
+    assert "the world is yours" in cli("take-over", run_id).out
+    assert orders(home, run_id) == 0
+    assert "paused; to go on: midcourse resume" in cli("runs", "show", run_id).out.replace("is paused", "paused")
+
+    resumed = cli("resume", run_id, "--json")
+    assert (resumed.code, resumed.json["final_reason"]) == (0, "goal_reached")
+    assert orders(home, run_id) == 1
+    journal = [row["event"]["kind"] for row in cli("show", run_id, "--json").json["journal"]]
+    said = [kind for kind in journal if kind in ("pause_asked", "guided", "approval_decided", "resume_asked")]
+    assert said == ["pause_asked", "guided", "approval_decided", "pause_asked", "resume_asked"]
+
+
+def test_a_cancel_ends_it_and_from_then_on_everything_is_refused(cli: Cli, home: Path, run_id: str) -> None:
+    cli("run", "order", *ASKING, "--run-id", run_id)
+    becomes(cli, run_id, "asking")
+    assert cli("cancel", run_id).code == 0
+    becomes(cli, run_id, "failed")
+    for command in (("pause",), ("cancel",), ("approve", "--yes"), ("reject",)):
+        refused = cli(command[0], run_id, *command[1:], "--json")
+        assert refused.code == 1
+        assert "ended" in refused.json["error"]
+    assert cli("pause", run_id).out.startswith("refused: the run has ended: cancelled")
+    assert orders(home, run_id) == 0
+
+
+def test_a_rejection_sends_nothing(cli: Cli, home: Path, run_id: str) -> None:
+    cli("run", "order", *ASKING, "--run-id", run_id)
+    becomes(cli, run_id, "asking")
+    wrong = cli("answer", run_id, "happened")
+    assert wrong.code == 1
+    assert f"midcourse approve {run_id}" in wrong.out
+    assert cli("reject", run_id).code == 0
+    becomes(cli, run_id, "failed")
+    assert cli("show", run_id, "--json").json["result"]["final_reason"] == "rejected"
+    assert orders(home, run_id) == 0
+
+
+def test_a_doubt_is_answered_by_a_person(cli: Cli, home: Path, run_id: str, tmp_path: Path) -> None:
+    doubtful = order_file(tmp_path, "doubtful.toml", DOUBTFUL)
+    cli("run", doubtful, "--durable", "--detach", "--run-id", run_id, "--set", "approvals=never")
+    becomes(cli, run_id, "asking")
+    wrong = cli("approve", run_id, "--yes")
+    assert wrong.code == 1
+    assert f"midcourse answer {run_id} happened|did_not_happen|stop" in wrong.out
+    assert cli("answer", run_id, "maybe").code == 2
+    shown = cli("answer", run_id, "stop")
+    assert "Did this happen?" in shown.out
+    becomes(cli, run_id, "failed")
+    assert cli("show", run_id, "--json").json["result"]["final_reason"] == "needs_human"
+
+
+def test_nobody_can_approve_without_having_decided(cli: Cli, run_id: str) -> None:
+    cli("run", "order", *ASKING, "--run-id", run_id)
+    becomes(cli, run_id, "asking")
+    said = cli("approve", run_id)
+    assert said.code == 2
+    assert "--yes" in said.err
+    assert state(cli, run_id) == "asking"
+    cli("cancel", run_id)
+
+
+def test_a_run_that_nobody_knows_lists_those_that_exist(cli: Cli, run_id: str) -> None:
+    cli("run", "order", *ASKING, "--run-id", run_id)
+    for command in ("approve", "reject", "pause", "cancel", "take-over", "show", "resume"):
+        said = cli(command, "nobody")
+        assert said.code == 2
+        assert run_id in said.err
+    cli("cancel", run_id)
+
+
+def test_a_local_run_is_told_things_in_its_own_terminal(cli: Cli, home: Path) -> None:
+    name = f"local-{uuid4().hex[:8]}"
+    assert cli("run", "notepad", "--run-id", name, "--json").code == 0
+    said = cli("pause", name)
+    assert said.code == 2
+    assert "not durable" in said.err
+    assert cli("show", name, "--json").json["durable"] is False
+
+
+def test_another_tenant_sees_nothing_of_it(cli: Cli, run_id: str) -> None:
+    cli("run", "order", *ASKING, "--run-id", run_id)
+    becomes(cli, run_id, "asking")
+    others = ("--set", "tenant=somebody-else")
+    assert cli("runs", "--durable", "--json", *others).json == []
+    assert cli("approve", "--json", *others).json == []
+    for command in (("approve", run_id, "--yes"), ("pause", run_id), ("cancel", run_id), ("show", run_id)):
+        said = cli(*command, *others)
+        assert said.code == 2
+        assert "no run is called" in said.err
+    assert state(cli, run_id) == "asking"
+    cli("cancel", run_id)
+
+
+# --- workers that come and go
+
+
+@contextmanager
+def worker(home: Path, tenant: str) -> Iterator["subprocess.Popen[str]"]:
+    settings = FleetSettings.load(home)
+    usual = {name: value for name, value in os.environ.items() if not name.startswith("MIDCOURSE_")}
+    given = {
+        "MIDCOURSE_HOME": str(home),
+        "MIDCOURSE_DATABASE_URL": settings.database_url.get_secret_value(),
+        "MIDCOURSE_TEMPORAL_ADDRESS": settings.temporal_address,
+        "MIDCOURSE_HOST_FILE": str(settings.host_file),
+        "MIDCOURSE_TENANT": tenant,
+    }
+    command = [sys.executable, "-m", "midcourse", "worker", "--json"]
+    with subprocess.Popen(
+        command, env={**usual, **given}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert json.loads(process.stdout.readline())["tenant"] == tenant
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_worker_is_killed_and_another_goes_on(
+    cli: Cli, home: Path, run_id: str, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIDCOURSE_TENANT", tenant)
+    quick = ("--set", "heartbeat_seconds=2", "--set", "session_seconds=1", "--set", "step_delay_seconds=0.2")
+    with worker(home, tenant) as first:
+        cli("run", "order", "--durable", "--detach", "--run-id", run_id, *quick)
+        until(lambda: len(cli("show", run_id, "--json").json["journal"]) > 8)
+        first.send_signal(signal.SIGKILL)
+        assert state(cli, run_id) == "running"
+    with worker(home, tenant) as second:
+        result = cli("resume", run_id, "--json")
+        assert (result.code, result.json["final_reason"]) == (0, "goal_reached")
+        assert orders(home, run_id) == 1
+        second.send_signal(signal.SIGTERM)
+        assert second.wait(30) == 0
+
+
+def test_up_a_second_time_starts_only_what_is_missing(cli: Cli, home: Path) -> None:
+    before = {part.name: part.process for part in read_up(home).parts}
+    assert cli("up", "--json").json["already"] is True
+    os.kill(before["worker"].pid, signal.SIGKILL)
+    until(lambda: not before["worker"].alive)
+    assert cli("up", "--detach", "--json").json["already"] is False
+    after = {part.name: part.process for part in read_up(home).parts}
+    assert after["worker"] != before["worker"]
+    assert [name for name in before if after[name] != before[name]] == ["worker"]
