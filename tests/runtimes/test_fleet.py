@@ -1,0 +1,110 @@
+"""Several tenants, several workers, sessions that come and go, sealed payloads, and finding runs by how they stand."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from midcourse.app.wiring import load_job
+from midcourse.domain.approval import Decision
+from midcourse.runtimes.temporal.client import Listed, connect
+from midcourse.runtimes.temporal.codec import Key
+from midcourse.store.postgres import PostgresStore
+from midcourse.testing import Posts
+from midcourse.worlds.simulated import Shop
+from tests.runtimes.fleet import Cast, Fleet, effects, order
+
+YES = Decision(verdict="approved")
+
+
+def asking(cast: Cast) -> tuple[Cast, Posts]:
+    person = Posts()
+    limits = replace(cast.task.limits, approvals="always")
+    return replace(cast, task=replace(cast.task, limits=limits), approver=person), person
+
+
+# --- tenants
+
+
+async def test_a_worker_and_a_client_see_the_runs_of_their_own_tenant_only(fleet: Fleet, postgres: str) -> None:
+    async with PostgresStore(postgres, tenant=f"{fleet.tenant}-b") as store:
+        other = Fleet(client=fleet.client, store=store, tenant=f"{fleet.tenant}-b")
+        theirs, _ = asking(order())
+        waiting = await other.begin(theirs, "the-same-id")
+        async with fleet.worker():
+            ours = await fleet.begin(order(), "the-same-id")
+            assert (await ours.result()).final_reason == "goal_reached"
+            assert await ours.cancel() == "the run has ended: goal_reached"
+        assert (await waiting.describe()).status == "running", "nobody works for them"
+        assert [(one.run, one.status) async for one in fleet.runs.runs()] == [("the-same-id", "ended")]
+        assert [(one.run, one.status) async for one in other.runs.runs()] == [("the-same-id", "running")]
+        assert effects(theirs) == ()
+        await other.execution("the-same-id").terminate()
+
+
+# --- sessions
+
+
+async def test_a_worker_holds_no_more_sessions_than_it_may_and_every_run_finishes(fleet: Fleet) -> None:
+    casts = [order() for _ in range(3)]
+    async with fleet.worker(sessions=1):
+        handles = await asyncio.gather(*(fleet.begin(cast) for cast in casts))
+        results = await asyncio.gather(*(handle.result() for handle in handles))
+    assert [result.final_reason for result in results] == ["goal_reached"] * 3
+    assert [len(effects(cast)) for cast in casts] == [1] * 3
+
+
+async def test_a_session_that_is_gone_is_opened_anew_and_planned_for_again(fleet: Fleet) -> None:
+    """The world lived and died with its worker: nobody can attach to it."""
+    options: Any = load_job("order", {}).file.world.options
+    cast, person = asking(replace(order(), world=Shop(**options)))
+    async with fleet.worker():
+        handle = await fleet.begin(cast)
+        await fleet.until(handle, "asking")
+    async with fleet.worker():
+        assert await handle.answer(person.questions[-1].id, YES) == ""
+        assert (await handle.result()).final_reason == "goal_reached"
+    rows = await fleet.store.journal(handle.run_id)
+    assert [row.event.kind for row in rows].count("world_opened") == 2
+    assert "reopened" in [plan.cause for plan in await fleet.store.plans(handle.run_id)]
+    assert len(effects(cast)) == 1
+
+
+# --- sealed
+
+
+async def test_nothing_of_a_sealed_run_can_be_read_in_the_engine(fleet: Fleet, temporal: str) -> None:
+    fleet.client = await connect(temporal, keys=[Key(id="2026", secret=b"k" * 32)])
+    cast, person = asking(order())
+    async with fleet.worker():
+        handle = await fleet.begin(cast)
+        await fleet.until(handle, "asking")
+        assert await handle.guide("Mind the step") == ""
+        assert await handle.answer(99, YES) == f"question 99 is not open; question {person.questions[-1].id} is"
+        assert await handle.answer(person.questions[-1].id, YES) == ""
+        assert (await handle.result()).final_reason == "goal_reached"
+    found = str(await (await connect(temporal)).get_workflow_handle(fleet.execution(handle.run_id).id).fetch_history())
+    assert "binary/encrypted" in found
+    assert [
+        word for word in ("place_order", "make_plan", "Checkout", "Mind the step", "goal_reached") if word in found
+    ] == ["goal_reached"], "the reason of the end is a search attribute"
+
+
+# --- finding
+
+
+async def test_runs_are_found_by_how_they_stand(fleet: Fleet) -> None:
+    cast, _ = asking(order())
+    async with fleet.worker():
+        done = await fleet.begin(order(), "done")
+        await done.result()
+        waiting = await fleet.begin(cast, "waiting")
+        await fleet.until(waiting, "asking")
+        found = await waiting.describe()
+        assert found == Listed(run="waiting", status="asking", world="shop", final_reason="")
+        async with asyncio.timeout(30):
+            while [one async for one in fleet.runs.runs(status="asking", world="shop")] != [found]:
+                await asyncio.sleep(0.05)
+        assert [one.run async for one in fleet.runs.runs(final_reason="goal_reached")] == ["done"]
+        assert [one async for one in fleet.runs.runs(world="o'brien")] == []
+        await waiting.cancel()
+        await waiting.result()
