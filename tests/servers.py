@@ -5,6 +5,8 @@ Imports of what they need are inside: most tests need none of it.
 
 import os
 import shutil
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if FOLDER not in os.environ:
         os.environ[FOLDER] = tempfile.mkdtemp(prefix="midcourse-")
         config.add_cleanup(_stop_servers)
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # or nobody would clean up
 
 
 def _stop_servers() -> None:

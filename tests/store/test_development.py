@@ -51,11 +51,13 @@ def test_running_server_is_used_again_and_a_stopped_one_started(folder: Path):
     assert server_pid(folder) != pid
 
 
-def test_server_outlives_whoever_started_it(folder: Path):
+def test_several_may_start_it_at_once_and_it_outlives_them(folder: Path):
     development.stop(folder)
     script = "import sys; from midcourse.store.postgres import development; print(development.start(sys.argv[1]))"
-    done = subprocess.run([sys.executable, "-c", script, folder], capture_output=True, text=True, check=True)
-    with psycopg.connect(done.stdout.strip()) as connection:
+    command = [sys.executable, "-c", script, str(folder)]
+    starters = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    (url,) = {starter.communicate()[0].strip() for starter in starters}
+    with psycopg.connect(url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
@@ -105,7 +107,7 @@ async def test_without_a_server_writes_raise_and_later_succeed(folder: Path, ten
             pass
         development.start(folder)
         await batch.flush()
-        store.forget("a")
+        store._database.forget("a")
         assert await store.observation("a", "o1") == OBSERVATION
 
 

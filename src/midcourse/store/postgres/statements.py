@@ -1,7 +1,7 @@
 """The SQL that writes.
 
 What is written together is one statement: a `WITH` of which each part writes one row. So it is one transaction and one
-round trip, and costs the client less than half of what its parts would one by one (design/0004).
+round trip, and costs the client less than half of what its parts would one by one (design/0005).
 """
 
 from collections.abc import Iterable

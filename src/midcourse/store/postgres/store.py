@@ -25,8 +25,8 @@ CLAIM = b"SELECT pg_try_advisory_lock(hashtextextended(current_setting('midcours
 class PostgresStore(Records):
     """What a method wrote is on the server's disk when it returns.
 
-    If it raises `ConnectionError`, it may be or not: write it again when the server is back. The next call tries to
-    reach it anew.
+    If it raises `ConnectionError`, it may be there or not: write it again when the server is back, which the next call
+    finds out. Only `begin` minds, and says that there is such a run.
 
     Many workers may share a database; each has one store for each tenant it works for, used in one event loop.
     """
@@ -41,10 +41,6 @@ class PostgresStore(Records):
 
     def batch(self, run_id: str = "", turn: int = 0) -> PostgresBatch:
         return PostgresBatch(self._database, run_id, turn)
-
-    def forget(self, run_id: str) -> None:
-        """Another worker had this run in between, so what is remembered of it may be out of date."""
-        self._database.forget(run_id)
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
