@@ -1,9 +1,10 @@
 """One activity: perform a command and write down what came of it, in one transaction."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
@@ -41,6 +42,11 @@ PHASES: dict[type[Command], str] = {
 }
 """What a run is while a command is performed."""
 
+PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds, between one try to reach the database and the next."""
+
+T = TypeVar("T")
+
 
 class Activities:
     """What one worker performs. `name` is the worker's, by which it is known as the holder of sessions."""
@@ -66,14 +72,14 @@ class Activities:
 
     async def _perform(self, run_id: str, work: Work) -> Done:
         command, batch = work.command, self._store.batch(run_id, work.seq)
-        await batch.append(run_id, work.rows)
-        reached = await self._sessions.reach(run_id, command, ours=bool(work.holder))
+        await _patiently(lambda: batch.append(run_id, work.rows))
+        reached = await _patiently(lambda: self._sessions.reach(run_id, command, ours=bool(work.holder)))
         ports = replace(reached.ports, store=batch)
         gone = reached.gone and not isinstance(command, Finish)
         event = _without_world(command) if gone else await Performer(ports).perform(command)
         event = replace(event, at=round(ports.clock.now(), 3))
         await batch.append(run_id, (Happened(seq=work.seq, event=event),), _standing_after(command))
-        await batch.flush()
+        await _patiently(batch.flush)
         if isinstance(command, Finish):
             self._sessions.release(run_id)
         return Done(event=event, holder=self._name if reached.taken else "", gone=gone)
@@ -106,6 +112,16 @@ def _without_world(command: Command) -> Event:
             answer = lost(command, FREE)
             assert answer is not None, f"{command.kind} needs no world"
             return answer
+
+
+async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
+    """A database that was restarted is back within seconds. Only for what may be done twice, and before or after an act."""
+    for pause in PAUSES:
+        try:
+            return await call()
+        except ConnectionError:
+            await asyncio.sleep(pause)
+    return await call()
 
 
 @asynccontextmanager
