@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-import psycopg
 from sqlalchemy.exc import ArgumentError
 
 from midcourse.app.fleet_settings import FleetSettings
@@ -18,7 +17,7 @@ async def opened_store(settings: FleetSettings) -> AsyncGenerator[PostgresStore]
     try:
         store = PostgresStore(url, tenant=settings.tenant, connections=settings.max_connections)
         await store.runs(limit=1)
-    except (psycopg.OperationalError, ArgumentError) as trouble:
-        raise FleetUnavailable(f"the database cannot be reached: {trouble}".strip()) from trouble
+    except (OSError, ArgumentError) as trouble:
+        raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble
     async with store:
         yield store

@@ -1,0 +1,178 @@
+"""Every setting of a fleet has an effect: each is shown to change what the engine, the database or a world is asked for."""
+
+import base64
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midcourse.app.fleet import Fleet, connected, enter, pace_of
+from midcourse.app.fleet_ports import PortsMaker
+from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.fleet_worker import capacity_of, worker_of
+from midcourse.app.wiring import load_job
+from midcourse.codec import encode
+from midcourse.errors import FleetUnavailable, TaskInvalid
+from midcourse.runtimes.temporal.codec import SEALED
+from midcourse.runtimes.temporal.wire import workflow_id
+from midcourse.worlds.host.wire import Ready
+from midcourse.worlds.remote import RemoteWorld
+
+SHOWN_ELSEWHERE = {"tenant"}
+"""What one tenant sees of another: shown by the tests of the command line."""
+PACE = {"heartbeat_seconds", "session_seconds", "continue_after", "rest_after"}
+CAPACITY = {
+    "heartbeat_seconds": "heartbeat_seconds",
+    "sticky_seconds": "sticky_seconds",
+    "shutdown_seconds": "shutdown_seconds",
+    "max_cached_runs": "runs",
+    "max_sessions": "sessions",
+    "max_commands": "commands",
+}
+"""What the runtime calls them; that they have an effect there is for its own tests."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    home: Path
+    usual: dict[str, str]
+
+    def settings(self, **changes: object) -> FleetSettings:
+        return FleetSettings.load(self.home, {**self.usual, **{name: str(value) for name, value in changes.items()}})
+
+
+@pytest.fixture
+def scene(postgres: str, temporal: str, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    monkeypatch.chdir(tmp_path)
+    for name in FleetSettings.model_fields:
+        monkeypatch.delenv(f"MIDCOURSE_{name.upper()}", raising=False)
+    usual = {"database_url": postgres, "temporal_address": temporal, "tenant": tenant}
+    return Scene(home=tmp_path, usual=usual)
+
+
+Demonstration = Callable[[Scene], Awaitable[None]]
+DEMONSTRATIONS: dict[str, Demonstration] = {}
+
+
+def shows(demonstration: Demonstration) -> Demonstration:
+    DEMONSTRATIONS[demonstration.__name__] = demonstration
+    return demonstration
+
+
+async def unavailable(settings: FleetSettings) -> str:
+    with pytest.raises(FleetUnavailable) as refused:
+        async with connected(settings):
+            pass
+    return str(refused.value)
+
+
+@shows
+async def database_url(scene: Scene) -> None:
+    assert "database" in await unavailable(scene.settings(database_url="postgresql://nobody@127.0.0.1:1/none"))
+
+
+@shows
+async def temporal_address(scene: Scene) -> None:
+    assert "127.0.0.1:1" in await unavailable(scene.settings(temporal_address="127.0.0.1:1"))
+
+
+@shows
+async def temporal_namespace(scene: Scene) -> None:
+    assert "does not take us in" in await unavailable(scene.settings(temporal_namespace="elsewhere"))
+
+
+@shows
+async def host_file(scene: Scene) -> None:
+    ready = scene.home / "host.json"
+    serves = ("midcourse.worlds.simulated.shop:Shop",)
+    ready.write_text(encode(Ready(url="http://127.0.0.1:1", token="secret", pid=1, worlds=serves)))
+    async with connected(scene.settings()) as fleet:
+        await enter(fleet, load_job("order", {}), "shopping")
+        await enter(fleet, load_job("notepad", {}), "noting")
+
+        async def host_of(run_id: str, **settings: object) -> str | None:
+            ports = await PortsMaker(fleet.store, scene.settings(**settings), scene.home).ports_for(run_id)
+            assert isinstance(ports.world, RemoteWorld)
+            return ports.world._host and ports.world._host.url
+
+        assert await host_of("shopping") is None
+        assert await host_of("shopping", host_file=ready) == "http://127.0.0.1:1"
+        assert await host_of("noting", host_file=ready) is None, (
+            "what the host does not serve is opened beside the worker"
+        )
+        ready.unlink()
+        with pytest.raises(OSError, match=r"host\.json"):
+            await host_of("shopping", host_file=ready)
+
+
+@shows
+async def max_connections(scene: Scene) -> None:
+    async with connected(scene.settings(max_connections=1)) as fleet, fleet.store._database.connections.one():
+        assert fleet.store._database.connections._free.locked()
+
+
+@shows
+async def build(scene: Scene) -> None:
+    async with connected(scene.settings(build="b-1")) as fleet:
+        version = worker_of(fleet, scene.home)._shared.config().get("deployment_config")
+        assert version is not None
+        assert version.version.build_id == "b-1"
+
+
+@shows
+async def keys_file(scene: Scene) -> None:
+    keys = scene.home / "keys"
+    keys.write_text(f"# the newest first\n2026-08 {base64.b64encode(bytes(32)).decode()}\n")
+    async with connected(scene.settings()) as fleet:
+        await enter(fleet, load_job("order", {}), "open")
+        assert await begun_with(fleet, "open") == b"json/plain"
+    async with connected(scene.settings(keys_file=keys)) as fleet:
+        await enter(fleet, load_job("order", {}), "sealed")
+        assert await begun_with(fleet, "sealed") == SEALED
+
+
+async def begun_with(fleet: Fleet, run_id: str) -> bytes:
+    """How what the run was begun with is written in its history."""
+    handle = fleet.client.get_workflow_handle(workflow_id(fleet.settings.tenant, run_id))
+    first = (await handle.fetch_history()).events[0].workflow_execution_started_event_attributes
+    return first.input.payloads[0].metadata["encoding"]
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "2026-08\n", "2026-08 not-base64!\n", "2026-08 c2hvcnQ=\n"])
+async def test_a_file_without_good_keys_is_refused(scene: Scene, text: str):
+    keys = scene.home / "keys"
+    keys.write_text(text)
+    with pytest.raises(TaskInvalid, match="keys_file"):
+        async with connected(scene.settings(keys_file=keys)):
+            pass
+
+
+# --- all of them
+
+
+def test_every_setting_is_shown_to_have_an_effect():
+    assert {*DEMONSTRATIONS, *PACE, *CAPACITY} == set(FleetSettings.model_fields) - SHOWN_ELSEWHERE
+
+
+@pytest.mark.parametrize("name", DEMONSTRATIONS)
+async def test_the_setting_has_an_effect(scene: Scene, name: str):
+    await DEMONSTRATIONS[name](scene)
+
+
+@pytest.mark.parametrize("name", sorted({*PACE, *CAPACITY}))
+def test_the_engine_is_told_of_the_setting_and_of_no_other(tmp_path: Path, name: str):
+    usual, changed = FleetSettings.load(tmp_path), FleetSettings.load(tmp_path, {name: "77"})
+    assert differing(pace_of(usual), pace_of(changed)) == ([name] if name in PACE else [])
+    assert differing(capacity_of(usual), capacity_of(changed)) == ([CAPACITY[name]] if name in CAPACITY else [])
+
+
+def test_the_defaults_are_those_of_the_runtime(tmp_path: Path):
+    settings = FleetSettings.load(tmp_path)
+    assert pace_of(settings) == type(pace_of(settings))()
+    assert capacity_of(settings) == type(capacity_of(settings))()
+
+
+def differing(one: Any, other: Any) -> list[str]:
+    return [field.name for field in fields(one) if getattr(one, field.name) != getattr(other, field.name)]
