@@ -8,6 +8,9 @@ should and then show an error or never answer. Effects and acts are counted in t
 kill      trial 1    workers are killed with -9, each run at least once while a command of it was under way
 points    trials 2, 3: every kind of step at every place, the worker killed at every named point of it (fate.py)
 freeze    trial 4: workers are stopped until others have taken over from them, and then let go on
+temporal  trial 6: Temporal is killed with -9 and started again, every few seconds
+postgres  trial 5: the same with PostgreSQL
+waiting   so many runs wait for an approval; any one of them goes on when it is given
 """
 
 import argparse
@@ -25,19 +28,32 @@ sys.path.insert(0, str(Path(__file__).parent))
 import chaos_freeze
 import chaos_kill
 import chaos_points
+import chaos_servers
+import chaos_waiting
 from counted import CLAIMS
 from fleet import Given
 from premises import Premises, premises_in
 from report import keep, machine, table
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
 Trial: TypeAlias = Callable[[Given, Premises], Awaitable[dict[str, Any]]]
-TRIALS: dict[str, Trial] = {"kill": chaos_kill.trial, "points": chaos_points.trial, "freeze": chaos_freeze.trial}
+TRIALS: dict[str, Trial] = {
+    "kill": chaos_kill.trial,
+    "points": chaos_points.trial,
+    "freeze": chaos_freeze.trial,
+    "temporal": chaos_servers.without_temporal,
+    "postgres": chaos_servers.without_postgres,
+    "waiting": chaos_waiting.trial,
+}
+QUIET = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
+"""That a server is away, or a replay fails, is what we are here for."""
 
 
 def is_right(found: dict[str, Any]) -> bool:
     return (
         not any(found.get(claim) for claim in (*CLAIMS, "late"))
         and found.get("asked", 0) <= found.get("asked_bar", 0)
+        and found.get("cached_max", 0) <= found.get("cached_setting", 0)
         and not found["again"]["differing"]
         and not found["replays"]["nondeterministic"]
         and found["replays"]["control_failed"] == found["replays"]["control"]
@@ -45,6 +61,7 @@ def is_right(found: dict[str, Any]) -> bool:
 
 
 async def main(options: argparse.Namespace) -> int:
+    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=QUIET)))
     told_to_stop = asyncio.current_task()
     assert told_to_stop
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told_to_stop.cancel)

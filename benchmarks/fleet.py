@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -14,6 +14,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from midcourse.app.agent import new_run
 from midcourse.codec import encode
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.errors import TaskInvalid
 from midcourse.runtimes.temporal.client import FleetClient, RunBroken, RunHandle, connect
 from midcourse.runtimes.temporal.wire import Pace
 from midcourse.runtimes.temporal.worker import Capacity
@@ -22,7 +25,12 @@ from midcourse.store.postgres import PostgresStore
 T = TypeVar("T")
 PATIENCE = 180.0
 """Seconds after which a run counts as stuck."""
-AWAY = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.CANCELLED, RPCStatusCode.DEADLINE_EXCEEDED)
+AWAY = (
+    RPCStatusCode.UNAVAILABLE,
+    RPCStatusCode.UNKNOWN,  # the connection broke in the middle of an answer
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +59,8 @@ class Fleet:
     tenant: str
     pace: Pace
     capacity: Capacity
+    metrics_port: int = 0
+    """Where its worker shows its metrics; for a fleet of one."""
     workers: list[int] = field(default_factory=list[int])
 
     @property
@@ -64,11 +74,16 @@ class Fleet:
     async def begin(self, run_id: str, errand: Errand) -> RunHandle:
         self.site.errand(run_id).write_text(encode(errand), encoding="utf-8")
         run = new_run(errand.task, run_id)
-        await self.store.begin(run, errand.task)
+        await while_away(lambda: self._enter(run, errand.task))
         return await while_away(lambda: self.runs.start(run, world="office"))
 
+    async def _enter(self, run: Run, task: Task) -> None:
+        """It may have been entered when the server went away: then it is there."""
+        with suppress(TaskInvalid):
+            await self.store.begin(run, task)
+
     def hire(self, count: int = 1) -> None:
-        post = Post(site=self.site, tenant=self.tenant, capacity=self.capacity)
+        post = Post(site=self.site, tenant=self.tenant, capacity=self.capacity, metrics_port=self.metrics_port)
         self.workers += [self.premises.nursery.fork(post) for _ in range(count)]
 
     def kill(self, pid: int) -> None:
@@ -90,7 +105,9 @@ class Fleet:
 
 
 @asynccontextmanager
-async def fleet_at(premises: Premises, tenant: str, *, heartbeat: float, **changes: Any) -> AsyncGenerator[Fleet]:
+async def fleet_at(
+    premises: Premises, tenant: str, *, heartbeat: float, metrics_port: int = 0, **changes: Any
+) -> AsyncGenerator[Fleet]:
     """Without workers. Those that it has in the end are killed. `changes` are fields of its pace or capacity."""
     pace = Pace(heartbeat_seconds=heartbeat, session_seconds=heartbeat, margin_seconds=10.0)
     capacity = Capacity(heartbeat_seconds=heartbeat, sticky_seconds=heartbeat)
@@ -103,6 +120,7 @@ async def fleet_at(premises: Premises, tenant: str, *, heartbeat: float, **chang
             tenant=tenant,
             pace=replace(pace, **{name: value for name, value in changes.items() if hasattr(pace, name)}),
             capacity=replace(capacity, **{name: value for name, value in changes.items() if hasattr(capacity, name)}),
+            metrics_port=metrics_port,
         )
         try:
             yield fleet
@@ -142,11 +160,13 @@ async def carry_out(
 
 
 async def while_away(ask: Callable[[], Awaitable[T]]) -> T:
-    """Ask the engine until it answers: it may have been killed. A refusal is an answer."""
+    """Ask until somebody answers: a server may have been killed. A refusal is an answer."""
     while True:
         try:
             return await ask()
         except RPCError as error:
             if error.status not in AWAY:
                 raise
-            await asyncio.sleep(0.1)
+        except ConnectionError:
+            pass
+        await asyncio.sleep(0.1)

@@ -20,6 +20,7 @@ from typing import Any, NoReturn, cast
 
 from errand import Clerk, Errand, Witness
 from fate import Fate, FatedStore, FatedWorld
+from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
 from midcourse.app.vault import EnvironmentVault
 from midcourse.codec import decode
@@ -80,6 +81,7 @@ class Post:
     site: Site
     tenant: str
     capacity: Capacity
+    metrics_port: int = 0
 
 
 def main() -> None:
@@ -101,6 +103,9 @@ def _work_at(post: Post) -> NoReturn:
     said = os.open(post.site.said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(said, stream)
+    if post.metrics_port:
+        metrics = PrometheusConfig(bind_address=f"127.0.0.1:{post.metrics_port}")
+        Runtime.set_default(Runtime(telemetry=TelemetryConfig(metrics=metrics)))
     try:
         asyncio.run(_work(post.site, post.tenant, post.capacity))
         os._exit(0)

@@ -9,7 +9,6 @@ from unittest.mock import patch
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowHistory
-from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.worker import Replayer
 
 from midcourse.director.decide import ENTER
@@ -19,7 +18,7 @@ from midcourse.domain.move import AskPlanner, BackOff
 from midcourse.domain.run import Run
 from midcourse.runtimes.temporal.codec import data_converter
 from midcourse.runtimes.temporal.wire import workflow_id
-from midcourse.runtimes.temporal.worker import RUNNER
+from midcourse.runtimes.temporal.worker import NO_BUILD, RUNNER
 from midcourse.runtimes.temporal.workflow import RunWorkflow
 
 OVER = {
@@ -106,12 +105,11 @@ async def replay(runs: Sequence[Sequence[WorkflowHistory]]) -> Replays:
 
 
 async def _failures(histories: Iterable[WorkflowHistory]) -> int:
-    quiet = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
     replayer = Replayer(
         workflows=[RunWorkflow],
         workflow_runner=RUNNER,
         data_converter=data_converter(),
-        runtime=Runtime(telemetry=TelemetryConfig(logging=quiet)),
+        build_id=NO_BUILD,
     )
 
     async def all_of_them() -> AsyncIterator[WorkflowHistory]:

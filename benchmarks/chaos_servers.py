@@ -1,0 +1,82 @@
+"""Trials 5 and 6: a server is taken away every few seconds while runs are under way, and comes back where it was.
+
+outages        how often, and for how long at most
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Any
+
+from account import account_of
+from counted import count_all, summed_up, tell_of_wrong_ones
+from errand import usual_errand
+from fleet import Fleet, Given, carry_out, fleet_at
+from histories import replay
+from office import read_log
+from premises import Premises
+from tail import Tail
+
+SHORTEST, LONGEST = 2.0, 6.0
+"""Seconds between an outage and the next."""
+
+
+async def without_temporal(given: Given, premises: Premises) -> dict[str, Any]:
+    return await _trial(given, premises, "temporal", premises.kill_temporal)
+
+
+async def without_postgres(given: Given, premises: Premises) -> dict[str, Any]:
+    return await _trial(given, premises, "postgres", premises.crash_postgres)
+
+
+async def _trial(
+    given: Given, premises: Premises, name: str, take_away: Callable[[], Awaitable[None]]
+) -> dict[str, Any]:
+    errands = {f"{name}-{seed}": usual_errand(seed) for seed in given.seeds}
+    async with fleet_at(premises, name, heartbeat=given.heartbeat) as fleet:
+        fleet.hire(given.workers)
+        over: list[str] = []
+        outages: list[float] = []
+
+        def ended(run: str) -> None:
+            over.append(run)
+            given.say(f"{len(over)}/{given.runs} runs, {len(outages)} outages")
+
+        async with asyncio.TaskGroup() as group:
+            done = asyncio.Event()
+            chance = random.Random(given.first_seed)
+            group.create_task(_make_trouble(fleet, chance, take_away, outages, until=done))
+            trouble = await carry_out(fleet, errands, given.concurrency, ended=ended)
+            done.set()
+        accounts = [await account_of(fleet, run) for run in errands]
+        log, calls = read_log(premises.site.log), Tail(premises.site.calls).new()
+    found = count_all(errands, accounts, log, calls)
+    tell_of_wrong_ones(given, errands, accounts, found, log)
+    return {
+        **summed_up(found),
+        "outages": len(outages),
+        "outage_max_seconds": round(max(outages, default=0.0), 1),
+        "replays": asdict(await replay([account.histories for account in accounts])),
+        **({"trouble": trouble} if trouble else {}),
+    }
+
+
+async def _make_trouble(
+    fleet: Fleet,
+    chance: random.Random,
+    take_away: Callable[[], Awaitable[None]],
+    outages: list[float],
+    until: asyncio.Event,
+) -> None:
+    """A worker that could not begin because the server was away is replaced, as any supervisor would."""
+    next_at = time.monotonic() + chance.uniform(SHORTEST, LONGEST)
+    while not until.is_set():
+        fleet.replace_dead()
+        if time.monotonic() >= next_at:
+            began = time.monotonic()
+            await take_away()
+            outages.append(time.monotonic() - began)
+            next_at = time.monotonic() + chance.uniform(SHORTEST, LONGEST)
+        await asyncio.sleep(0.1)
