@@ -16,7 +16,7 @@ from tests.runtimes.fleet import Fleet
 PATIENT = Pace(session_seconds=10.0)
 """However slow the machine is, nobody is taken for lost."""
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")

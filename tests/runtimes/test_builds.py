@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 
+import pytest
 from temporalio.service import RPCError, RPCStatusCode
 
 from midcourse.domain.approval import Decision
@@ -10,6 +11,8 @@ from midcourse.runtimes.temporal.client import RunHandle
 from midcourse.runtimes.temporal.worker import make_current
 from midcourse.testing import Posts
 from tests.runtimes.fleet import Fleet, effects, order
+
+pytestmark = pytest.mark.slow
 
 
 async def promote(fleet: Fleet, build: str) -> None:

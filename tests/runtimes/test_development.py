@@ -13,6 +13,8 @@ from midcourse.runtimes.temporal.attributes import STATUS
 from midcourse.runtimes.temporal.client import connect
 from midcourse.runtimes.temporal.development import start_server
 
+pytestmark = pytest.mark.slow
+
 
 async def test_it_answers_keeps_what_it_was_told_and_goes(tmp_path: Path) -> None:
     first = start_server(tmp_path / "temporal")

@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from midcourse.app.wiring import load_job
 from midcourse.domain.approval import Decision
 from midcourse.runtimes.temporal.client import Listed, connect
@@ -12,6 +14,8 @@ from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Posts
 from midcourse.worlds.simulated import Shop
 from tests.runtimes.fleet import Cast, Fleet, effects, order
+
+pytestmark = pytest.mark.slow
 
 YES = Decision(verdict="approved")
 

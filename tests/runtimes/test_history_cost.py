@@ -15,6 +15,8 @@ from tests.runtimes.bare import Bare, act_and_observe
 from tests.runtimes.fleet import Cast, Fleet, kinds
 from tests.scenarios.stage import AGAIN, click, kept, plan
 
+pytestmark = pytest.mark.slow
+
 MOST_BYTES_ABOVE_BARE = 400
 MOST_TRANSITIONS = 4.5
 MOST_EVENTS = 6.2

@@ -17,6 +17,8 @@ from midcourse.runtimes.temporal.client import RunBroken
 from midcourse.testing import Posts
 from tests.runtimes.fleet import Cast, Fleet, effects, kinds, order
 
+pytestmark = pytest.mark.slow
+
 YES = Decision(verdict="approved")
 
 
