@@ -1,13 +1,16 @@
 """What goes through the engine comes back as it was, takes little room, and can be read by nobody without the key."""
 
-from dataclasses import replace
-from typing import Any
+import json
+from dataclasses import MISSING, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from temporalio.api.common.v1 import Payload
 
+from midcourse.codec import encode
 from midcourse.domain.command import Act, Command
 from midcourse.domain.event import Acted, Event
 from midcourse.domain.observation import ObservationRef
@@ -101,3 +104,28 @@ async def test_what_was_changed_is_not_opened(changed: str) -> None:
 
 async def test_a_key_is_not_printed() -> None:
     assert "nnn" not in repr(NEW)
+
+
+# --- what goes without saying
+
+KNOWN = Path(__file__).parents[1] / "fixtures" / "wire-defaults.json"
+
+
+def defaults(kind: Any, found: dict[str, Any]) -> dict[str, Any]:
+    """Of everything that goes out with a step: what a field is taken for where it was left out."""
+    for member in (*get_args(kind), kind):
+        if is_dataclass(member) and isinstance(member, type):
+            hints = get_type_hints(member)
+            for field in fields(member):
+                if field.default is not MISSING and field.name != "kind":
+                    found[f"{member.__name__}.{field.name}"] = json.loads(encode(field.default, hints[field.name]))
+                defaults(hints[field.name], found)
+        elif member is not kind:
+            defaults(member, found)
+    return found
+
+
+def test_what_is_left_out_is_taken_for_the_same_for_ever() -> None:
+    """New fields may come; add them to the file. What histories rely on must not change under them."""
+    known = json.loads(KNOWN.read_text(encoding="utf-8"))
+    assert defaults(Work, {}) | defaults(Done, {}) == known

@@ -8,10 +8,12 @@ import pytest
 
 from midcourse.app.wiring import load_job
 from midcourse.domain.approval import Decision
+from midcourse.ports.world import Call
 from midcourse.runtimes.temporal.client import Listed, connect
 from midcourse.runtimes.temporal.codec import Key
 from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Posts
+from midcourse.worlds.base import Outcome
 from midcourse.worlds.simulated import Shop
 from tests.runtimes.fleet import Cast, Fleet, effects, order
 
@@ -70,6 +72,36 @@ async def test_a_session_that_is_gone_is_opened_anew_and_planned_for_again(fleet
     rows = await fleet.store.journal(handle.run_id)
     assert [row.event.kind for row in rows].count("world_opened") == 2
     assert "reopened" in [plan.cause for plan in await fleet.store.plans(handle.run_id)]
+    assert len(effects(cast)) == 1
+
+
+class Slow:
+    """A world that takes its time to order."""
+
+    def __init__(self, world: Any) -> None:
+        self._world = world
+        self.ordering = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    async def act(self, call: Call) -> Outcome:
+        if call.skill == "place_order":
+            self.ordering.set()
+            await asyncio.sleep(1.0)
+        return await self._world.act(call)
+
+
+async def test_a_worker_that_is_told_to_stop_brings_its_act_to_an_end(fleet: Fleet) -> None:
+    cast = order()
+    slow = Slow(cast.world)
+    async with fleet.worker():
+        handle = await fleet.begin(replace(cast, world=slow))
+        await slow.ordering.wait()
+    assert len(effects(cast)) == 1
+    async with fleet.worker():
+        assert (await handle.result()).final_reason == "goal_reached"
+    assert "verified" not in [row.event.kind for row in await fleet.store.journal(handle.run_id)], "nothing is in doubt"
     assert len(effects(cast)) == 1
 
 

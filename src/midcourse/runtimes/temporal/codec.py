@@ -75,7 +75,9 @@ class Payloads(CompositePayloadConverter):
 
 
 def terse(value: object) -> object:
-    """Without fields that have their default. `kind` stays: it tells the members of a union apart."""
+    """Without fields that have their default, so such a default must never change. `kind` stays: it tells the members
+    of a union apart.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         said = ((field, getattr(value, field.name)) for field in fields(value))
         return {f.name: terse(v) for f, v in said if f.name == "kind" or f.default is MISSING or v != f.default}
