@@ -16,7 +16,6 @@ from temporalio.worker import (
     Interceptor,
     Replayer,
     StartActivityInput,
-    UnsandboxedWorkflowRunner,
     WorkflowInboundInterceptor,
     WorkflowInterceptorClassInput,
     WorkflowOutboundInterceptor,
@@ -99,7 +98,7 @@ async def _decoded(payloads: Payloads) -> list[Work]:
 
 async def sent_now(file: Path) -> list[Work]:
     watching = Watching()
-    await replay(file, UnsandboxedWorkflowRunner(), interceptors=[watching])
+    await replay(file, interceptors=[watching])
     return watching.sent
 
 
@@ -132,14 +131,11 @@ def looks_instead_of_acting(command: Command) -> Command:
     return Observe(id=command.id, timeout=command.timeout) if isinstance(command, Act) else command
 
 
-@pytest.mark.parametrize("runner", [RUNNER, UnsandboxedWorkflowRunner()], ids=["shared modules", "no sandbox"])
-async def test_a_director_that_does_something_else_does_not_replay(
-    monkeypatch: pytest.MonkeyPatch, runner: WorkflowRunner
-) -> None:
+async def test_a_director_that_does_something_else_does_not_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     changed(monkeypatch, waits_instead_of_acting)
     for file in HISTORIES:
         with pytest.raises(NondeterminismError):
-            await replay(file, runner)
+            await replay(file)
 
 
 async def test_a_director_that_performs_something_else_is_found_out_by_what_it_sends(
