@@ -2,12 +2,13 @@
 
 import pytest
 
+from midcourse.domain.expectation import Expectation, ZoneHasState
 from midcourse.domain.plan import GLOBAL, Draft
-from midcourse.ports.planner import PlanDraft
+from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import SamePlan, Scripted
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from midcourse.worlds.simulated import Desktop
-from tests.scenarios.stage import AGAIN, Played, Stage, click, plan, press
+from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, click, plan, press
 
 
 class Swing(BaseWorld):
@@ -105,3 +106,51 @@ async def test_a_pop_up_that_comes_up_again_after_progress_is_no_circle() -> Non
     played = await Stage(world=world, planner=planner).play()
     assert played.ended == (True, False, "plan_complete")
     assert world.shown == 10
+
+
+class Grumbling(BaseWorld):
+    """Every switch works and leads to the same error page, which is left in the same way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on = [False] * 4
+        self.error = False
+
+    def look(self) -> Scene:
+        if self.error:
+            return Scene("Error", Zone(id="ok", role="button", label="OK"))
+        switches = (Zone(id=f"s{n}", role="switch", label=f"Switch {n}", state=(("on", on),)) for n, on in self._all())
+        return Scene("Panel", *switches)
+
+    @skill
+    def turn_on(self, zone: Zone) -> None:
+        self.on[int(zone.id.removeprefix("s"))] = True
+        self.error = True
+
+    @skill(transition=True)
+    def dismiss(self, zone: Zone) -> None:
+        self.error = False
+
+    def _all(self) -> list[tuple[int, bool]]:
+        return list(enumerate(self.on))
+
+
+async def test_an_error_that_interrupts_one_new_plan_after_another_is_no_circle() -> None:
+    """None of these plans gets to its end, and each begins where the last one was broken off."""
+
+    def turn_on(number: int) -> Draft:
+        seen = ZoneHasState(label=f"Switch {number}", state="on", value=True)
+        return Draft(zone=f"s{number}", skill="turn_on", expect=Expectation(checks=(seen,)))
+
+    def rest(context: PlanningContext) -> PlanDraft:
+        if context.observation.surface.title == "Error":
+            return plan(Draft(zone="ok", skill="dismiss"), AGAIN)
+        off = [n for n, zone in enumerate(context.observation.zones) if not zone.get("on")]
+        return plan(*map(turn_on, off), final=True) if off else PlanDraft(verdict="done")
+
+    world = Grumbling()
+    played = await Stage(
+        world=world, planner=Thinking(rest), settings={"max_error_replans": 8, "max_replans": 8}
+    ).play()
+    assert world.on == [True] * 4
+    assert played.ended == (True, False, "plan_complete")

@@ -24,7 +24,7 @@ from midcourse.domain.move import (
 from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.run import Run
-from midcourse.policy.admission import goes_in_a_circle, why_refused, with_walked
+from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.horizon import may_plan_beyond
 from midcourse.policy.recovery import retry_delay
@@ -185,7 +185,8 @@ def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
         steps=event.steps,
         made_by=event.answers,
     )
-    run = replace(count(run, versions=1), segment=segment, reopened=False)
+    walked = with_adopted(run, event.steps)
+    run = replace(count(run, versions=1), segment=segment, reopened=False, walked=walked)
     critical = tuple(step for step in event.steps if _can_be_asked_now(run, step))
     if critical:
         return run, Ask(about="approve", steps=critical, purpose="segment", then=Advance())

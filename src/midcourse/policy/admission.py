@@ -40,15 +40,22 @@ def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
     return _walked(run, plan_digest(run.seen.fingerprint if run.seen else "", steps)).times >= MOST_ROUNDS
 
 
-def with_walked(run: Run, segment: Segment) -> tuple[Walked, ...]:
-    """What the run remembers once it has got to the end of this plan.
+def with_adopted(run: Run, steps: tuple[PlannedStep, ...]) -> tuple[Walked, ...]:
+    """What the run remembers once it takes this plan up.
 
-    Something new is progress: a pop-up that comes up again after that is closed again, and no circle.
+    Something new is progress, even if it fails: a pop-up that comes up again after that is closed again, and no circle.
     """
+    plan = plan_digest(run.seen.fingerprint if run.seen else "", steps)
+    if any(walked.plan == plan for walked in run.walked):
+        return run.walked
+    others = tuple(replace(walked, times=min(walked.times, 1)) for walked in run.walked)
+    return (*others, Walked(plan=plan))[-MOST_WALKED:]
+
+
+def with_walked(run: Run, segment: Segment) -> tuple[Walked, ...]:
+    """What the run remembers once it has got to the end of this plan."""
     before = _walked(run, plan_digest(segment.made_under, segment.steps))
     others = tuple(walked for walked in run.walked if walked is not before)
-    if before.times == 0:
-        others = tuple(replace(walked, times=1) for walked in others)
     return (*others, replace(before, times=before.times + 1))[-MOST_WALKED:]
 
 
