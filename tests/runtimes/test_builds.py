@@ -28,9 +28,13 @@ async def promote(fleet: Fleet, build: str) -> None:
 
 
 async def builds(fleet: Fleet, handle: RunHandle) -> set[str]:
-    """Which took turns in the run's last execution."""
-    turns = [event.workflow_task_completed_event_attributes for event in (await fleet.history(handle.run_id)).events]
-    return {turn.deployment_version.build_id for turn in turns if turn.deployment_version.build_id}
+    """Which took turns in the run's last execution, once somebody did."""
+    found = set[str]()
+    while not found:
+        events = (await fleet.history(handle.run_id)).events
+        turns = [event.workflow_task_completed_event_attributes for event in events]
+        found = {turn.deployment_version.build_id for turn in turns if turn.deployment_version.build_id}
+    return found
 
 
 async def answer(fleet: Fleet, handle: RunHandle, person: Posts) -> None:
