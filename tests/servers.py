@@ -3,6 +3,7 @@
 Imports of what they need are inside: most tests need none of it.
 """
 
+import fcntl
 import os
 import shutil
 import signal
@@ -14,8 +15,12 @@ from uuid import uuid4
 
 import pytest
 
+from midcourse.codec import decode, encode
+
 POSTGRES = "MIDCOURSE_TEST_POSTGRES"
 """The URL of a server to use instead of our own."""
+TEMPORAL = "MIDCOURSE_TEST_TEMPORAL"
+"""The address of a server to use instead of our own."""
 FOLDER = "MIDCOURSE_TEST_SERVERS"
 """Where the servers of this test run are. The workers inherit it, and so share them."""
 
@@ -33,7 +38,28 @@ def _stop_servers() -> None:
         from midcourse.store.postgres import development
 
         development.stop(folder / "postgres", "immediate")
+    if (folder / "temporal.json").exists():
+        from midcourse.runtimes.temporal.development import DevelopmentServer
+
+        decode(DevelopmentServer, (folder / "temporal.json").read_bytes()).stop()
     shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def temporal() -> str:
+    """The address of a Temporal server."""
+    return os.environ.get(TEMPORAL) or _temporal_in(Path(os.environ[FOLDER]))
+
+
+def _temporal_in(folder: Path) -> str:
+    from midcourse.runtimes.temporal.development import DevelopmentServer, start_server
+
+    running = folder / "temporal.json"
+    with (folder / "temporal.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not running.exists():
+            running.write_text(encode(start_server(folder / "temporal")))
+    return decode(DevelopmentServer, running.read_bytes()).address
 
 
 @pytest.fixture(scope="session")
