@@ -1,7 +1,5 @@
 """One step, whoever wants it: through the gate, act, and find out what came of it. Knows no horizon."""
 
-from dataclasses import replace
-
 from midcourse.director.turn import (
     Turn,
     count,
@@ -19,6 +17,7 @@ from midcourse.domain.move import Ask, BackOff, Do, Doubt, Look, Open, Report
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.admission import already_finished, repeats_failure, too_soon
 from midcourse.policy.approval import live_grant, needs_approval

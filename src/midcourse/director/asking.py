@@ -1,13 +1,12 @@
 """Questions to a person: may this be done, and did this happen? Unhandled means denied."""
 
-from dataclasses import replace
-
 from midcourse.director.turn import Rest, Turn, advise, count, send, unfinish_identity, withdraw
 from midcourse.domain.approval import VERDICTS, Grant, Told
 from midcourse.domain.command import AskedStep, AskPerson, Wait
 from midcourse.domain.event import ApprovalDecided, PersonAsked, TimerFired
 from midcourse.domain.move import Ask, End, Plan, Report
 from midcourse.domain.phase import Asking
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.spending import past_deadline, seconds_to_deadline
 

@@ -1,7 +1,5 @@
 """Wishes from outside, honoured between two moves, and the end of a run. Control events never raise."""
 
-from dataclasses import replace
-
 from midcourse.director.turn import Rest, Turn, advise, anew, count, issue, see, send, withdraw
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import CheckDone, Finish, Record, Wait
@@ -19,6 +17,7 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.move import Advance, BackOff, Conclude, Do, Doubt, End, Look, Move, Open, Plan, Report
 from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.spending import seconds_to_deadline
 

@@ -10,7 +10,6 @@
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
 from midcourse.director import acting, asking, control, recovery, segment
@@ -69,6 +68,7 @@ from midcourse.domain.phase import (
     Planning,
     Verifying,
 )
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.errors import ImpossibleEvent
 

@@ -1,12 +1,11 @@
 """What a failure means, and the wait before another try."""
 
-from dataclasses import replace
-
 from midcourse.director.turn import Turn, issue
 from midcourse.domain.command import Wait
 from midcourse.domain.event import TimerFired
 from midcourse.domain.move import Advance, BackOff, End, Look, Plan, Recover
 from midcourse.domain.phase import BackingOff
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.recovery import retry_delay, what_now
 from midcourse.policy.spending import seconds_left, seconds_to_deadline

@@ -1,7 +1,5 @@
 """The segment horizon: look, plan for what is visible, go through the steps, look again at the transition."""
 
-from dataclasses import replace
-
 from midcourse.director.turn import Rest, Turn, count, issue, lose_world, see, seen_fingerprint
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import MakePlan, Observe, OpenWorld
@@ -23,6 +21,7 @@ from midcourse.domain.move import (
 )
 from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_walked
 from midcourse.policy.approval import live_grant, needs_approval

@@ -1,7 +1,7 @@
 """What every horizon's file may use: the shape of a turn, and the only way to issue a command."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from midcourse.domain.budget import FREE, Cost, Limits
@@ -10,6 +10,7 @@ from midcourse.domain.event import Answer
 from midcourse.domain.move import End, Move
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import Phase
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Counts, Issued, Run
 from midcourse.policy.spending import affords, past_deadline, seconds_left
 

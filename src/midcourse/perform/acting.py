@@ -1,7 +1,6 @@
 """Act and Verify: check, dispatch, act, settle, observe, judge; and find out what came of an act in doubt."""
 
 import asyncio
-from dataclasses import replace
 from typing import cast
 
 from midcourse.domain.budget import FREE
@@ -12,6 +11,7 @@ from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import Evidence, Outcome
 from midcourse.domain.plan import REPLAN, Step, Target
+from midcourse.domain.replace import replace
 from midcourse.domain.skill import Skill
 from midcourse.perform.consequence import Foreseen, consequence_of
 from midcourse.perform.ports import Allowance, Ports, say

@@ -1,7 +1,6 @@
 """Which port does what: every command, one line each."""
 
 import asyncio
-from dataclasses import replace
 from typing import Literal, assert_never
 
 from midcourse.domain.budget import FREE
@@ -30,6 +29,7 @@ from midcourse.domain.event import (
     WorldOpened,
 )
 from midcourse.domain.observation import Observation
+from midcourse.domain.replace import replace
 from midcourse.perform.acting import act, verify
 from midcourse.perform.asking import ask_person
 from midcourse.perform.finishing import check_done, finish

@@ -1,13 +1,13 @@
 """MakePlan: tell the planner all that is known, take its draft apart, keep what can be carried out."""
 
 import asyncio
-from dataclasses import replace
 from typing import cast
 
 from midcourse.codec import decode, encode
 from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Planned
 from midcourse.domain.plan import PlannedStep, PlanVersion, Step
+from midcourse.domain.replace import replace
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import history_of
 from midcourse.perform.ports import Allowance, Ports, say

@@ -1,12 +1,13 @@
 """The ports of one run, and the few things that more than one command does with them."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock

@@ -1,9 +1,8 @@
 """May this plan run? Not if it does again what is finished, or tries again what failed, with nothing changed."""
 
-from dataclasses import replace
-
 from midcourse.domain.failure import Attempt
 from midcourse.domain.plan import PlannedStep, Segment, Walked
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.classify import OUT_OF_SIGHT, kind_of
 from midcourse.policy.identity import plan_digest

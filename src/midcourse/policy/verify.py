@@ -1,6 +1,6 @@
 """What does what we see say? Tests expectations, and turns a report and a look into an outcome."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import assert_never
 
@@ -16,6 +16,7 @@ from midcourse.domain.expectation import (
 )
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.outcome import Outcome
+from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect
 
 

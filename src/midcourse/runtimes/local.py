@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 
 from midcourse.director.lost import lost
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, Command, Wait
 from midcourse.domain.event import Event, ResumeAsked, Resumed, Started, TimerFired
 from midcourse.domain.phase import New, Opening
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress, drive, is_over
 from midcourse.errors import RunEnded

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import TypeVar
 
 from temporalio import activity
@@ -24,6 +23,7 @@ from midcourse.domain.command import (
     Verify,
 )
 from midcourse.domain.event import Acted, Event, Observed, Verified
+from midcourse.domain.replace import replace
 from midcourse.perform import Performer
 from midcourse.ports.store import FleetStore, Happened, Standing
 from midcourse.runtimes.temporal.sessions import PortsFor, Sessions

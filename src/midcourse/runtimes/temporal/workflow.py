@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio import workflow
@@ -16,6 +16,7 @@ from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, AskPerson, Command, Finish, Record, Wait
 from midcourse.domain.event import CancelAsked, Event, Resumed, Started, TimerFired
 from midcourse.domain.phase import Asking, Ended, New, Paused
+from midcourse.domain.replace import replace
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress, drive, is_over
 from midcourse.ports.store import Happened
