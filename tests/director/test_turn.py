@@ -110,3 +110,12 @@ def test_time_passes_with_every_event() -> None:
     before = drill.run.budget.active_seconds
     drill.tell(Guided(text="hm"), 5.0)
     assert drill.run.budget.active_seconds == before + 5.0
+
+
+def test_what_a_command_took_beyond_its_time_was_no_work() -> None:
+    """A worker died over it, and it took the engine a minute to find out."""
+    drill = Drill(max_wall_seconds=50.0).to_planning()
+    assert drill.pending(MakePlan).timeout == 48.0
+    drill.plans(ONE, after=108.0)
+    assert drill.run.budget.active_seconds == 50.0
+    assert drill.ended == ("budget_exhausted", "50 s of work are used up")

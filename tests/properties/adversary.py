@@ -173,12 +173,13 @@ class Adversary:
         return replace(event, at=self._moment(event))
 
     def _moment(self, event: Event) -> float:
-        """Never after something under way is due: performers keep their time. A timer fires when it is due."""
+        """Mostly before anything under way is due; but a dead worker is noticed late. A timer fires when it is due."""
         due = [(issued, issued.at + _seconds(issued.command)) for issued in self.run.pending]
         if isinstance(event, TimerFired):
             self.now = next((at for issued, at in due if issued.command.id == event.answers), self.now)
         else:
-            share = self.choices.mostly(0.0, 0.01, 0.01, 0.05, 0.05, 1.0)
+            timed = any(isinstance(issued.command, Wait) for issued, _ in due)
+            share = self.choices.mostly(0.0, 0.01, 0.01, 0.05, 0.05, 1.0, 1.0 if timed else 2.0)
             until = min((at for _, at in due), default=self.now + 1000.0)
             self.now += max(0.0, until - self.now) * share
         return self.now

@@ -71,6 +71,7 @@ from midcourse.domain.phase import (
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.errors import ImpossibleEvent
+from midcourse.policy.spending import seconds_worked
 
 E = TypeVar("E", bound=Control)
 
@@ -195,7 +196,7 @@ def _tick(run: Run, event: Event) -> Run:
     """Time passes only here. Waiting for a person, or without a process, is not working time."""
     elapsed = max(0.0, event.at - run.now)
     idle = isinstance(run.phase, New | Paused | Asking | Ended) or isinstance(event, Resumed)
-    active = run.budget.active_seconds + (0.0 if idle else elapsed)
+    active = run.budget.active_seconds + (0.0 if idle else seconds_worked(run, run.now + elapsed))
     return replace(run, now=run.now + elapsed, seq=run.seq + 1, budget=replace(run.budget, active_seconds=active))
 
 

@@ -1,6 +1,7 @@
 """Can the run afford this? Ceilings on calls, tokens and money, and on time."""
 
 from midcourse.domain.budget import Cost, Limits
+from midcourse.domain.command import AskPerson, Command, Finish, Record, Wait
 from midcourse.domain.run import Run
 
 MICRO = 1_000_000
@@ -41,6 +42,22 @@ def near_ceiling(run: Run) -> bool:
         or run.counts.versions >= share * run.limits.max_segments
         or run.budget.active_seconds >= share * run.limits.max_wall_seconds
     )
+
+
+def seconds_worked(run: Run, until: float) -> float:
+    """Since the last event. Nobody works longer at a command than it may take: a queue or a dead worker did the rest."""
+    due = max((issued.at + _most_seconds(issued.command) for issued in run.pending), default=until)
+    return max(0.0, min(until, due) - run.now)
+
+
+def _most_seconds(command: Command) -> float:
+    match command:
+        case Wait():
+            return command.seconds
+        case AskPerson() | Record() | Finish():
+            return float("inf")  # nobody works meanwhile, or it is over
+        case _:
+            return command.timeout
 
 
 def seconds_left(run: Run) -> float:
