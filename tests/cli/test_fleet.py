@@ -201,6 +201,7 @@ def worker(home: Path, tenant: str) -> Iterator["subprocess.Popen[str]"]:
         "MIDCOURSE_TEMPORAL_ADDRESS": settings.temporal_address,
         "MIDCOURSE_HOST_FILE": str(settings.host_file),
         "MIDCOURSE_TENANT": tenant,
+        "MIDCOURSE_STICKY_SECONDS": "1",
     }
     command = [sys.executable, "-m", "midcourse", "worker", "--json"]
     with subprocess.Popen(

@@ -25,6 +25,8 @@ SLOW = ("--set", "step_delay_seconds=0.3")
 class Person:
     """Sits at a terminal of 80 by 24 and waits for words before typing."""
 
+    patience = 15.0
+
     def __init__(self, process: "subprocess.Popen[bytes]", terminal: int) -> None:
         self._process = process
         self._terminal = terminal
@@ -33,7 +35,7 @@ class Person:
 
     def sees(self, words: str) -> None:
         """Waits until this is printed, after what was seen before."""
-        give_up_at = time.monotonic() + 15
+        give_up_at = time.monotonic() + self.patience
         while words not in self.output[self._seen :]:
             assert time.monotonic() < give_up_at, f"never saw {words!r} in {self.output[self._seen :]!r}"
             self._read(0.1)
@@ -43,7 +45,7 @@ class Person:
         os.write(self._terminal, text.encode())
 
     def leaves_with(self) -> int:
-        give_up_at = time.monotonic() + 15
+        give_up_at = time.monotonic() + self.patience
         while self._process.poll() is None:
             assert time.monotonic() < give_up_at, f"it does not end: {self.output[-2000:]!r}"
             self._read(0.05)

@@ -75,7 +75,7 @@ class BatchSession:
             again=again,
         )
         self._work = asyncio.create_task(work, name="batch")
-        with logged_to(self._batch.folder / "batch.log"), self._screen.open(), self._signals():
+        with logged_to(self._batch.folder / "batch.log"), self._signals(), self._screen.open():
             await asyncio.wait({self._work})
         if self._work.cancelled() or self._work.result().left:
             return self._leave_word()

@@ -64,7 +64,7 @@ class Conductor:
         self._run = run
         self._outcome = asyncio.create_task(run.result(), name="result")
         try:
-            with self._screen.open(), self._signals():
+            with self._signals(), self._screen.open():
                 async for progress in run:
                     await self._heard(progress)
             return await self._outcome
@@ -73,6 +73,7 @@ class Conductor:
                 raise
             return None
         finally:
+            self._outcome.cancel()
             await asyncio.gather(self._outcome, return_exceptions=True)
 
     def leave(self) -> None:

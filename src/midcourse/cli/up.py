@@ -1,7 +1,7 @@
 """`midcourse up` and `midcourse down`: a whole fleet on this machine, for development."""
 
+import asyncio
 import signal
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from midcourse.app.up import start_all, stop_all
 from midcourse.app.up_file import Part, Up, read_up, up_folder
 from midcourse.cli.overrides import settings_with
 from midcourse.cli.terminal import Terminal, print_object, terminal
+from midcourse.cli.waiting import is_set_within
 
-STOPPED = 0
+STOPPED, LEFT = 0, 130
 GLANCE = 0.5
 """Seconds between two looks at whether everything is still alive."""
 
@@ -24,7 +25,12 @@ def up(overrides: Sequence[str], *, detach: bool, json: bool) -> int:
     before = {part.process for part in read_up(home).parts if part.process.alive}
     if not json:
         _say(where, "starting PostgreSQL, Temporal, a host and a worker" if not before else "looking what is up")
-    there = start_all(home)
+    try:
+        there = start_all(home)
+    except KeyboardInterrupt:
+        if not json:
+            _say(where, "left before it was up; nothing of it was left running")
+        return LEFT
     already = all(part.process in before for part in there.parts)
     if json:
         print_object({"already": already, "parts": [_plain(part) for part in there.parts]})
@@ -32,7 +38,7 @@ def up(overrides: Sequence[str], *, detach: bool, json: bool) -> int:
         _print(there, home, where, already=already, stays=not detach and not before)
     if detach or before:
         return STOPPED
-    return _until_told(home, where, json=json)
+    return asyncio.run(_until_told(home, where, json=json))
 
 
 def down(overrides: Sequence[str], *, json: bool) -> int:
@@ -48,13 +54,13 @@ def down(overrides: Sequence[str], *, json: bool) -> int:
     return STOPPED
 
 
-def _until_told(home: Path, where: Terminal, *, json: bool) -> int:
+async def _until_told(home: Path, where: Terminal, *, json: bool) -> int:
     """Until Ctrl-C, or until somebody else stopped everything. What dies meanwhile is told of, and not replaced."""
-    told = threading.Event()
+    told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: told.set())
+        asyncio.get_running_loop().add_signal_handler(number, told.set)
     missed: set[Part] = set()
-    while not told.wait(GLANCE) and (parts := read_up(home).parts):
+    while not await is_set_within(told, GLANCE) and (parts := read_up(home).parts):
         gone = {part for part in parts if not part.process.alive} - missed
         missed |= gone
         for part in () if json else gone:

@@ -23,6 +23,7 @@ from midcourse.cli.runs import line_of, plain, tabbed, table_of
 from midcourse.cli.screen import LiveView
 from midcourse.cli.session import Manner
 from midcourse.cli.terminal import Terminal, print_object, terminal
+from midcourse.cli.waiting import is_set_within
 from midcourse.ports.store import RunSummary
 
 LEFT = 0
@@ -59,7 +60,7 @@ async def _watch_all(settings: FleetSettings, *, json: bool) -> int:
         with LiveView(where.console, view, Keyboard(), HINT).open():
             while not stopped.is_set():
                 view.runs = await latest(fleet, MOST)
-                await _a_moment(stopped)
+                await is_set_within(stopped, EVERY)
     return LEFT
 
 
@@ -71,15 +72,7 @@ async def _changes(fleet: Fleet, stopped: asyncio.Event, tell: Callable[[RunSumm
             if known.get(run.id) != state:
                 known[run.id] = state
                 tell(run, state)
-        await _a_moment(stopped)
-
-
-async def _a_moment(stopped: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(EVERY):
-            await stopped.wait()
-    except TimeoutError:
-        pass
+        await is_set_within(stopped, EVERY)
 
 
 def _tell(run: RunSummary, state: str, where: Terminal, *, json: bool) -> None:
