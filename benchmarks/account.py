@@ -22,6 +22,8 @@ class Account:
     result: Result | None
     acts: dict[int, int]
     """The counter that each act was meant for, by command."""
+    steps: dict[int, tuple[int, int]]
+    """The step that it was, by version and index, of each act."""
     asked: list[int]
     """Counters of which a person was asked whether the visit had happened."""
     recorded: set[int]
@@ -74,6 +76,7 @@ async def account_of(fleet: Fleet, run_id: str) -> Account:
         run=run_id,
         result=await store.result(run_id),
         acts={command.id: counter(command.version, command.index) for command in commands if isinstance(command, Act)},
+        steps={command.id: (command.version, command.index) for command in commands if isinstance(command, Act)},
         asked=[
             counter(step.version, step.index)
             for command in commands

@@ -10,6 +10,7 @@ points    trials 2, 3: every kind of step at every place, the worker killed at e
 freeze    trial 4: workers are stopped until others have taken over from them, and then let go on
 temporal  trial 6: Temporal is killed with -9 and started again, every few seconds
 postgres  trial 5: the same with PostgreSQL
+budget    trial 9: as kill, and every run has a ceiling that it is likely to meet
 waiting   so many runs wait for an approval; any one of them goes on when it is given
 """
 
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 sys.path.insert(0, str(Path(__file__).parent))
+import chaos_budget
 import chaos_freeze
 import chaos_kill
 import chaos_points
@@ -43,6 +45,7 @@ TRIALS: dict[str, Trial] = {
     "freeze": chaos_freeze.trial,
     "temporal": chaos_servers.without_temporal,
     "postgres": chaos_servers.without_postgres,
+    "budget": chaos_budget.trial,
     "waiting": chaos_waiting.trial,
 }
 QUIET = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))

@@ -12,19 +12,17 @@ import signal
 import time
 from collections import Counter as Tally
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from account import Account, account_of
-from counted import count_all, median, summed_up, tell_of_wrong_ones
+from counted import median, reckon
 from errand import Errand, usual_errand
 from fate import Doom, Point
 from fleet import Fleet, Given, carry_out, fleet_at
-from histories import replay
 from hunting import Hunter, hunted, worker_named
-from office import Line, read_log
+from office import Line
 from premises import Premises
-from tail import Tail
 
 POINTS: tuple[Point, ...] = ("row", "act", "act")
 """Before the dispatch is written down, and between that and the act."""
@@ -133,23 +131,19 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
         async with hunted(freezer):
             trouble = await carry_out(fleet, errands, given.concurrency, begun=freezer.begun, ended=ended)
         accounts = [await account_of(fleet, run) for run in errands]
-        log, calls = read_log(fleet.site.log), Tail(fleet.site.calls).new()
-        tried_late = Tally(file.read_text() for file in fleet.site.deaths.glob("*.answer"))
-    found = count_all(errands, accounts, log, calls)
-    tell_of_wrong_ones(given, errands, accounts, found, log)
+    found = await reckon(given, premises, errands, accounts, trouble)
     frozen = list(frozen_commands(freezer.freezes, accounts))
-    after_thaw = [(one, line) for one in frozen for line in log if began_after_thaw(one, line)]
+    after_thaw = [(one, line) for one in frozen for line in found.log if began_after_thaw(one, line)]
+    tried_late = Tally(file.read_text() for file in premises.site.deaths.glob("freeze-*.answer"))
     return {
-        **summed_up(found),
+        **found.summary,
         "late": sum(line.at > one.settled for one, line in after_thaw),
         "in_time": sum(line.at <= one.settled for one, line in after_thaw),
         "freezes": len(freezer.freezes),
         "frozen_runs": len({command.run for command in frozen}),
         "frozen": dict(Tally(command.kind for command in frozen).most_common()),
-        "frozen_median_seconds": median([f.thawed - f.at for f in freezer.freezes if f.thawed]),
+        "frozen_median_seconds": median([freeze.thawed - freeze.at for freeze in freezer.freezes if freeze.thawed]),
         "tried_late": dict(tried_late.most_common()),
-        "replays": asdict(await replay([account.histories for account in accounts])),
-        **({"trouble": trouble} if trouble else {}),
     }
 
 

@@ -4,19 +4,18 @@ import random
 import time
 from collections import Counter as Tally
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from account import Account, account_of
-from counted import count_all, median, summed_up, tell_of_wrong_ones
+from counted import Reckoning, median, reckon
 from errand import Errand, usual_errand
 from fate import Doom
 from fleet import Fleet, Given, carry_out, fleet_at
-from histories import Performed, replay
+from histories import Performed
 from hunting import Hunter, hunted, worker_named
-from office import Line, read_log
+from office import Line
 from premises import Premises
-from tail import Tail
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +64,11 @@ def errand_of(seed: int) -> Errand:
 
 async def trial(given: Given, premises: Premises) -> dict[str, Any]:
     errands = {f"kill-{seed}": errand_of(seed) for seed in given.seeds}
-    async with fleet_at(premises, "kill", heartbeat=given.heartbeat) as fleet:
+    return (await carry_out_and_kill(given, premises, "kill", errands)).summary
+
+
+async def carry_out_and_kill(given: Given, premises: Premises, name: str, errands: Mapping[str, Errand]) -> Reckoning:
+    async with fleet_at(premises, name, heartbeat=given.heartbeat) as fleet:
         fleet.hire(given.workers)
         killer = Killer(fleet, random.Random(given.first_seed))
         over: list[str] = []
@@ -80,12 +83,9 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
         fleet.dismiss()
         given.say("reading what they left behind")
         accounts = [await account_of(fleet, run) for run in errands]
-        log, calls = read_log(fleet.site.log), Tail(fleet.site.calls).new()
-    found = count_all(errands, accounts, log, calls)
-    tell_of_wrong_ones(given, errands, accounts, found, log)
-    kills = what_kills_met(killer.kills, accounts, log, given.heartbeat)
-    replays = asdict(await replay([account.histories for account in accounts]))
-    return {**summed_up(found), **kills, "replays": replays, **({"trouble": trouble} if trouble else {})}
+    found = await reckon(given, premises, errands, accounts, trouble)
+    met = what_kills_met(killer.kills, accounts, found.log, given.heartbeat)
+    return replace(found, summary={**found.summary, **met})
 
 
 def what_kills_met(kills: list[Kill], accounts: list[Account], log: list[Line], heartbeat: float) -> dict[str, Any]:

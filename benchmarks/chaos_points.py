@@ -8,19 +8,17 @@ import asyncio
 import random
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 from account import Account, account_of
-from counted import count_all, summed_up, tell_of_wrong_ones
+from counted import reckon
 from errand import USUAL, Errand
 from fate import POINTS, Doom, Point
 from fleet import Fleet, Given, carry_out, fleet_at
-from histories import replay
-from office import Counter, Fault, read_log
+from office import Counter, Fault
 from premises import Premises
-from tail import Tail
 
 KINDS = (
     Counter(effect="read"),
@@ -86,7 +84,6 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
     """Each lane has a tenant, a worker and one run at a time, so that nobody dies of another's fate."""
     every = list(cases())
     chosen = random.Random(given.first_seed).sample(every, min(given.runs, len(every)))
-    by_name = {case.name: case for case in chosen}
     lanes = [chosen[lane :: given.concurrency] for lane in range(given.concurrency)]
     accounts: list[Account] = []
     async with AsyncExitStack() as stack:
@@ -102,29 +99,23 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
             return trouble
 
         troubles = await asyncio.gather(*(lane(number, its) for number, its in enumerate(lanes)))
-        log, calls = read_log(premises.site.log), Tail(premises.site.calls).new()
     errands = {case.name: case.errand(given.heartbeat) for case in chosen}
-    found = count_all(errands, accounts, log, calls)
-    tell_of_wrong_ones(given, errands, accounts, found, log)
-    asked = {run: one.asked for run, one in found.items()}
+    trouble = {run: what for one in troubles for run, what in one.items()}
+    found = await reckon(given, premises, errands, accounts, trouble)
+    asked = {run: one.asked for run, one in found.counted.items()}
     recovering = [case for case in chosen if case.before_dispatch]
     doubtful = [case for case in chosen if case.undecidable]
-    unstruck = [
-        case.name for case in chosen if case.point and not (premises.site.deaths / f"{case.name}.json").exists()
-    ]
-    trouble = {run: what for one in troubles for run, what in one.items()}
+    crashed = [case for case in chosen if (premises.site.deaths / f"{case.name}.json").exists()]
     return {
-        **summed_up(found),
-        "crashed": sum(case.point is not None for case in chosen) - len(unstruck),
+        **found.summary,
+        "to_crash": sum(case.point is not None for case in chosen),
+        "crashed": len(crashed),
         "before_dispatch": len(recovering),
-        "before_dispatch_recovered": sum(not found[case.name].lost for case in recovering),
+        "before_dispatch_recovered": sum(not found.counted[case.name].lost for case in recovering),
         "before_dispatch_asked": sum(asked[case.name] for case in recovering),
         "undecidable": len(doubtful),
         "undecidable_asked": sum(asked[case.name] > 0 for case in doubtful),
-        "asked_needlessly": sorted(run for run, n in asked.items() if n and not by_name[run].undecidable),
-        "replays": asdict(await replay([account.histories for account in accounts])),
-        **({"trouble": trouble} if trouble else {}),
-        **({"not_crashed": unstruck} if unstruck else {}),
+        "asked_needlessly": sorted(case.name for case in chosen if asked[case.name] and not case.undecidable),
     }
 
 

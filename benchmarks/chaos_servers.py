@@ -7,17 +7,13 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from typing import Any
 
 from account import account_of
-from counted import count_all, summed_up, tell_of_wrong_ones
+from counted import reckon
 from errand import usual_errand
 from fleet import Fleet, Given, carry_out, fleet_at
-from histories import replay
-from office import read_log
 from premises import Premises
-from tail import Tail
 
 SHORTEST, LONGEST = 2.0, 6.0
 """Seconds between an outage and the next."""
@@ -51,16 +47,9 @@ async def _trial(
             trouble = await carry_out(fleet, errands, given.concurrency, ended=ended)
             done.set()
         accounts = [await account_of(fleet, run) for run in errands]
-        log, calls = read_log(premises.site.log), Tail(premises.site.calls).new()
-    found = count_all(errands, accounts, log, calls)
-    tell_of_wrong_ones(given, errands, accounts, found, log)
-    return {
-        **summed_up(found),
-        "outages": len(outages),
-        "outage_max_seconds": round(max(outages, default=0.0), 1),
-        "replays": asdict(await replay([account.histories for account in accounts])),
-        **({"trouble": trouble} if trouble else {}),
-    }
+    found = await reckon(given, premises, errands, accounts, trouble)
+    longest = round(max(outages, default=0.0), 1)
+    return {**found.summary, "outages": len(outages), "outage_max_seconds": longest}
 
 
 async def _make_trouble(

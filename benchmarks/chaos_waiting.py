@@ -12,18 +12,16 @@ import socket
 import time
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from account import account_of
-from counted import count_all, median, summed_up, tell_of_wrong_ones
+from counted import median, reckon
 from errand import PATIENT, Errand
 from fleet import Fleet, Given, fleet_at
-from histories import replay
-from office import Counter, read_log
+from office import Counter
 from premises import Premises
-from tail import Tail
 
 from midcourse.domain.approval import Decision
 from midcourse.domain.command import AskPerson
@@ -32,7 +30,6 @@ APPROVED = 20
 CACHED = 200
 SESSIONS = 200
 METRIC = "temporal_sticky_cache_size"
-GOES_ON = 1.0
 
 ERRAND = Errand(
     counters=(Counter(effect="irreversible", shown="probe"), Counter(effect="read")),
@@ -54,11 +51,9 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
             chosen = chance.sample(sorted(errands), min(APPROVED, given.runs))
             seconds = [await goes_on(fleet, run) for run in chosen]
         accounts = [await account_of(fleet, run) for run in chosen]
-    log, calls = read_log(premises.site.log), Tail(premises.site.calls).new()
-    found = count_all(errands, accounts, log, calls)
-    tell_of_wrong_ones(given, errands, accounts, found, log)
+    found = await reckon(given, premises, errands, accounts, {})
     return {
-        **summed_up(found),
+        **found.summary,
         "waiting": given.runs,
         "cached_setting": cached,
         "cached_max": watch.cached_max,
@@ -66,7 +61,6 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
         "approved": len(chosen),
         "goes_on_median_seconds": median(seconds),
         "goes_on_max_seconds": round(max(seconds), 2),
-        "replays": asdict(await replay([account.histories for account in accounts])),
     }
 
 

@@ -10,6 +10,7 @@ over                 runs above any of their ceilings
 """
 
 import statistics
+from collections import Counter as Tally
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,8 +19,11 @@ from typing import Any
 from account import Account
 from errand import Errand
 from fleet import Given
-from office import Line
+from histories import replay
+from office import Line, read_log
+from premises import Premises
 from replayed import Again
+from tail import Tail
 
 CLAIMS = ("lost", "repeated", "irreversible_twice", "reversible_twice", "over")
 """What must be nought."""
@@ -35,7 +39,7 @@ class Counted:
     reversible_twice: int
     asked: int
     asked_bar: int
-    over: bool
+    over: list[str]
     again: Again
 
     @property
@@ -52,44 +56,50 @@ def counted(errand: Errand, account: Account, log: list[Line], calls: list[Mappi
         reversible_twice=_beyond_the_first(errand, log, "reversible"),
         asked=len(account.asked),
         asked_bar=len(undecidable(errand, account, log)),
-        over=bool(account.result and over_a_ceiling(errand, account, calls)),
+        over=over_a_ceiling(errand, account, log, calls) if account.result else [],
         again=Again(1, not account.identical),
     )
 
 
-def count_all(
-    errands: Mapping[str, Errand],
-    accounts: Iterable[Account],
-    log: Iterable[Line],
-    calls: Iterable[Mapping[str, Any]],
-) -> dict[str, Counted]:
+@dataclass(frozen=True, kw_only=True)
+class Reckoning:
+    """Of all runs of a trial."""
+
+    accounts: list[Account]
+    log: list[Line]
+    counted: dict[str, Counted]
+    summary: dict[str, Any]
+
+
+async def reckon(
+    given: Given, premises: Premises, errands: Mapping[str, Errand], accounts: list[Account], trouble: Mapping[str, str]
+) -> Reckoning:
+    """Tells the story of every run that something is wrong with."""
+    log, calls = read_log(premises.site.log), Tail(premises.site.calls).new()
     lines: dict[str, list[Line]] = defaultdict(list)
     for line in log:
         lines[line.run].append(line)
     paid: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for call in calls:
         paid[call["run"]].append(call)
-    return {one.run: counted(errands[one.run], one, lines[one.run], paid[one.run]) for one in accounts}
+    found = {one.run: counted(errands[one.run], one, lines[one.run], paid[one.run]) for one in accounts}
+    for one in accounts:
+        if found[one.run].wrong:
+            given.say(f"\n{one.run}: {found[one.run]}\n{errands[one.run]}\n{one.result}\n{one.story(lines[one.run])}")
+    summary = _summed_up(found)
+    summary["replays"] = asdict(await replay([account.histories for account in accounts]))
+    if trouble:
+        summary["trouble"] = dict(trouble)
+    return Reckoning(accounts=accounts, log=log, counted=found, summary=summary)
 
 
-def summed_up(found: Mapping[str, Counted]) -> dict[str, Any]:
-    total = {name: sum(getattr(one, name) for one in found.values()) for name in (*CLAIMS, "asked", "asked_bar")}
+def _summed_up(found: Mapping[str, Counted]) -> dict[str, Any]:
+    names = ("lost", "repeated", "irreversible_twice", "reversible_twice", "asked", "asked_bar")
+    total = {name: sum(getattr(one, name) for one in found.values()) for name in names}
+    total["over"] = sum(bool(one.over) for one in found.values())
     wrong = sorted(run for run, one in found.items() if one.wrong)
     again = asdict(sum((one.again for one in found.values()), Again()))
     return {"runs": len(found), **total, "again": again, **({"look_at": wrong} if wrong else {})}
-
-
-def tell_of_wrong_ones(
-    given: Given,
-    errands: Mapping[str, Errand],
-    accounts: Iterable[Account],
-    found: Mapping[str, Counted],
-    log: list[Line],
-) -> None:
-    for account in accounts:
-        if found[account.run].wrong:
-            given.say(f"\n{account.run}: {found[account.run]}\n{errands[account.run]}\n{account.result}")
-            given.say(account.story(line for line in log if line.run == account.run))
 
 
 def median(seconds: Sequence[float]) -> float | None:
@@ -103,7 +113,7 @@ def _is_lost(errand: Errand, account: Account, log: list[Line]) -> bool:
     result = account.result
     there = {line.counter for line in log if line.what == "effect"}
     due = {number for number, counter in enumerate(errand.counters, start=1) if counter.effect != "read"}
-    return result is None or not (result.success and result.verified) or not due <= there
+    return result is None or (errand.must_succeed and not (result.success and result.verified and due <= there))
 
 
 def repeated(log: Iterable[Line], recorded: Collection[int]) -> list[Line]:
@@ -144,15 +154,20 @@ def undecidable(errand: Errand, account: Account, log: Iterable[Line]) -> list[i
     return doubtful
 
 
-def over_a_ceiling(errand: Errand, account: Account, calls: list[Mapping[str, Any]]) -> list[str]:
+def over_a_ceiling(errand: Errand, account: Account, log: Iterable[Line], calls: list[Mapping[str, Any]]) -> list[str]:
     """Which ones. What was paid for is what the planner noted, whether or not anybody heard its answer."""
     assert account.result, "only a run that ended has used anything"
     limits, used = errand.limits, account.result.budget
+    tokens, microusd = (sum(call[name] for call in calls) for name in ("tokens", "microusd"))
+    acts = Tally(account.steps[line.command] for line in log if line.what == "began")
     pairs = {
         "calls": (max(len(calls), used.calls), limits.max_calls),
-        "tokens": (max(sum(call["tokens"] for call in calls), used.tokens), limits.max_tokens),
+        "tokens": (max(tokens, used.tokens), limits.max_tokens),
+        "cost": (max(microusd / 1e6, used.cost_usd), limits.max_cost_usd),
         "segments": (used.segments, limits.max_segments),
         "replans": (used.replans, limits.max_replans),
         "error replans": (used.error_replans, limits.max_error_replans),
+        "retries": (max(acts.values(), default=1) - 1, limits.max_step_retries),
+        "wall time": (used.wall_seconds, limits.max_wall_seconds),
     }
     return [name for name, (spent, most) in pairs.items() if most is not None and spent > most]

@@ -2,7 +2,7 @@
 
 import json
 import random
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from fate import Doom
@@ -13,7 +13,7 @@ from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.expectation import Check, Expectation, Probe, SurfaceMatches, ZoneAppears, ZoneHasState
 from midcourse.domain.plan import REPLAN, Draft
 from midcourse.domain.task import Task
-from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.ports.planner import ONE_CALL, PlanDraft, PlanningContext
 
 SETTLES = 1.0
 """Longer than anything comes late in the office."""
@@ -52,11 +52,13 @@ class Errand:
     limits: Limits = PATIENT
     toast_seconds: float = 1.0
     padding: int = 0
-    plan_tokens: int = 0
-    """What each plan costs."""
+    plan_cost: Cost = ONE_CALL
+    """What each plan really costs."""
     waits: bool = False
     """Nobody is there to be asked: questions wait."""
     doom: Doom | None = None
+    must_succeed: bool = True
+    """Otherwise it only has to come to an end."""
 
     @property
     def task(self) -> Task:
@@ -89,8 +91,8 @@ class Clerk:
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         with self._calls.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"run": self._run_id, "tokens": self._errand.plan_tokens}) + "\n")
-        seen, cost = context.observation, Cost(calls=1, tokens=self._errand.plan_tokens)
+            file.write(json.dumps({"run": self._run_id, **asdict(self._errand.plan_cost)}) + "\n")
+        seen, cost = context.observation, self._errand.plan_cost
         again = Draft(zone=REPLAN)
         if seen.surface.title == TROUBLE:
             return PlanDraft(steps=(Draft(zone="ok", skill="dismiss"), again), cost=cost)

@@ -21,8 +21,8 @@ BREATH = 0.25
 """Seconds between two strikes, at least: who has just begun to work has nothing under way."""
 LATEST = 0.3
 """A strike comes up to this many seconds after the act that it was aimed at began."""
-MOST_ACTS = 9
-"""Runs begin about so many acts."""
+MOST_ACTS = 7
+"""Runs begin a few more acts than this."""
 
 
 class Hunter(ABC):
@@ -36,6 +36,7 @@ class Hunter(ABC):
         self._due: dict[str, float] = {}
         self._acts: Tally[str] = Tally()
         self._holders: dict[str, int] = {}
+        self._missed: set[str] = set()
         self._fates: dict[str, dict[str, Any]] = {}
 
     @abstractmethod
@@ -73,13 +74,21 @@ class Hunter(ABC):
             self._holders.update((line["run"], line["pid"]) for line in holders.new())
             await self.look_after()
             run = self._prey()
-            if run and time.time() > rested:
-                self._due.pop(run)
-                self._aims[run] = self._acts[run] + self.chance.randint(0, 2)
-                if self._holders[run] in self.fleet.workers:
-                    await self.strike(self._holders[run])
+            if run and time.time() > rested and await self._shoot(run):
                 rested = time.time() + BREATH
             await asyncio.sleep(0.01)
+
+    async def _shoot(self, run: str) -> bool:
+        """The first time at whatever moment it is; if that was in vain, when there is something to hit."""
+        pid = self._holders[run]
+        if run in self._missed and not await self.activity(run, worker_named(pid)):
+            return False
+        self._due.pop(run)
+        self._aims[run] = self._acts[run] + self.chance.randint(0, 2)
+        self._missed.add(run)
+        if pid in self.fleet.workers:
+            await self.strike(pid)
+        return True
 
     def _prey(self) -> str | None:
         now = time.time()
