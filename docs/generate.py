@@ -31,7 +31,7 @@ environment, in a `.env` file, or under `[settings]` in a task file. What comes 
 {table}
 ## Of a fleet
 
-Where durable runs are kept and driven. They are given in the same ways, but not in a task file; last comes
+Where durable runs are kept and driven ([fleets](fleets.md)). They are given in the same ways, but not in a task file; last comes
 what `midcourse up` left in the home.
 
 {fleet}"""

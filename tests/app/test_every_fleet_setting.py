@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.fleet import Fleet, connected, enter, pace_of
+from midcourse.app.fleet import Fleet, connected, enter, keys_in, pace_of
 from midcourse.app.fleet_ports import PortsMaker
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.fleet_worker import capacity_of, worker_of
@@ -141,12 +141,10 @@ async def begun_with(fleet: Fleet, run_id: str) -> bytes:
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "2026-08\n", "2026-08 not-base64!\n", "2026-08 c2hvcnQ=\n"])
-async def test_a_file_without_good_keys_is_refused(scene: Scene, text: str):
-    keys = scene.home / "keys"
-    keys.write_text(text)
+def test_a_file_without_good_keys_is_refused(tmp_path: Path, text: str):
+    (tmp_path / "keys").write_text(text)
     with pytest.raises(TaskInvalid, match="keys_file"):
-        async with connected(scene.settings(keys_file=keys)):
-            pass
+        keys_in(tmp_path / "keys")
 
 
 # --- all of them
@@ -156,6 +154,7 @@ def test_every_setting_is_shown_to_have_an_effect():
     assert {*DEMONSTRATIONS, *PACE, *CAPACITY} == set(FleetSettings.model_fields) - SHOWN_ELSEWHERE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEMONSTRATIONS)
 async def test_the_setting_has_an_effect(scene: Scene, name: str):
     await DEMONSTRATIONS[name](scene)

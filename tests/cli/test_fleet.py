@@ -192,7 +192,7 @@ def test_another_tenant_sees_nothing_of_it(cli: Cli, run_id: str) -> None:
 
 
 @contextmanager
-def worker(home: Path, tenant: str) -> Iterator["subprocess.Popen[str]"]:
+def worker(home: Path, tenant: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
     settings = FleetSettings.load(home)
     usual = {name: value for name, value in os.environ.items() if not name.startswith("MIDCOURSE_")}
     given = {
@@ -203,7 +203,7 @@ def worker(home: Path, tenant: str) -> Iterator["subprocess.Popen[str]"]:
         "MIDCOURSE_TENANT": tenant,
         "MIDCOURSE_STICKY_SECONDS": "1",
     }
-    command = [sys.executable, "-m", "midcourse", "worker", "--json"]
+    command = [sys.executable, "-m", "midcourse", "worker", "--json", *arguments]
     with subprocess.Popen(
         command, env={**usual, **given}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -231,6 +231,15 @@ def test_a_worker_is_killed_and_another_goes_on(
         assert orders(home, run_id) == 1
         second.send_signal(signal.SIGTERM)
         assert second.wait(30) == 0
+
+
+def test_a_new_build_takes_new_runs_once_it_is_current(
+    cli: Cli, home: Path, run_id: str, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIDCOURSE_TENANT", tenant)
+    with worker(home, tenant, "--set", "build=b-1", "--current"):
+        assert cli("run", "notepad", "--durable", "--run-id", run_id, "--json").json["success"] is True
+    assert cli("worker", "--current").code == 2, "it is a build that becomes current"
 
 
 def test_up_a_second_time_starts_only_what_is_missing(cli: Cli, home: Path) -> None:
