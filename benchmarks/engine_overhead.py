@@ -34,7 +34,7 @@ from psycopg import Connection
 
 sys.path.insert(0, str(Path(__file__).parent))
 from overhead.figures import Figure, Round, Rounds, Span, alone_ms, cpu, ratio, together_ms
-from overhead.trial import ArmProcess, Block, has_langgraph, trial
+from overhead.trial import ArmProcess, has_langgraph, trial
 from overhead.workload import SEGMENTS
 from report import keep, machine, table
 
@@ -89,18 +89,27 @@ def measure(rounds: int, together: int, langgraph: str) -> tuple[dict[str, Round
         arms["langgraph"] = langgraph
     found: dict[str, list[Round]] = {arm: [] for arm in arms}
     with trial(arms) as (processes, connection):
-
-        def blocks(arm: ArmProcess, runs: int) -> dict[int, Block]:
-            return {segment: arm.block(connection, segment, runs) for segment in (FOUR, TEN)}
-
         for arm in processes.values():
-            blocks(arm, together)  # so that nobody pays for a first time
+            arm.block(connection, TEN, together)  # so that nobody pays for a first time
         counts = {name: count(arm, connection) for name, arm in processes.items()}
         for number in range(rounds):
-            for name, arm in processes.items():
-                found[name].append(Round(alone=blocks(arm, 1), together=blocks(arm, together)))
+            first = number % len(processes)
+            order = [*processes.values()][first:] + [*processes.values()][:first]
+            for name, one in play(order, connection, together).items():
+                found[name].append(one)
             print(f"{number + 1}/{rounds} rounds", file=sys.stderr)
     return dict(found), counts
+
+
+def play(order: list[ArmProcess], connection: Connection, together: int) -> dict[str, Round]:
+    """One round: all arms do the same thing, one right after the other, before they do the next."""
+    found = {arm.name: Round() for arm in order}
+    for segment in (FOUR, TEN):
+        for arm in order:
+            found[arm.name].alone[segment] = arm.block(connection, segment, 1)
+        for arm in order:
+            found[arm.name].together[segment] = arm.block(connection, segment, together)
+    return found
 
 
 def share(span: Span, counts: Counts, what: str) -> float:

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeAlias
 
@@ -15,8 +15,8 @@ RESAMPLES = 2000
 class Round:
     """One arm's blocks of one round, by the length of a segment."""
 
-    alone: dict[int, Block]
-    together: dict[int, Block]
+    alone: dict[int, Block] = field(default_factory=dict[int, Block])
+    together: dict[int, Block] = field(default_factory=dict[int, Block])
 
 
 Rounds: TypeAlias = Sequence[Round]
