@@ -11,6 +11,7 @@ freeze    trial 4: workers are stopped until others have taken over from them, a
 temporal  trial 6: Temporal is killed with -9 and started again, every few seconds
 postgres  trial 5: the same with PostgreSQL
 budget    trial 9: as kill, and every run has a ceiling that it is likely to meet
+big       trial 10: one run of so many steps, every look at the world with 2 MB
 waiting   so many runs wait for an approval; any one of them goes on when it is given
 """
 
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 sys.path.insert(0, str(Path(__file__).parent))
+import chaos_big
 import chaos_budget
 import chaos_freeze
 import chaos_kill
@@ -46,6 +48,7 @@ TRIALS: dict[str, Trial] = {
     "temporal": chaos_servers.without_temporal,
     "postgres": chaos_servers.without_postgres,
     "budget": chaos_budget.trial,
+    "big": chaos_big.trial,
     "waiting": chaos_waiting.trial,
 }
 QUIET = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
@@ -57,6 +60,7 @@ def is_right(found: dict[str, Any]) -> bool:
         not any(found.get(claim) for claim in (*CLAIMS, "late"))
         and found.get("asked", 0) <= found.get("asked_bar", 0)
         and found.get("cached_max", 0) <= found.get("cached_setting", 0)
+        and all(found.get(f"most_{what}", 0) <= most for what, most in chaos_big.BARS.items())
         and not found["again"]["differing"]
         and not found["replays"]["nondeterministic"]
         and found["replays"]["control_failed"] == found["replays"]["control"]

@@ -25,7 +25,7 @@ TIGHT: dict[str, Callable[[random.Random], Limits]] = {
     "replans": lambda chance: replace(PATIENT, max_replans=chance.randint(0, 4)),
     "error replans": lambda chance: replace(PATIENT, max_error_replans=chance.randint(0, 3)),
     "retries": lambda chance: replace(PATIENT, max_step_retries=chance.randint(0, 2)),
-    "wall time": lambda chance: replace(PATIENT, max_wall_seconds=chance.uniform(1.0, 8.0)),
+    "wall time": lambda chance: replace(PATIENT, max_wall_seconds=float(chance.randint(2, 8))),
 }
 
 

@@ -15,8 +15,10 @@ from errand import usual_errand
 from fleet import Fleet, Given, carry_out, fleet_at
 from premises import Premises
 
-SHORTEST, LONGEST = 2.0, 6.0
+SHORTEST, LONGEST = 5.0, 15.0
 """Seconds between an outage and the next."""
+PATIENCE = 600.0
+"""A run may meet several."""
 
 
 async def without_temporal(given: Given, premises: Premises) -> dict[str, Any]:
@@ -44,7 +46,7 @@ async def _trial(
             done = asyncio.Event()
             chance = random.Random(given.first_seed)
             group.create_task(_make_trouble(fleet, chance, take_away, outages, until=done))
-            trouble = await carry_out(fleet, errands, given.concurrency, ended=ended)
+            trouble = await carry_out(fleet, errands, given.concurrency, ended=ended, patience=PATIENCE)
             done.set()
         accounts = [await account_of(fleet, run) for run in errands]
     found = await reckon(given, premises, errands, accounts, trouble)

@@ -135,6 +135,7 @@ async def carry_out(
     *,
     begun: Callable[[str], None] = lambda _run: None,
     ended: Callable[[str], None] = lambda _run: None,
+    patience: float = PATIENCE,
 ) -> dict[str, str]:
     """So many at a time, each to its end. Returns what went wrong with those that did not get there."""
     places = asyncio.Semaphore(concurrency)
@@ -145,10 +146,10 @@ async def carry_out(
             handle = await fleet.begin(run, errand)
             begun(run)
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(patience):
                     await while_away(handle.result)
             except TimeoutError:
-                trouble[run] = f"stuck for {PATIENCE:g} s"
+                trouble[run] = f"stuck for {patience:g} s"
             except RunBroken as broken:
                 trouble[run] = str(broken)
             ended(run)

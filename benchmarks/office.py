@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from midcourse.domain.observation import Surface, fingerprint_of
 from midcourse.domain.skill import Effect
 from midcourse.ports.world import Call
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, probe, skill
@@ -125,13 +126,19 @@ class Office(BaseWorld):
 
     def look(self) -> Scene:
         self._looks += 1
-        picture = (Zone(id="picture", role="image", label=self._picture()),) if self._padding else ()
         if self._error:
-            return Scene(TROUBLE, Zone(id="ok", role="button", label="OK"), *picture)
+            return self._pictured(TROUBLE, (Zone(id="ok", role="button", label="OK"),))
         floor = self._floor()
         first = floor * FLOOR + 1
         zones = (self._zone(number) for number in range(first, first + FLOOR) if number in self._counters)
-        return Scene(f"Floor {floor + 1}", *zones, *self._shown_toast(), *picture)
+        return self._pictured(f"Floor {floor + 1}", (*zones, *self._shown_toast()))
+
+    def _pictured(self, title: str, zones: tuple[Zone, ...]) -> Scene:
+        """No two pictures are the same; what they show may be."""
+        if not self._padding:
+            return Scene(title, *zones)
+        picture = Zone(id="picture", role="image", label=f"{self._looks:08}".ljust(self._padding, "x"))
+        return Scene(title, *zones, picture, fingerprint=fingerprint_of(Surface(title=title), zones))
 
     def _floor(self) -> int:
         last = (len(self._counters) - 1) // FLOOR
@@ -145,9 +152,6 @@ class Office(BaseWorld):
     def _shown_toast(self) -> tuple[Zone, ...]:
         number, until = self._toast
         return (Zone(id="toast", role="toast", label=f"Thanks from {number}"),) if time.time() < until else ()
-
-    def _picture(self) -> str:
-        return f"{self._looks:08}".ljust(self._padding, "x")
 
     def _is_there(self, number: int) -> bool:
         return time.time() >= self._there_from.get(number, float("inf"))
