@@ -1,8 +1,8 @@
 """One activity: perform a command and write down what came of it, in one transaction."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from temporalio import activity
@@ -63,7 +63,7 @@ class Activities:
         if work.holder not in ("", self._name):
             raise ApplicationError("", type=ELSEWHERE, non_retryable=True, category=ApplicationErrorCategory.BENIGN)
         try:
-            async with _signs_of_life():
+            with _signs_of_life():
                 return await self._perform(run_id_of(workflow_id), work)
         except OSError:
             raise  # a store or a host that cannot be reached now
@@ -124,19 +124,20 @@ async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
     return await call()
 
 
-@asynccontextmanager
-async def _signs_of_life() -> AsyncGenerator[None]:
+@contextmanager
+def _signs_of_life() -> Generator[None]:
     """In the background, three in the time after which we count as lost."""
     timeout = activity.info().heartbeat_timeout
     assert timeout is not None, "every command is watched"
+    loop, pause = asyncio.get_running_loop(), timeout.total_seconds() / 3
 
-    async def beat() -> None:
-        while True:
-            await asyncio.sleep(timeout.total_seconds() / 3)
-            activity.heartbeat()
+    def beat() -> None:
+        nonlocal next_beat
+        activity.heartbeat()
+        next_beat = loop.call_later(pause, beat)
 
-    beating = asyncio.create_task(beat())
+    next_beat = loop.call_later(pause, beat)
     try:
         yield
     finally:
-        beating.cancel()
+        next_beat.cancel()
