@@ -17,6 +17,8 @@ from premises import Premises
 
 SHORTEST, LONGEST = 5.0, 15.0
 """Seconds between an outage and the next."""
+SOON = 2.0
+"""Seconds until the first."""
 PATIENCE = 600.0
 """A run may meet several."""
 
@@ -62,7 +64,7 @@ async def _make_trouble(
     until: asyncio.Event,
 ) -> None:
     """A worker that could not begin because the server was away is replaced, as any supervisor would."""
-    next_at = time.monotonic() + chance.uniform(SHORTEST, LONGEST)
+    next_at = time.monotonic() + SOON
     while not until.is_set():
         fleet.replace_dead()
         if time.monotonic() >= next_at:

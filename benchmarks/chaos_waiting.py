@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from account import account_of
+from account import Account, account_of
 from counted import median, reckon
 from errand import PATIENT, Errand
 from fleet import Fleet, Given, fleet_at
@@ -49,8 +49,9 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
         async with watch:
             await all_wait(fleet, errands, given, watch)
             chosen = chance.sample(sorted(errands), min(APPROVED, given.runs))
-            seconds = [await goes_on(fleet, run) for run in chosen]
+            said = {run: await approve(fleet, run) for run in chosen}
         accounts = [await account_of(fleet, run) for run in chosen]
+    seconds = [goes_on_after(said[account.run], account) for account in accounts]
     found = await reckon(given, premises, errands, accounts, {})
     return {
         **found.summary,
@@ -84,8 +85,8 @@ async def all_wait(fleet: Fleet, errands: Mapping[str, Errand], given: Given, wa
                 given.say(f"{waiting}/{len(errands)} wait, the worker has {watch.rss[-1]} MB")
 
 
-async def goes_on(fleet: Fleet, run: str) -> float:
-    """Seconds from the answer to the start of the next command, by the engine's clock, which is ours."""
+async def approve(fleet: Fleet, run: str) -> float:
+    """When. Returns once the run has come to its end."""
     journal = await fleet.store.journal(run)
     question = next(c.id for row in reversed(journal) for c in row.commands if isinstance(c, AskPerson))
     handle = fleet.runs.handle(run)
@@ -93,7 +94,11 @@ async def goes_on(fleet: Fleet, run: str) -> float:
     refused = await handle.answer(question, Decision(verdict="approved"))
     assert not refused, refused
     await handle.result()
-    account = await account_of(fleet, run)
+    return said
+
+
+def goes_on_after(said: float, account: Account) -> float:
+    """Seconds until its next command was begun, by the engine's clock, which is ours."""
     return min(one.started for one in account.performed if one.started > said) - said
 
 

@@ -94,7 +94,7 @@ async def reckon(
 
 
 def _summed_up(found: Mapping[str, Counted]) -> dict[str, Any]:
-    names = ("lost", "repeated", "irreversible_twice", "reversible_twice", "asked", "asked_bar")
+    names = ("lost", "repeated", "irreversible_twice", "asked", "asked_bar", "reversible_twice")
     total = {name: sum(getattr(one, name) for one in found.values()) for name in names}
     total["over"] = sum(bool(one.over) for one in found.values())
     wrong = sorted(run for run, one in found.items() if one.wrong)

@@ -35,7 +35,12 @@ class Premises:
         """With -9, and start it again on what it has left on disk."""
         end_process(self._server.pid)
         port = int(self._server.address.rpartition(":")[2])
-        self._server = await asyncio.to_thread(temporal.start_server, self.site.folder / "temporal", port=port)
+        folder = self.site.folder / "temporal"
+        starting = asyncio.create_task(asyncio.to_thread(temporal.start_server, folder, port=port))
+        try:
+            await asyncio.shield(starting)
+        finally:
+            self._server = await starting  # whatever happens to us, somebody has to stop it
 
     async def crash_postgres(self) -> None:
         """As a power cut would, and start it again."""

@@ -1,0 +1,85 @@
+"""The trials of a fleet, as many of them as fit into CI. The nightly sizes are in the justfile."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SIZES = {"kill": 10, "points": 12, "freeze": 5, "temporal": 5, "budget": 8, "big": 20, "waiting": 300}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, dict[str, Any]]:
+    """All of them share one set of servers."""
+    trials = ",".join(f"{name}:{runs}" for name, runs in SIZES.items())
+    words = ["--trial", trials, "--first-seed", "7", "--heartbeat", "2", "--json"]
+    done = subprocess.run(
+        [sys.executable, "benchmarks/chaos.py", *words],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    found = {one["trial"]: one for one in map(json.loads, done.stdout.splitlines())}
+    assert done.returncode == 0, f"{found}\n{done.stderr[-20_000:]}"
+    return found
+
+
+@pytest.mark.parametrize("trial", [name for name in SIZES if name != "waiting"])
+def test_nothing_is_lost_repeated_or_done_twice(told: dict[str, dict[str, Any]], trial: str) -> None:
+    one = told[trial]
+    assert (one["lost"], one["repeated"], one["irreversible_twice"], one["reversible_twice"], one["over"]) == (0,) * 5
+    assert one["asked"] <= one["asked_bar"]
+
+
+@pytest.mark.parametrize("trial", SIZES)
+def test_journals_and_histories_replay_and_a_changed_director_does_not(
+    told: dict[str, dict[str, Any]], trial: str
+) -> None:
+    one = told[trial]
+    assert one["again"]["replayed"] == one["runs"]
+    assert one["again"]["differing"] == one["replays"]["nondeterministic"] == 0
+    assert one["replays"]["control_failed"] == one["replays"]["control"] > 0
+
+
+def test_workers_died_while_commands_of_theirs_were_under_way(told: dict[str, dict[str, Any]]) -> None:
+    assert told["kill"]["killed_runs"] >= 8
+    assert told["kill"]["kills_at_points"].get("row", 0) > 0
+
+
+def test_what_died_before_dispatch_recovers_and_what_nobody_can_decide_is_asked(
+    told: dict[str, dict[str, Any]],
+) -> None:
+    points = told["points"]
+    assert points["crashed"] == points["to_crash"] > 0
+    assert points["before_dispatch_recovered"] == points["before_dispatch"] > 0
+    assert points["before_dispatch_asked"] == 0
+    assert points["undecidable_asked"] == points["undecidable"] > 0
+
+
+def test_a_frozen_worker_never_acts_late(told: dict[str, dict[str, Any]]) -> None:
+    assert sum(told["freeze"]["frozen"].values()) >= 4
+    assert told["freeze"]["late"] == 0
+
+
+def test_the_server_was_really_away(told: dict[str, dict[str, Any]]) -> None:
+    assert told["temporal"]["outages"] > 0
+
+
+def test_a_long_run_keeps_its_histories_short_and_what_it_saw_out_of_them(told: dict[str, dict[str, Any]]) -> None:
+    big = told["big"]
+    assert big["observed_mb"] >= 2 * SIZES["big"]
+    assert big["most_history_bytes"] < 100_000
+
+
+def test_waiting_runs_leave_the_worker_alone_and_go_on_at_once(told: dict[str, dict[str, Any]]) -> None:
+    waiting = told["waiting"]
+    assert waiting["cached_max"] <= waiting["cached_setting"] == 100
+    assert waiting["goes_on_median_seconds"] < 1.0
