@@ -192,7 +192,7 @@ def test_another_tenant_sees_nothing_of_it(cli: Cli, run_id: str) -> None:
 
 
 @contextmanager
-def worker(home: Path, tenant: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+def worker(home: Path, tenant: str, *arguments: str, cwd: Path | None = None) -> Iterator["subprocess.Popen[str]"]:
     settings = FleetSettings.load(home)
     usual = {name: value for name, value in os.environ.items() if not name.startswith("MIDCOURSE_")}
     given = {
@@ -204,8 +204,9 @@ def worker(home: Path, tenant: str, *arguments: str) -> Iterator["subprocess.Pop
         "MIDCOURSE_STICKY_SECONDS": "1",
     }
     command = [sys.executable, "-m", "midcourse", "worker", "--json", *arguments]
+    nothing = subprocess.DEVNULL
     with subprocess.Popen(
-        command, env={**usual, **given}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        command, cwd=cwd, env={**usual, **given}, stdin=nothing, stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None
@@ -231,6 +232,33 @@ def test_a_worker_is_killed_and_another_goes_on(
         assert orders(home, run_id) == 1
         second.send_signal(signal.SIGTERM)
         assert second.wait(30) == 0
+
+
+def test_a_run_that_broke_goes_on_once_that_is_mended(
+    cli: Cli, home: Path, run_id: str, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The planner is a module that this process can import and the worker, in another folder, cannot."""
+    monkeypatch.setenv("MIDCOURSE_TENANT", tenant)
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    module = f"planner_{run_id[2:]}"
+    source = (
+        "from midcourse import PlanDraft\n"
+        "from midcourse.testing import Scripted\n"
+        'make = lambda: Scripted(PlanDraft(verdict="done"))\n'
+    )
+    (here / f"{module}.py").write_text(source)
+    (tmp_path / "task.toml").write_text(f'goal = "Order"\n[world]\nname = "shop"\n[planner]\nname = "{module}:make"\n')
+    monkeypatch.syspath_prepend(here)
+    with worker(home, tenant, cwd=there):
+        broke = cli("run", "task.toml", "--durable", "--run-id", run_id, "--json")
+        assert broke.code == 1
+        assert f"planner '{module}:make' cannot be loaded" in broke.json["error"]
+        assert [run["state"] for run in cli("runs", "--durable", "--json").json] == ["broken"]
+        (there / f"{module}.py").write_text(source)
+        assert "broke" not in cli("resume", run_id, "--json").json.get("error", "")
+    assert cli("show", run_id, "--json").json["result"]["planner_calls"] > 0
 
 
 def test_a_new_build_takes_new_runs_once_it_is_current(

@@ -45,6 +45,22 @@ def test_a_question_that_somebody_else_decides_goes_away(tmp_path: Path, cli: Cl
     assert orders(home, run_id) == 1
 
 
+def test_approve_asks_whether_one_is_sure(tmp_path: Path, cli: Cli, home: Path, run_id: str) -> None:
+    cli("run", "order", *ASKING, "--run-id", run_id)
+    becomes(cli, run_id, "asking")
+    for typed, code in (("n\n", 1), ("\x03", 130), ("y\n", 0)):
+        assert state(cli, run_id) == "asking"
+        assert orders(home, run_id) == 0
+        with sitting_at(tmp_path, "approve", run_id) as person:
+            person.sees("sends reference")
+            person.sees("y/n>")
+            person.types(typed)
+            assert person.leaves_with() == code
+        assert "Traceback" not in person.output
+    becomes(cli, run_id, "done, verified")
+    assert orders(home, run_id) == 1
+
+
 def test_who_leaves_leaves_it_alone(tmp_path: Path, cli: Cli, home: Path, run_id: str) -> None:
     with sitting_at(tmp_path, *WATCHED, "--run-id", run_id) as person:
         person.sees("y/r/n/g>")

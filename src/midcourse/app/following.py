@@ -1,7 +1,11 @@
 """A durable run, wherever it is driven, as whoever stays with it sees it. Leaving it changes nothing about it."""
 
 import asyncio
+import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+
+from temporalio.service import RPCError
 
 from midcourse.app.fleet import Fleet
 from midcourse.app.trail import Trail
@@ -12,12 +16,15 @@ from midcourse.domain.phase import Asking
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over
+from midcourse.errors import FleetUnavailable
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import JournalRow
 from midcourse.runtimes.temporal.wire import Word
 
 GLANCE = 0.2
 """Seconds between two looks into the journal."""
+PATIENCE = 60.0
+"""Seconds that a database may be away."""
 DOUBT = 25
 """Looks without news after which it is asked whether anybody drives the run at all."""
 
@@ -107,18 +114,29 @@ class FollowedRun:
                 self._asking.cancel()
 
     async def _news(self) -> tuple[Progress, ...]:
-        return self._trail.take(await self._store.happened(self.run_id, self._trail.above))
+        """A database that is away is waited for, as the run does."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._trail.take(await self._store.happened(self.run_id, self._trail.above))
+            except OSError as trouble:
+                if time.monotonic() > until:
+                    raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble
+            await asyncio.sleep(1.0)
 
     async def _check_driven(self) -> None:
-        """Raises `RunBroken` if its execution broke."""
-        if (await self._handle.describe()).status == "broken":
-            await self._handle.result()
+        """Raises `RunBroken` if its execution broke, and `RunUnknown` if it never began."""
+        with contextlib.suppress(RPCError):  # a Temporal that is away says nothing about the run
+            if (await self._handle.describe()).status == "broken":
+                await self._handle.result()
 
     async def _sent(self, telling: Awaitable[str]) -> None:
         try:
             why_not = await telling
         except TimeoutError as nobody:
             why_not = str(nobody)
+        except RPCError as trouble:
+            why_not = f"Temporal did not take it: {trouble.message}"
         if why_not:
             self._said(why_not)
 

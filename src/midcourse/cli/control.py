@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from temporalio.service import RPCError
+
 from midcourse.cli.reach import Reached, reached, report
 from midcourse.errors import TaskInvalid
 from midcourse.runtimes.temporal.client import RunHandle
@@ -66,3 +68,5 @@ async def taken(telling: Awaitable[str]) -> str:
         return await telling
     except TimeoutError as trouble:
         return NO_WORKER.format(trouble=trouble)
+    except RPCError as trouble:
+        return f"Temporal did not take it: {trouble.message}"

@@ -14,6 +14,7 @@ from midcourse.cli.keyboard import Keyboard
 from midcourse.cli.session import FAILED, LEFT, Manner, desk_at, logged_to, present, screen_at
 from midcourse.cli.terminal import print_object, terminal
 from midcourse.cli.view import View
+from midcourse.errors import RunUnknown
 from midcourse.runtimes.temporal.client import RunBroken
 
 BEGUN = 0
@@ -43,7 +44,7 @@ async def resume_durable(run_id: str, folder: Path, settings: FleetSettings, man
         task, _ = await fleet.store.job(run_id)
         why_not = await fleet.runs.resume(run_id, world=task.world)
         if why_not:
-            return refused(why_not, run_id, manner)
+            return _unable("refused", why_not, run_id, manner)
         return _begun(run_id, manner) if detach else await Attending(fleet, run_id, manner).to_the_end(folder)
 
 
@@ -55,12 +56,11 @@ async def watch_durable(run_id: str, settings: FleetSettings, manner: Manner) ->
         return await Attending(fleet, run_id, manner).to_the_end(None)
 
 
-def refused(why_not: str, run_id: str, manner: Manner) -> int:
-    """What the run was told would have come to nothing."""
+def _unable(what: str, why: str, run_id: str, manner: Manner) -> int:
     if manner.json:
-        print_object({"error": why_not, "run": run_id})
+        print_object({"error": why, "run": run_id})
     else:
-        terminal().console.print(Text.assemble(("refused", "bold red"), f": {why_not}"), soft_wrap=True)
+        terminal().console.print(Text.assemble((what, "bold red"), f": {why}"), soft_wrap=True)
     return FAILED
 
 
@@ -104,9 +104,9 @@ class Attending:
             with logged_to(None):
                 result = await attendant.follow(run)
         except RunBroken as broken:
-            return refused(
-                f"{broken}; once that is mended, midcourse resume {self._run_id}", self._run_id, self._manner
-            )
+            return self._not_driven(f"{broken}; once that is mended, midcourse resume {self._run_id}")
+        except RunUnknown:
+            return self._not_driven(f"nobody drives it; midcourse resume {self._run_id} changes that")
         if result is None:
             return self._left()
         if folder is not None:
@@ -127,6 +127,9 @@ class Attending:
     def _say(self, text: str) -> None:
         if not self._manner.silent:
             self._terminal.console.print(Text(self._terminal.marks.clean(text)), soft_wrap=True)
+
+    def _not_driven(self, why: str) -> int:
+        return _unable("not driven", why, self._run_id, self._manner)
 
     def _left(self) -> int:
         how = f"midcourse runs watch {self._run_id}"

