@@ -1,0 +1,142 @@
+"""What `up` starts, keeps and stops: processes that do nothing stand for the servers."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from midcourse.app import up
+from midcourse.app.process import Process, process_of
+from midcourse.app.up_file import Part, fleet_in, read_up, write_up
+from midcourse.errors import FleetUnavailable
+
+
+class Stage:
+    """Starts sleepers, and remembers them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.started: list[tuple[str, Process]] = []
+        self.fails = ""
+
+    def starter(self, name: str) -> Callable[..., up.Started]:
+        def start(*_: object) -> up.Started:
+            if name == self.fails:
+                raise FleetUnavailable(f"no {name} today")
+            pid = os.posix_spawn("/bin/sleep", ["sleep", "60"], os.environ, setsid=True)
+            process = process_of(pid)
+            assert process is not None
+            self.started.append((name, process))
+            part = Part(name=name, address="", process=process, log="")
+            return up.Started(part=part, settings={"temporal_address": str(pid)} if name == up.TEMPORAL else {})
+
+        return start
+
+    def take(self) -> list[str]:
+        """What was started since the last time."""
+        names = sorted(name for name, _ in self.started)
+        self.started = []
+        return names
+
+    def process(self, name: str) -> Process:
+        part = read_up(self.home).alive(name)
+        assert part is not None
+        return part.process
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    stage = Stage(tmp_path)
+    for name, function in {
+        up.POSTGRES: "_start_postgres",
+        up.TEMPORAL: "_start_temporal",
+        up.HOST: "_start_host",
+        up.WORKER: "_start_worker",
+    }.items():
+        monkeypatch.setattr(up, function, stage.starter(name))
+    monkeypatch.setattr(up, "_stop_postgres", lambda folder: None)
+    yield stage
+    for part in read_up(stage.home).parts:
+        part.process.stop(0.0)
+
+
+EVERYTHING = sorted([up.POSTGRES, up.TEMPORAL, up.HOST, up.WORKER])
+
+
+def test_it_starts_everything_once(stage: Stage):
+    up.start_all(stage.home)
+    assert stage.take() == EVERYTHING
+    up.start_all(stage.home)
+    assert stage.take() == []
+    assert fleet_in(stage.home)["temporal_address"] == str(stage.process(up.TEMPORAL).pid)
+
+
+@pytest.mark.parametrize(
+    ("killed", "renewed"),
+    [
+        (up.WORKER, [up.WORKER]),
+        (up.HOST, [up.HOST]),
+        (up.TEMPORAL, [up.TEMPORAL, up.WORKER]),
+        (up.POSTGRES, [up.POSTGRES, up.WORKER]),
+    ],
+)
+def test_what_is_missing_is_started_and_what_relied_on_it_is_renewed(stage: Stage, killed: str, renewed: list[str]):
+    up.start_all(stage.home)
+    before = {part.name: part.process for part in read_up(stage.home).parts}
+    before[killed].stop(0.0)
+    stage.take()
+    up.start_all(stage.home)
+    assert stage.take() == sorted(renewed)
+    for name, process in before.items():
+        assert process.alive == (name not in renewed)
+
+
+@pytest.mark.parametrize("fails", EVERYTHING)
+def test_if_one_cannot_start_nothing_is_left_behind(stage: Stage, fails: str):
+    stage.fails = fails
+    with pytest.raises(FleetUnavailable, match=f"no {fails} today"):
+        up.start_all(stage.home)
+    assert not any(process.alive for _, process in stage.started)
+    assert read_up(stage.home).parts == ()
+
+
+def test_what_was_up_before_stays_up_if_another_cannot_start(stage: Stage):
+    up.start_all(stage.home)
+    stage.process(up.WORKER).stop(0.0)
+    stage.fails = up.WORKER
+    with pytest.raises(FleetUnavailable):
+        up.start_all(stage.home)
+    assert [part.name for part in read_up(stage.home).parts if part.process.alive] != []
+    assert stage.process(up.TEMPORAL).alive
+
+
+def test_two_at_once_start_it_once(stage: Stage):
+    with ThreadPoolExecutor() as pool:
+        one, other = (pool.submit(up.start_all, stage.home) for _ in range(2))
+        assert one.result() == other.result()
+    assert stage.take() == EVERYTHING
+
+
+def test_it_stops_what_it_started_and_nothing_else(stage: Stage):
+    up.start_all(stage.home)
+    there = read_up(stage.home)
+    with subprocess.Popen(["sleep", "60"]) as stranger:
+        impostor = replace(there.parts[0], name=up.HOST, process=Process(pid=stranger.pid, began="long ago"))
+        write_up(stage.home, replace(there, parts=(*(p for p in there.parts if p.name != up.HOST), impostor)))
+        stopped = up.stop_all(stage.home)
+        assert [part.name for part in stopped] == [up.WORKER, up.TEMPORAL, up.POSTGRES]
+        assert stranger.poll() is None
+        stranger.kill()
+    for name, process in stage.started:
+        assert process.alive == (name == up.HOST)
+        process.stop(0.0)
+    assert up.stop_all(stage.home) == ()
+
+
+def test_where_nothing_was_ever_started_there_is_nothing_to_stop(tmp_path: Path):
+    assert up.stop_all(tmp_path / "nowhere") == ()
+    assert not (tmp_path / "nowhere").exists()
