@@ -174,6 +174,20 @@ def test_a_local_run_is_told_things_in_its_own_terminal(cli: Cli, home: Path) ->
     assert cli("show", name, "--json").json["durable"] is False
 
 
+def test_a_deed_with_a_key_is_done_once(cli: Cli, home: Path, run_id: str, tmp_path: Path) -> None:
+    text = Path(order_file(tmp_path, "keyed.toml")).read_text()
+    (tmp_path / "keyed.toml").write_text(f'key = "deed {run_id}"\n{text}')
+    keyed = ("run", "keyed.toml", *ASKING, "--json")
+    assert cli(*keyed, "--run-id", run_id).json == {"run": run_id}
+    assert cli(*keyed).json == {"run": run_id}, "whoever comes second goes on with the first"
+    becomes(cli, run_id, "asking")
+    cli("approve", run_id, "--yes")
+    becomes(cli, run_id, "done, verified")
+    again = cli(*keyed)
+    assert (again.json["run"], again.json["again"], again.json["final_reason"]) == (run_id, True, "goal_reached")
+    assert orders(home, run_id) == 1
+
+
 def test_another_tenant_sees_nothing_of_it(cli: Cli, run_id: str) -> None:
     cli("run", "order", *ASKING, "--run-id", run_id)
     becomes(cli, run_id, "asking")

@@ -10,6 +10,7 @@ import pytest
 
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import Settings
+from tests.app.test_fleet_settings import up_in
 from tests.cli.conftest import Cli
 
 
@@ -94,3 +95,9 @@ def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
     finally:
         os.close(writing)
     assert b"Traceback" not in done.stderr
+
+
+def test_whoever_looks_for_durable_runs_here_is_told_where_they_are(cli: Cli, home: Path) -> None:
+    assert "--durable" not in cli("runs").out
+    up_in(home)
+    assert "midcourse runs --durable" in cli("runs").out

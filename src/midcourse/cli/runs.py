@@ -9,6 +9,7 @@ from rich.text import Text
 
 from midcourse.app.batch import batch_ids
 from midcourse.app.settings import Settings
+from midcourse.app.up_file import fleet_in
 from midcourse.cli.find import batch_of, has_store, local_time, opened_store, state_of
 from midcourse.cli.marks import Marks
 from midcourse.cli.overrides import settings_with
@@ -63,6 +64,12 @@ def plain(run: RunSummary, state: str) -> dict[str, object]:
 
 def _print_none(settings: Settings, where: Terminal) -> None:
     where.console.print(f"no runs in '{settings.home}' yet; midcourse run notepad makes one", soft_wrap=True)
+    _point_to_fleet(settings, where)
+
+
+def _point_to_fleet(settings: Settings, where: Terminal) -> None:
+    if fleet_in(settings.home):
+        where.console.print("the fleet that is up here has its own: midcourse runs --durable", soft_wrap=True)
 
 
 # --- for people: one line a run, and one for all rows of a batch
@@ -85,6 +92,7 @@ def _print_table(settings: Settings, most: int | None, where: Terminal) -> None:
     where.console.print(table_of(lines, where.marks, where.console.width))
     if total > len(lines):
         where.console.print(f"{total - len(lines)} more: midcourse runs --all")
+    _point_to_fleet(settings, where)
 
 
 async def _lines(settings: Settings, most: int | None) -> tuple[list[Line], int]:
