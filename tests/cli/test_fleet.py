@@ -1,5 +1,6 @@
 """A fleet from the command line, with everything real: PostgreSQL, Temporal, a host and workers that are killed."""
 
+import asyncio
 import json
 import os
 import signal
@@ -14,7 +15,10 @@ from uuid import uuid4
 import pytest
 
 from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.fleet_store import opened_store
 from midcourse.app.up_file import read_up
+from midcourse.cli.approval import user
+from midcourse.store.postgres.audit import verify_chain
 from midcourse.worlds.simulated.effects import read_effects
 from tests.cli.conftest import Cli, order_file
 
@@ -56,6 +60,15 @@ def orders(home: Path, run_id: str) -> int:
     return len([one for one in read_effects(home / "runs" / run_id / "effects.jsonl") if one.effect == "order"])
 
 
+async def audited(home: Path, run_id: str) -> list[dict[str, object]]:
+    """What people decided about it, as it stands in a chain that holds."""
+    settings = FleetSettings.load(home)
+    async with opened_store(settings) as store:
+        rows = await store.audit()
+    assert verify_chain(settings.tenant, rows).problem == ""
+    return [json.loads(row.body) for row in rows if row.run == run_id]
+
+
 def test_it_asks_is_approved_and_does_it_once(cli: Cli, home: Path, run_id: str) -> None:
     begun = cli("run", "order", *ASKING, "--run-id", run_id, "--json")
     assert (begun.code, begun.json) == (0, {"run": run_id})
@@ -74,8 +87,8 @@ def test_it_asks_is_approved_and_does_it_once(cli: Cli, home: Path, run_id: str)
 
     result = cli("resume", run_id, "--json")
     assert (result.code, result.json["final_reason"]) == (0, "goal_reached")
-    decided = [row["event"] for row in cli("show", run_id, "--json").json["journal"] if row["event"].get("by")]
-    assert [(event["verdict"], bool(event["by"])) for event in decided] == [("approved", True)]
+    (decided,) = asyncio.run(audited(home, run_id))
+    assert (decided["verdict"], decided["by"]) == ("approved", user())
 
 
 def test_it_is_followed_to_its_end_as_if_it_were_driven_here(cli: Cli, home: Path, run_id: str) -> None:
