@@ -172,8 +172,8 @@ def main() -> int:
     if given.keep:
         command = f"python benchmarks/horizon.py --runs {given.runs} --first-seed {given.first_seed} --json --keep"
         losses = (
-            "Where we lose: a plain replan loop makes fewer calls; replan admission costs completion (see 'without admission'), which "
-            "is the price of stopping early where nothing can help (waste.py). No ablation repeats an effect in these worlds, so "
+            "Where we lose: a plain replan loop makes fewer calls; replan admission costs completion (see 'without admission'). "
+            "No ablation repeats an effect in these worlds, so "
             "what unknown handling prevents is shown by completion here and by the plain loop's effects twice."
         )
         said = f"{replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
