@@ -14,6 +14,11 @@ def seconds_of(pid: int) -> float:
     return _spent(pid, OWN)
 
 
+def seconds_of_thread(thread: int) -> float:
+    """One of this process."""
+    return _spent_in(Path(f"/proc/self/task/{thread}/stat"), OWN)
+
+
 def seconds_of_family(pid: int) -> float:
     """A process, its children, and those that it had: PostgreSQL has one for every connection."""
     return _spent(pid, OWN + REAPED) + sum(_spent(child, OWN) for child in _children(pid))
@@ -24,8 +29,12 @@ def _children(pid: int) -> list[int]:
 
 
 def _spent(pid: int, fields: tuple[int, ...]) -> float:
+    return _spent_in(Path(f"/proc/{pid}/stat"), fields)
+
+
+def _spent_in(stat: Path, fields: tuple[int, ...]) -> float:
     try:
-        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        words = stat.read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return 0.0  # gone, so its parent has it now
     return sum(int(words[field - 3]) for field in fields) / TICK
