@@ -25,7 +25,7 @@ import argparse
 import json
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import isnan, nan
 from pathlib import Path
@@ -83,7 +83,15 @@ def count_all() -> dict[str, Counts]:
         return {name: count(arm, connection) for name, arm in arms.items()}
 
 
-def measure(rounds: int, together: int, langgraph: str) -> tuple[dict[str, Rounds], dict[str, Counts]]:
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    rounds: dict[str, Rounds]
+    counts: dict[str, Counts]
+    areas: dict[str, dict[str, float]]
+    """Where a worker's processor time goes, in ms a step."""
+
+
+def measure(rounds: int, together: int, langgraph: str) -> Found:
     arms: dict[str, str] = dict.fromkeys(("bare", "kept", "midcourse"), sys.executable)
     if langgraph and has_langgraph(langgraph):
         arms["langgraph"] = langgraph
@@ -98,7 +106,13 @@ def measure(rounds: int, together: int, langgraph: str) -> tuple[dict[str, Round
             for name, one in play(order, connection, together).items():
                 found[name].append(one)
             print(f"{number + 1}/{rounds} rounds", file=sys.stderr)
-    return dict(found), counts
+        areas = {name: where(processes[name], together) for name in ("kept", "midcourse")}
+    return Found(rounds=dict(found), counts=counts, areas=areas)
+
+
+def where(arm: ArmProcess, together: int) -> dict[str, float]:
+    steps = together * SEGMENTS * TEN
+    return {area: round(1000 * seconds / steps, 2) for area, seconds in arm.profile(TEN, together).items()}
 
 
 def play(order: list[ArmProcess], connection: Connection, together: int) -> dict[str, Round]:
@@ -129,11 +143,19 @@ def table_of(span: Span, found: dict[str, Rounds], counts: dict[str, Counts]) ->
     return f"## A step of {span.name}\n\n" + table(["", *found, "midcourse : kept"], rows)
 
 
-def text_of(found: dict[str, Rounds], counts: dict[str, Counts]) -> str:
-    tables = [table_of(span, found, counts) for span in SPANS]
-    if "langgraph" not in found:
-        tables.append("LangGraph is not installed here: `--help` says how it can be.")
-    return "\n\n".join(tables)
+def areas_of(areas: dict[str, dict[str, float]]) -> str:
+    names = sorted({name for arm in areas.values() for name in arm}, key=lambda name: -areas["midcourse"].get(name, 0))
+    rows = [[name, *(f"{arm.get(name, 0.0):.2f}" for arm in areas.values())] for name in names]
+    title = "## Where the worker's processor time goes, in ms a step of segments of ten"
+    note = "Profiled, which makes Python slower: compare the columns, and not their sums with the tables above."
+    return f"{title}\n\n{note}\n\n{table(['', *areas], rows)}"
+
+
+def text_of(found: Found) -> str:
+    parts = [table_of(span, found.rounds, found.counts) for span in SPANS]
+    if "langgraph" not in found.rounds:
+        parts.append("LangGraph is not installed here: `--help` says how it can be.")
+    return "\n\n".join([*parts, areas_of(found.areas)])
 
 
 def ratios(span: Span, found: dict[str, Rounds]) -> dict[str, object]:
@@ -167,8 +189,8 @@ def main() -> int:
     parser.add_argument("--gates", action="store_true", help="only count what hardly depends on the machine")
     given = parser.parse_args()
     began = time.monotonic()
-    found, counts = ({}, count_all()) if given.gates else measure(given.rounds, given.together, given.langgraph)
-    gated = gate(counts)
+    found = None if given.gates else measure(given.rounds, given.together, given.langgraph)
+    gated = gate(found.counts if found else count_all())
     held = all(gated[name] <= most for name, most in GATES.items())
     summary: dict[str, object] = {"gates": gated, "most": GATES, "held": held}
     if found:
@@ -177,11 +199,12 @@ def main() -> int:
             "runs": given.rounds * 2 * (1 + given.together),
             "steps": given.rounds * SEGMENTS * (FOUR + TEN) * (1 + given.together),
             "bar": BAR,
-            "ratios": {span.name: ratios(span, found) for span in SPANS},
-            "langgraph": "langgraph" in found,
+            "ratios": {span.name: ratios(span, found.rounds) for span in SPANS},
+            "areas": found.areas,
+            "langgraph": "langgraph" in found.rounds,
         }
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
-    text = text_of(found, counts) if found else ""
+    text = text_of(found) if found else ""
     if given.keep:
         command = f"python benchmarks/engine_overhead.py --rounds {given.rounds} --json --keep"
         keep("engine_overhead", command, summary, text)

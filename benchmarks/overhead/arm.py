@@ -2,6 +2,7 @@
 
 {"runs": ["a", "b"], "steps": 4}    these runs at the same time, of segments of four steps
 {"count": "a"}                      what the engine kept of that run
+{"profile": ["a"], "steps": 4}      these runs, and where the processor time goes
 """
 
 import argparse
@@ -49,10 +50,24 @@ async def serve(arm: Arm) -> None:
             if "count" in order:
                 counted = await arm.counts(order["count"])
                 _say(asdict(counted) if counted else {})
+            elif "profile" in order:
+                _say(await _where(arm, order["profile"], order["steps"]))
             else:
                 cpu = time.process_time()
-                seconds = await asyncio.gather(*(_timed(arm, run, order["steps"]) for run in order["runs"]))
+                seconds = await _run_all(arm, order["runs"], order["steps"])
                 _say({"seconds": seconds, "cpu": time.process_time() - cpu})
+
+
+async def _run_all(arm: Arm, runs: list[str], steps: int) -> list[float]:
+    return await asyncio.gather(*(_timed(arm, run, steps) for run in runs))
+
+
+async def _where(arm: Arm, runs: list[str], steps: int) -> dict[str, float]:
+    from overhead.profile import profiled
+
+    with profiled() as areas:
+        await _run_all(arm, runs, steps)
+    return areas
 
 
 async def _timed(arm: Arm, run_id: str, steps: int) -> float:

@@ -73,9 +73,7 @@ class ArmProcess:
 
     def block(self, connection: psycopg.Connection, segment: int, runs: int) -> Block:
         """`runs` runs at the same time, of segments of `segment` steps."""
-        servers, before = self._servers, commits(connection)
-        names = [f"{self.name}-{self._begun + n}" for n in range(runs)]
-        self._begun += runs
+        servers, before, names = self._servers, commits(connection), self._names(runs)
         temporal, postgres = seconds_of(servers.temporal_pid), seconds_of_family(servers.postgres_pid)
         answer = self._ask({"runs": names, "steps": segment})
         return Block(
@@ -89,11 +87,19 @@ class ArmProcess:
 
     def counts(self) -> dict[str, int]:
         """What the engine kept of the latest run; nothing if there is no engine."""
-        return self._ask({"count": f"{self.name}-{self._begun - 1}"})
+        return self._ask({"count": f"{self.name}-{self._begun}"})
+
+    def profile(self, segment: int, runs: int) -> dict[str, float]:
+        """Seconds of the worker's processor time, by area."""
+        return self._ask({"profile": self._names(runs), "steps": segment})
 
     def close(self) -> None:
         """Its input ends, so it lets go of everything and ends too."""
         self._process.communicate(timeout=60)
+
+    def _names(self, runs: int) -> list[str]:
+        self._begun += runs
+        return [f"{self.name}-{self._begun - n}" for n in range(runs)]
 
     def _ask(self, order: dict[str, Any]) -> Any:
         assert self._process.stdin
