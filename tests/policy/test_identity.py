@@ -24,7 +24,7 @@ CONSEQUENCE = Consequence(
 def test_a_digest_is_sixteen_hexadecimal_digits_and_stays_what_it_is() -> None:
     """It is written into runs and approvals: a change of its value needs a new format."""
     assert call_digest("submit", BUTTON, (("a", 1),)) == "a7a4e1306c8a2c98"
-    assert identity_digest("submit", BUTTON, COMMIT) == "c2dfe0db45332420"
+    assert identity_digest("submit", BUTTON, COMMIT) == "b9777ffe2517384c"
     assert consequence_digest("run", CONSEQUENCE) == "238f183d74857bb4"
 
 
@@ -75,3 +75,10 @@ def test_a_reference_is_not_the_text_of_its_name() -> None:
 def test_kinds_of_digest_do_not_meet() -> None:
     empty = Target(surface="", role="", label="")
     assert call_digest("s", empty, ()) != identity_digest("s", empty, CommitSet())
+
+
+def test_what_goes_to_an_address_is_the_same_from_whichever_button() -> None:
+    elsewhere = replace(BUTTON, surface="Orders", label="Send again")
+    assert identity_digest("click", elsewhere, COMMIT) == identity_digest("submit", BUTTON, COMMIT)
+    unaddressed = replace(COMMIT, address="")
+    assert identity_digest("submit", elsewhere, unaddressed) != identity_digest("submit", BUTTON, unaddressed)

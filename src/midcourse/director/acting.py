@@ -27,7 +27,7 @@ MOST_HOLDS = 3
 
 EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
     "ok": ("expectation", "probe", "person"),
-    "no_effect": ("absent_when", "probe", "person", "not_dispatched"),
+    "no_effect": ("absent_when", "probe", "rule", "person", "not_dispatched"),
     "failed": (),
     "unreachable": (),
     "unknown": (),
@@ -63,6 +63,7 @@ def do(run: Run, move: Do) -> Turn:
             made_by=run.segment.made_by if run.segment else 0,
             seen=run.seen.id if run.seen else "",
             consequence=step.consequence,
+            effect=step.effect,
             look=move.look,
         ),
         seconds=run.limits.act_timeout_seconds + run.limits.look_timeout_seconds,
@@ -132,7 +133,12 @@ def doubt(run: Run, move: Doubt) -> Turn:
         run,
         Verifying(doubt=move),
         lambda number, time: Verify(
-            id=number, timeout=time, version=move.step.version, index=move.step.index, doubted=move.command
+            id=number,
+            timeout=time,
+            version=move.step.version,
+            index=move.step.index,
+            doubted=move.command,
+            effect=move.step.effect,
         ),
         seconds=run.limits.act_timeout_seconds + run.limits.look_timeout_seconds,
         worst=Cost(calls=run.limits.look_calls),

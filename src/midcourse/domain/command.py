@@ -9,6 +9,7 @@ from midcourse.domain.approval import About, Told
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.move import FinalReason
 from midcourse.domain.plan import Cause
+from midcourse.domain.skill import Effect
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,9 @@ class Act:
     made_by: int = 0
     """The command that made the plan: of a version that was drafted twice, only the adopted one counts."""
     consequence: str = ""
-    """For an irreversible step, the only consequence that may be dispatched; any other is held and reported."""
+    """For a step that binds one, the only consequence that may be dispatched; any other is held and reported."""
+    effect: Effect | None = None
+    """As it showed when it was tried, whatever the skill says. None in journals older than that."""
     look: bool = True
     kind: Literal["act"] = "act"
 
@@ -81,6 +84,7 @@ class Verify:
     version: int
     index: int
     doubted: int
+    effect: Effect | None = None
     kind: Literal["verify"] = "verify"
 
 

@@ -6,8 +6,9 @@ from typing import Literal, TypeAlias
 from midcourse.domain.argument import Pairs
 
 Status: TypeAlias = Literal["ok", "failed", "no_effect", "unreachable", "unknown"]
-Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "not_dispatched", "person"]
-"""What an outcome rests on; empty is the world's own word, which is not enough for an irreversible step."""
+Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "rule", "not_dispatched", "person"]
+"""What an outcome rests on; empty is the world's own word, which is not enough for an irreversible step. A `rule` is what
+somebody declared of this origin: that such an answer means that nothing was stored."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,6 +57,8 @@ class Step:
     says: str = ""
     call: str = ""
     """Digest of (skill, target, arguments): what an attempt is remembered by."""
+    asks: bool = False
+    """Whether a person must agree although it is not irreversible: nobody but the plan vouches for where it goes."""
 
 
 Place: TypeAlias = Literal["zone", "global", "replan"]
@@ -77,6 +79,7 @@ class PlannedStep:
     """Digest of (skill, target, commit set) of an irreversible step; empty until the commit set is known."""
     consequence: str = ""
     """What an approval binds; empty until the commit set is known."""
+    asks: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

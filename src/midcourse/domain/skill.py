@@ -22,6 +22,10 @@ class Parameter:
     required: bool = True
     choices: tuple[Scalar, ...] = ()
     description: str = ""
+    destination: bool = False
+    """Whether it says where something goes: an address, a recipient, a path, a command. A plan alone cannot vouch for it."""
+    vouched: tuple[str, ...] = ()
+    """Destinations that the world was set up for, as patterns."""
 
 
 @dataclass(frozen=True, kw_only=True)

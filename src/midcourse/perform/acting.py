@@ -12,12 +12,12 @@ from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import Evidence, Outcome
 from midcourse.domain.plan import REPLAN, Step, Target
 from midcourse.domain.replace import replace
-from midcourse.domain.skill import Skill
-from midcourse.perform.consequence import Foreseen, consequence_of
+from midcourse.domain.skill import Effect, Skill
+from midcourse.perform.consequence import Foreseen, call_of, consequence_of
 from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.policy.approval import binds
 from midcourse.policy.horizon import arguments_problem
 from midcourse.policy.verify import Sight, judge
-from midcourse.ports.world import Call
 
 LEDGERED = ("reversible", "irreversible")
 """Effects that are written down before they are sent. The others may be sent twice without harm."""
@@ -26,19 +26,25 @@ LEDGERED = ("reversible", "irreversible")
 OURS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_target")
 """Reasons that mean: nothing was sent. They are ours to give."""
 
+NOT_ALLOWED = "what it would send has not been allowed"
+
+WOULD_SEND = "would_send"
+"""A world's reason that means: it holds back what this act would send. Its commit set says what that is."""
+
 UNANSWERED = ("timeout", "error")
 """Reasons of an unknown outcome that mean: no answer came, so it may still be under way."""
 
 
-async def step_of(ports: Ports, version: int, index: int, made_by: int = 0) -> Step:
+async def step_of(ports: Ports, version: int, index: int, made_by: int = 0, effect: Effect | None = None) -> Step:
+    """As it was planned, with the effect that showed since."""
     plan = await ports.store.plan(ports.run_id, version, made_by)
     assert plan is not None, f"plan version {version} was adopted and must be stored"
-    return plan.steps[index]
+    return replace(plan.steps[index], effect=effect) if effect else plan.steps[index]
 
 
 async def act(ports: Ports, command: Act) -> Acted:
     time = Allowance(ports.clock, command.timeout)
-    step = await step_of(ports, command.version, command.index, command.made_by)
+    step = await step_of(ports, command.version, command.index, command.made_by, command.effect)
     if step.zone == REPLAN:
         return Acted(answers=command.id, dispatched=False, looked=False)
     before = await ports.store.observation(ports.run_id, command.seen)
@@ -48,17 +54,17 @@ async def act(ports: Ports, command: Act) -> Acted:
     if problem or skill is None or before is None:
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=problem))
         return _not_dispatched(command, problem or Outcome())
-    foreseen = Foreseen(identity="", digest="")
-    if step.effect == "irreversible":
-        found = await consequence_of(ports, _as_seen(step, before), skill, before.surface.origin, time)
-        if found is None:
-            unread = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
-            await ports.store.write_ledger(ports.run_id, replace(entry, outcome=unread))
-            return _not_dispatched(command, unread)
-        foreseen = found
+    if binds(step):
+        foreseen = await consequence_of(ports, _as_seen(step, before), skill, before.surface.origin, time)
+        if foreseen is None:
+            return await _unreadable(ports, command, entry)
         if foreseen.digest != command.consequence:
-            return _held(command, foreseen)
-    return await _dispatch(ports, command, step, before, replace(entry, identity=foreseen.identity), time)
+            return _held(command, foreseen, step.effect)
+        entry = replace(entry, identity=foreseen.identity if step.effect == "irreversible" else "")
+    report, entry = await _dispatch(ports, command, step, entry, time)
+    if report.reason == WOULD_SEND:
+        return await _turned(ports, command, replace(step, effect="irreversible"), skill, before, entry, time)
+    return await _judged(ports, command, step, before, entry, report, time)
 
 
 def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation | None) -> Outcome | None:
@@ -104,27 +110,51 @@ def _not_dispatched(command: Act, outcome: Outcome) -> Acted:
     )
 
 
-def _held(command: Act, foreseen: Foreseen) -> Acted:
+async def _unreadable(ports: Ports, command: Act, entry: LedgerEntry) -> Acted:
+    unread = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
+    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=unread))
+    return _not_dispatched(command, unread)
+
+
+async def _turned(
+    ports: Ports, command: Act, step: Step, skill: Skill, before: Observation, entry: LedgerEntry, time: Allowance
+) -> Acted:
+    """The world holds back what it would send: nothing has happened, and now it is known what would."""
+    if entry.dispatched_at is not None:
+        nothing = Outcome(status="no_effect", reason="held", detail=NOT_ALLOWED, evidence="not_dispatched")
+        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=nothing))
+    foreseen = await consequence_of(ports, _as_seen(step, before), skill, before.surface.origin, time)
+    if foreseen is None:
+        return await _unreadable(ports, command, entry)
+    return _held(command, foreseen, step.effect)
+
+
+def _held(command: Act, foreseen: Foreseen, effect: Effect) -> Acted:
     return Acted(
         answers=command.id,
         status="no_effect",
         reason="held",
-        detail="what it would send has not been allowed",
+        detail=NOT_ALLOWED,
         dispatched=False,
         looked=False,
         identity=foreseen.identity,
         consequence=foreseen.digest,
-        effect="irreversible",
+        effect=effect,
     )
 
 
 async def _dispatch(
-    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Allowance
-) -> Acted:
+    ports: Ports, command: Act, step: Step, entry: LedgerEntry, time: Allowance
+) -> tuple[Outcome, LedgerEntry]:
     if step.effect in LEDGERED:
         entry = replace(entry, dispatched_at=ports.clock.now())
         await ports.store.write_ledger(ports.run_id, entry)
-    report = await _send(ports, command, step, time)
+    return await _send(ports, command, step, time), entry
+
+
+async def _judged(
+    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, report: Outcome, time: Allowance
+) -> Acted:
     if ports.step_delay_seconds:
         await ports.clock.sleep(time.left(ports.step_delay_seconds))
     after: Observation | Unseen | None = None
@@ -151,7 +181,7 @@ async def _send(ports: Ports, command: Act, step: Step, time: Allowance) -> Outc
     """The world's own word. Whatever goes wrong from here on, the act may have happened."""
     arguments = ports.fill_in(step.arguments)
     assert not isinstance(arguments, str), "checked before dispatch"
-    call = Call(command=command.id, skill=step.skill, zone=step.zone, target=step.target, arguments=arguments)
+    call = call_of(step, command.id, arguments, allowed=binds(step))
     seconds = time.left(ports.task.limits.act_timeout_seconds)
     try:
         answer = cast(object, await asyncio.wait_for(ports.world.act(call), seconds))
@@ -173,6 +203,7 @@ def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:
         reason=f"world_{reason}" if reason in OURS else reason,
         detail=ports.plain(answer.detail),
         data=ports.mask(answer.data),
+        evidence="rule" if answer.evidence == "rule" else "",
     )
 
 
@@ -191,7 +222,7 @@ def _sight(step: Step, before: Observation, after: Observation | Unseen | None) 
 async def verify(ports: Ports, command: Verify) -> Verified:
     """First make sure that nobody can still carry it out, then look whether somebody did."""
     time = Allowance(ports.clock, command.timeout)
-    step = await step_of(ports, command.version, command.index)
+    step = await step_of(ports, command.version, command.index, effect=command.effect)
     unbarred = await _bar(ports, command, time)
     entry = await ports.store.ledger_entry(ports.run_id, command.doubted)
     if step.effect in LEDGERED and (entry is None or entry.dispatched_at is None):

@@ -1,4 +1,4 @@
-"""What an irreversible step would really do, read from the world right now."""
+"""What a step that binds its consequence would really do, read from the world right now."""
 
 import asyncio
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str, ti
     consequence = Consequence(
         skill=step.skill,
         arguments=step.arguments,
-        effect="irreversible",
+        effect=step.effect,
         target=step.target,
         origin=origin,
         commit=commit,
@@ -45,12 +45,30 @@ async def _commit_set(ports: Ports, step: Step, skill: Skill, time: Allowance) -
     arguments = ports.fill_in(step.arguments)
     if isinstance(arguments, str):
         return None
-    call = Call(command=UNSENT, skill=step.skill, zone=step.zone, target=step.target, arguments=arguments)
     try:
-        commit = await asyncio.wait_for(ports.world.commit_set(call), time.left(ports.task.limits.look_timeout_seconds))
+        commit = await asyncio.wait_for(
+            ports.world.commit_set(call_of(step, UNSENT, arguments)), time.left(ports.task.limits.look_timeout_seconds)
+        )
     except Exception:
         return None
     return commit and CommitSet(values=ports.mask(commit.values), address=ports.mask_text(commit.address))
+
+
+def call_of(step: Step, command: int, arguments: Pairs, *, allowed: bool = False) -> Call:
+    """`arguments` are the step's, filled in."""
+    return Call(
+        command=command,
+        skill=step.skill,
+        zone=step.zone,
+        target=step.target,
+        arguments=arguments,
+        secrets=tuple(
+            (name, value.name)
+            for name, value in step.arguments
+            if isinstance(value, Reference) and value.source == "secret"
+        ),
+        allowed=allowed,
+    )
 
 
 def _named(ports: Ports, arguments: Arguments) -> Pairs:

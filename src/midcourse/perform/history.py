@@ -34,9 +34,9 @@ async def history_of(store: Store, run_id: str, told: tuple[Told, ...]) -> Histo
         outcome = _final_outcome(entry, words)
         if outcome.status == "ok":
             data.update(outcome.data)
-            completed.append(_completed(step, doubtful=False))
-        elif outcome.status == "unknown" and step.effect == "irreversible":
-            completed.append(_completed(step, doubtful=True))
+            completed.append(_completed(step, entry, doubtful=False))
+        elif outcome.status == "unknown" and _irreversible(step, entry):
+            completed.append(_completed(step, entry, doubtful=True))
         else:
             attempts.append(_failed(step, outcome))
     return History(completed=tuple(completed), attempts=tuple(attempts), data=tuple(data.items()))
@@ -54,14 +54,19 @@ def _final_outcome(entry: LedgerEntry, words: list[Told]) -> Outcome:
     return Outcome(status="no_effect", reason="no_effect", detail="a person says that it did not happen")
 
 
-def _completed(step: Step, *, doubtful: bool) -> CompletedStep:
+def _irreversible(step: Step, entry: LedgerEntry) -> bool:
+    """By its skill, or because that showed when it was tried: only such an act has an identity."""
+    return step.effect == "irreversible" or bool(entry.identity)
+
+
+def _completed(step: Step, entry: LedgerEntry, *, doubtful: bool) -> CompletedStep:
     return CompletedStep(
         version=step.version,
         index=step.index,
         skill=step.skill,
         target=step.target.label,
         says=step.says,
-        irreversible=step.effect == "irreversible",
+        irreversible=_irreversible(step, entry),
         doubtful=doubtful,
     )
 

@@ -11,6 +11,7 @@ from midcourse.domain.replace import replace
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import history_of
 from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.policy.approval import binds
 from midcourse.policy.horizon import Resolved, View, resolve, short_form
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.planner import PlanDraft, PlanningContext
@@ -101,7 +102,7 @@ async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: View, time: 
     for step in steps:
         skill = view.catalogue.skill(step.skill)
         found = None
-        if step.effect == "irreversible" and skill and (untouched or skill.commits == "call"):
+        if binds(step) and skill and (untouched or skill.commits == "call"):
             found = await consequence_of(ports, step, skill, view.observation.surface.origin, time)
         short.append(short_form(step, found.identity, found.digest) if found else short_form(step))
         untouched = untouched and step.effect == "read"

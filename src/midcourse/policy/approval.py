@@ -2,11 +2,16 @@
 
 from midcourse.domain.approval import Grant
 from midcourse.domain.budget import Limits
-from midcourse.domain.plan import PlannedStep
+from midcourse.domain.plan import PlannedStep, Step
 
 
 def needs_approval(limits: Limits, step: PlannedStep) -> bool:
-    return limits.approvals == "always" and step.effect == "irreversible"
+    return limits.approvals == "always" and binds(step)
+
+
+def binds(step: PlannedStep | Step) -> bool:
+    """Whether exactly one consequence may follow from it, so that it has to be known before anything is sent."""
+    return step.effect == "irreversible" or step.asks
 
 
 def live_grant(grants: tuple[Grant, ...], consequence: str, now: float) -> Grant | None:

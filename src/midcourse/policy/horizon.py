@@ -13,6 +13,7 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlannedStep, Step, Target
 from midcourse.domain.skill import Catalogue, Parameter, Skill, ValueType
 from midcourse.domain.task import Task
+from midcourse.policy.destination import unvouched
 from midcourse.policy.identity import call_digest
 
 
@@ -159,6 +160,7 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, view: View) -> S
         probe=draft.probe or skill.probe,
         says=draft.says or f"{skill.name} {target.label}".strip(),
         call=call_digest(skill.name, target, draft.arguments),
+        asks=bool(unvouched(draft.arguments, skill.parameters, view.task)),
     )
 
 
@@ -179,4 +181,5 @@ def short_form(step: Step, identity: str = "", consequence: str = "") -> Planned
         call=step.call,
         identity=identity,
         consequence=consequence,
+        asks=step.asks,
     )

@@ -14,8 +14,12 @@ def call_digest(skill: str, target: Target, arguments: Arguments) -> str:
 
 
 def identity_digest(skill: str, target: Target, commit: CommitSet) -> str:
-    """The same irreversible effect: one Submit button sends twenty invoices, and the same invoice twice is one."""
-    return _digest("identity", skill, _target(target), _commit(commit))
+    """The same irreversible effect: one Submit button sends twenty invoices, and the same invoice twice is one.
+
+    What has an address is known by that and by what goes there, whichever button on whichever page sends it.
+    """
+    sender = [] if commit.address else [skill, _target(target)]
+    return _digest("identity", *sender, _commit(commit))
 
 
 def consequence_digest(run_id: str, consequence: Consequence) -> str:

@@ -145,6 +145,8 @@ def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
     """
     if sight.happened:
         return replace(report, status="ok", evidence="expectation")
+    if report.status == "no_effect" and report.evidence == "rule" and not sight.newly_expected:
+        return report
     if sight.absent and report.status != "unknown":
         detail = report.detail or "the sign that nothing was done is there"
         return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")

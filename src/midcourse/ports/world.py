@@ -23,6 +23,10 @@ class Call:
     zone: str
     target: Target
     arguments: Pairs = ()
+    secrets: Pairs = ()
+    """Which of them is which secret: (argument, name of the secret)."""
+    allowed: bool = False
+    """Whether the commit set that was read last for this very call may be sent. Without it, nothing that was held may go."""
 
 
 class World(Protocol):

@@ -124,7 +124,7 @@ class LocalRuntime:
         answer = lost(command, issued.reserved)
         if answer is None or not isinstance(command, Act):
             return None if issued.reserved == FREE else answer
-        step = await step_of(self._ports, command.version, command.index)
+        step = await step_of(self._ports, command.version, command.index, command.made_by, command.effect)
         entry = await self._ports.store.ledger_entry(self._ports.run_id, command.id)
         if step.effect in LEDGERED and entry is None:
             return replace(answer, status="no_effect", reason="not_dispatched", dispatched=False)
