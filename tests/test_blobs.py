@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.store.blobs import BlobFolder
+from midcourse.blobs import BlobFolder
 
 PICTURE = b"\x89PNG and so on" * 1000
 DIGEST = sha256(PICTURE).hexdigest()
