@@ -15,6 +15,7 @@ from midcourse.ports.planner import Planner
 from midcourse.ports.store import Store
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
+from midcourse.redact import Redactor, redactor
 
 LONGEST_TEXT = 1000
 """Characters of a detail. A world may answer with a whole page, and a run has to stay small."""
@@ -80,11 +81,11 @@ class Ports:
 
     def mask(self, values: Pairs) -> Pairs:
         """The same values with every secret of the task replaced by its name: this is what gets written down."""
-        secrets = self._secrets()
-        return tuple((name, _mask(value, secrets)) for name, value in values)
+        mask = redactor(self._secrets())
+        return tuple((name, _mask(value, mask)) for name, value in values)
 
     def mask_text(self, text: str) -> str:
-        return _mask_text(text, self._secrets())
+        return redactor(self._secrets())(text)
 
     def plain(self, text: str) -> str:
         """What somebody said, as it may be passed on and written down: without secrets, and no longer than a page."""
@@ -92,24 +93,17 @@ class Ports:
 
     def _masked(self, seen: Observation) -> Observation:
         """A field may show the secret that was typed into it."""
-        secrets = self._secrets()
-        if not secrets:
+        if not self._secrets():
             return seen
-        surface = seen.surface
+        mask, surface = self.mask_text, seen.surface
         return replace(
             seen,
-            surface=replace(
-                surface, title=_mask_text(surface.title, secrets), address=_mask_text(surface.address, secrets)
-            ),
-            zones=tuple(
-                replace(zone, label=_mask_text(zone.label, secrets), state=self.mask(zone.state)) for zone in seen.zones
-            ),
+            surface=replace(surface, title=mask(surface.title), address=mask(surface.address)),
+            zones=tuple(replace(zone, label=mask(zone.label), state=self.mask(zone.state)) for zone in seen.zones),
         )
 
-    def _secrets(self) -> list[tuple[str, str]]:
-        """By name, the longest first: one may be a part of another."""
-        known = [(name, secret) for name in self.task.secrets if (secret := self.vault.reveal(name))]
-        return sorted(known, key=lambda pair: -len(pair[1]))
+    def _secrets(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, secret) for name in self.task.secrets if (secret := self.vault.reveal(name)))
 
 
 class Allowance:
@@ -123,18 +117,14 @@ class Allowance:
         return max(0.0, min(at_most, self._until - self._clock.now()))
 
 
-def _mask(value: Scalar, secrets: list[tuple[str, str]]) -> Scalar:
-    if isinstance(value, str):
-        return _mask_text(value, secrets)
+def _mask(value: Scalar, mask: Redactor) -> Scalar:
+    """A number may be a secret, too; one that merely contains its digits is another number."""
     if value is None or isinstance(value, bool):
         return value
-    return next((f"<secret {name}>" for name, secret in secrets if str(value) == secret), value)
-
-
-def _mask_text(text: str, secrets: list[tuple[str, str]]) -> str:
-    for name, secret in secrets:
-        text = text.replace(secret, f"<secret {name}>")
-    return text
+    if isinstance(value, str):
+        return mask(value)
+    masked = mask(str(value))
+    return masked if masked.startswith("<") and masked.endswith(">") else value
 
 
 def say(error: BaseException) -> str:
