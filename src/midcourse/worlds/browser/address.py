@@ -1,0 +1,224 @@
+"""Where does this URL really lead? Read as Chromium reads it, resolved once, and refused where nobody may go.
+
+What two readers could read differently is refused, not guessed at: names that are not plain ASCII, user names in front of
+the host, trailing dots. A name is resolved here and nowhere else, so that nobody can answer differently a second time.
+"""
+
+import asyncio
+import re
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Literal, TypeAlias
+from urllib.parse import unquote
+
+Ip: TypeAlias = IPv4Address | IPv6Address
+Reach: TypeAlias = Literal["public", "loopback", "private", "barred"]
+"""`barred` is what no name may lead to, allowed or not: link-local, metadata services, multicast, nowhere."""
+Resolver: TypeAlias = Callable[[str], Awaitable[Sequence[Ip]]]
+
+DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+PAGES = ("http", "https")
+
+_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+_DOTS = re.compile(r"(^|/)(\.|%2e){1,2}(/|$)", re.IGNORECASE)
+_STRIPPED = "".join(map(chr, range(0x21)))
+_DROPPED = str.maketrans("", "", "\t\n\r")
+
+_METADATA = (IPv4Address("168.63.129.16"), IPv4Address("100.100.100.200"), IPv6Address("fd00:ec2::254"))
+"""Of clouds that keep it elsewhere than on a link-local address."""
+_NOWHERE = (IPv4Network("0.0.0.0/8"), IPv4Network("192.0.0.0/24"), IPv4Network("240.0.0.0/4"))
+_CARRIES_IPV4 = (IPv6Network("::/96"), IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+_GLOBAL_IPV6 = IPv6Network("2000::/3")
+
+
+class AddressRefused(Exception):
+    """Not there. The message says why, and what would have to change."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """One URL, taken apart. `url` is how to write it so that nobody reads it differently."""
+
+    scheme: str
+    host: str
+    port: int
+    rest: str
+    """Path, query and fragment."""
+
+    @property
+    def origin(self) -> str:
+        return f"{self.scheme}://{self.host}" + ("" if self.port == DEFAULT_PORTS[self.scheme] else f":{self.port}")
+
+    @property
+    def url(self) -> str:
+        return self.origin + self.rest
+
+    @property
+    def path(self) -> str:
+        """With the query, without the fragment: what a server is told."""
+        return self.rest.partition("#")[0]
+
+    @property
+    def ip(self) -> Ip | None:
+        """The address itself, if the host is one and not a name."""
+        try:
+            return ip_address(self.host.strip("[]"))
+        except ValueError:
+            return None
+
+
+def parse(url: str, schemes: Sequence[str] = PAGES) -> Address:
+    """Raises `AddressRefused`."""
+    text = url.strip(_STRIPPED).translate(_DROPPED)
+    scheme, colon, after = text.partition(":")
+    scheme = scheme.lower()
+    if not colon or not re.fullmatch(r"[a-z][a-z0-9+.-]*", scheme):
+        raise AddressRefused(f"'{_shown(url)}' is no whole URL; write it with {schemes[0]}:// in front")
+    if scheme not in schemes:
+        raise AddressRefused(f"'{scheme}:' is not opened; only {' and '.join(schemes)} are")
+    authority, rest = _split(after)
+    if "@" in authority:
+        raise AddressRefused(f"'{_shown(url)}' has a user name before its host; write it without")
+    if _DOTS.search(re.split("[?#]", rest, maxsplit=1)[0]):
+        raise AddressRefused(f"'{_shown(url)}' goes back in its path; write where it leads")
+    host, port = _host_and_port(authority, DEFAULT_PORTS[scheme])
+    return Address(scheme=scheme, host=_host(host), port=port, rest=rest)
+
+
+def _split(after: str) -> tuple[str, str]:
+    """Authority and the rest. Any number of slashes, either way round, is two; a backslash in the path is a slash."""
+    body = after.lstrip("/\\")
+    end = next((i for i, letter in enumerate(body) if letter in "/\\?#"), len(body))
+    mark = next((i for i, letter in enumerate(body) if letter in "?#"), len(body))
+    path = body[end:mark].replace("\\", "/")
+    return body[:end], (path or "/") + body[mark:]
+
+
+def _host_and_port(authority: str, default: int) -> tuple[str, int]:
+    host, port = authority, ""
+    if not authority.endswith("]"):
+        before, colon, after = authority.rpartition(":")
+        host, port = (before, after) if colon else (authority, "")
+    if port and not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 2**16):
+        raise AddressRefused(f"'{_shown(port)}' is no port; one is a number from 1 to 65535")
+    return host, int(port) if port else default
+
+
+def _host(written: str) -> str:
+    if written.startswith("["):
+        try:
+            ip = IPv6Address(written.removeprefix("[").removesuffix("]"))
+            if ip.scope_id is not None:
+                raise ValueError
+            return f"[{ip.compressed}]"
+        except ValueError:
+            raise AddressRefused(f"'{_shown(written)}' is no IPv6 address") from None
+    host = unquote(written, errors="replace").lower()
+    if not host.isascii():
+        raise AddressRefused(f"'{_shown(host)}' has letters that look like others; write the name as xn--…")
+    if not _NAME.fullmatch(host) or len(host) > 253:
+        raise AddressRefused(f"'{_shown(host)}' is no host; write letters, digits, hyphens and single dots only")
+    return str(_ipv4(host)) if _is_numeric(host.rpartition(".")[2]) else host
+
+
+def _is_numeric(label: str) -> bool:
+    return label.isdigit() or re.fullmatch(r"0x[0-9a-f]*", label) is not None
+
+
+def _ipv4(host: str) -> IPv4Address:
+    """Decimal, octal and hexadecimal, in one to four parts, of which the last one fills what is left."""
+    parts = host.split(".")
+    try:
+        numbers = [_number(part) for part in parts]
+        *first, last = numbers
+        if len(parts) > 4 or any(number > 255 for number in first) or last >= 256 ** (5 - len(parts)):
+            raise ValueError
+        return IPv4Address(sum(number << (24 - 8 * i) for i, number in enumerate(first)) + last)
+    except ValueError:
+        raise AddressRefused(f"'{_shown(host)}' is neither a name nor an IPv4 address") from None
+
+
+def _number(part: str) -> int:
+    if not part.isalnum():
+        raise ValueError(part)
+    if part.startswith("0x"):
+        return int(part[2:] or "0", 16)
+    return int(part, 8) if part.startswith("0") else int(part)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+# --- what is behind a name
+
+
+def reach_of(ip: Ip) -> Reach:
+    """An IPv6 address that only carries an IPv4 one reaches as far as that."""
+    inner = _carried(ip)
+    if inner is not None:
+        return reach_of(inner)
+    if ip in _METADATA or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
+        return "barred"
+    if ip.is_loopback:
+        return "loopback"
+    if isinstance(ip, IPv4Address):
+        if any(ip in network for network in _NOWHERE):
+            return "barred"
+        return "public" if ip.is_global else "private"
+    if ip.is_site_local or ip in IPv6Network("fc00::/7"):
+        return "private"
+    return "public" if ip in _GLOBAL_IPV6 and ip.is_global else "barred"
+
+
+def _carried(ip: Ip) -> IPv4Address | None:
+    if isinstance(ip, IPv4Address) or ip.is_loopback or ip.is_unspecified:
+        return None
+    if ip.teredo:
+        return ip.teredo[1]
+    if ip.ipv4_mapped or ip.sixtofour:
+        return ip.ipv4_mapped or ip.sixtofour
+    low = int(ip) & 0xFFFFFFFF
+    carries = any(ip in network for network in _CARRIES_IPV4) or (int(ip) >> 32) & 0xFFFFFFFF in (0x5EFE, 0x2005EFE)
+    return IPv4Address(low) if carries else None
+
+
+async def resolved(address: Address, *, private: bool, resolver: Resolver | None = None) -> tuple[Ip, ...]:
+    """Every address behind it, all of them good to go to. Raises `AddressRefused` if one is not.
+
+    `private` allows loopback and private networks; a barred address has to be written out in the policy file.
+    """
+    literal = address.ip
+    if literal is not None:
+        found: Sequence[Ip] = (literal,)
+    elif address.host == "localhost" or address.host.endswith(".localhost"):
+        found = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
+    else:
+        found = await (resolver or look_up)(address.host)
+    if not found:
+        raise AddressRefused(f"nobody knows the address of '{address.host}'")
+    for ip in found:
+        _check(address, ip, private=private)
+    return tuple(found)
+
+
+def _check(address: Address, ip: Ip, *, private: bool) -> None:
+    reach = reach_of(ip)
+    if reach == "public" or (private and (reach != "barred" or address.ip is not None)):
+        return
+    leads = f"'{address.host}' leads to {ip}" if address.ip is None else f"'{address.host}'"
+    if private:
+        raise AddressRefused(f"{leads}, which no name may lead to; if it is meant, name the address itself")
+    raise AddressRefused(f"{leads}, which is not public; if it is meant, give {address.origin} private = true")
+
+
+async def look_up(host: str) -> Sequence[Ip]:
+    """By the system's resolver. Nothing, if it does not know."""
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return ()
+    return tuple(dict.fromkeys(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
