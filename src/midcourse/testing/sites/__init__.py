@@ -1,0 +1,32 @@
+"""Small web applications on loopback that misbehave to order and know what was really done to them.
+
+    with serve(Shop(seed=7, drift=STORMY)) as address: ...
+
+Each is signed in to with `USER` and `PASSWORD`. Trouble is drawn from the seed: the same requests meet the same trouble.
+`effects` is the truth: count there, not in what an agent says it did.
+"""
+
+from midcourse.testing.sites.drift import CALM, STORMY, Drift
+from midcourse.testing.sites.preferences import Preferences
+from midcourse.testing.sites.reports import Reports
+from midcourse.testing.sites.server import Request, Response, serve
+from midcourse.testing.sites.shop import Shop
+from midcourse.testing.sites.site import PASSWORD, USER, Effect, Site
+from midcourse.testing.sites.tickets import Tickets
+
+__all__ = [
+    "CALM",
+    "PASSWORD",
+    "STORMY",
+    "USER",
+    "Drift",
+    "Effect",
+    "Preferences",
+    "Reports",
+    "Request",
+    "Response",
+    "Shop",
+    "Site",
+    "Tickets",
+    "serve",
+]

@@ -1,0 +1,105 @@
+"""Trouble by chance: how likely each kind is, at every page or request that can meet it.
+
+The same seed and the same requests meet the same trouble. Each kind has a chance of its own, so two drifts that differ in
+one rate differ in that kind of trouble only.
+"""
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from hashlib import blake2b
+
+_LARGEST = 1 << 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drift:
+    """A rate for each kind of trouble, from 0 to 1."""
+
+    # of the pages
+    popup: float = 0.0
+    """Something lies over the page."""
+    interrupted: float = 0.0
+    """Something comes up over the page as soon as somebody begins to work in it."""
+    renamed: float = 0.0
+    """Controls are called otherwise than usual."""
+    moved: float = 0.0
+    """Controls are elsewhere than usual: links behind a menu, the fields of a form in another order."""
+    failing: float = 0.0
+    """An error page comes instead."""
+    # of all requests
+    expired: float = 0.0
+    """The session has ended: signing in is asked for instead."""
+    slow: float = 0.0
+    """The answer takes its time."""
+    # of the requests that send something
+    refused: float = 0.0
+    """503, and nothing is stored."""
+    # of those that store something
+    unanswered: float = 0.0
+    """It is stored, and the answer is a 504."""
+    silent: float = 0.0
+    """It is stored, and the same form is shown again as if nothing had happened."""
+    # of the sites
+    strict: float = 0.0
+    """A field is to be written otherwise than usual; the form comes back with what is wrong, and with a choice undone."""
+
+    slow_seconds: float = 1.5
+
+    def __post_init__(self) -> None:
+        for kind in KINDS:
+            if not 0.0 <= self.rate(kind) <= 1.0:
+                raise ValueError(f"the rate of '{kind}' is a share of 1, not {self.rate(kind)!r}")
+
+    def rate(self, kind: str) -> float:
+        return getattr(self, kind)
+
+    def times(self, factor: float) -> "Drift":
+        """The same mix of trouble, so many times as much."""
+        return replace(self, **{kind: min(1.0, round(self.rate(kind) * factor, 6)) for kind in KINDS})
+
+    @property
+    def digest(self) -> str:
+        """Of all parameters: a figure measured under a drift belongs to this one alone."""
+        return blake2b(json.dumps(asdict(self), sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+KINDS = tuple(field.name for field in fields(Drift) if field.name != "slow_seconds")
+
+CALM = Drift()
+
+STORMY = Drift(
+    popup=0.06,
+    interrupted=0.05,
+    renamed=0.10,
+    moved=0.10,
+    failing=0.04,
+    expired=0.03,
+    slow=0.06,
+    refused=0.06,
+    unanswered=0.15,
+    silent=0.10,
+    strict=0.30,
+)
+"""Two or three kinds of trouble in a task of a dozen pages, and one act in four that stores something is not confirmed."""
+
+
+class Chance:
+    """Draws whether trouble is due, opportunity by opportunity."""
+
+    def __init__(self, drift: Drift, seed: int) -> None:
+        self._drift = drift
+        self._seed = seed
+        self._counts: dict[str, int] = {}
+
+    def due(self, kind: str) -> bool:
+        return bool(self._drift.rate(kind)) and self.drawn(kind) < self._drift.rate(kind)
+
+    def drawn(self, what: str) -> float:
+        """At least 0 and less than 1; another number each time."""
+        count = self._counts[what] = self._counts.get(what, 0) + 1
+        digest = blake2b(f"{self._seed} {what} {count}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest) / _LARGEST
+
+    def delay(self) -> float:
+        """How many seconds the next answer takes."""
+        return self._drift.slow_seconds if self.due("slow") else 0.0

@@ -1,0 +1,202 @@
+"""What the sites have in common: sessions, trouble by chance, and an append-only record of what was really done.
+
+A site never minds being told the same twice: not to do so is the agent's job.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import ClassVar
+from urllib.parse import quote
+
+from midcourse.testing.sites.drift import CALM, Chance, Drift
+from midcourse.testing.sites.server import Request, Response
+from midcourse.testing.sites.view import NOTHING, POPUPS, Given, Popup, View, Words
+
+USER = "ada"
+PASSWORD = "lovelace"
+TRY_AGAIN = "Try again"
+WORDS: Words = {
+    "Sign in": ("Log in", "Continue"),
+    "User name": ("User", "Login name"),
+    "Password": ("Your password",),
+}
+"""What everybody may call otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """Something that was done, for good."""
+
+    name: str
+    values: Mapping[str, str]
+
+
+class Site:
+    """One application. `effects` is the truth about it."""
+
+    home: ClassVar[str] = "/"
+    words: ClassVar[Words] = {}
+    once: ClassVar[tuple[str, ...]] = ()
+    """Effects that must not happen twice."""
+    forgets: ClassVar[tuple[str, ...]] = ()
+    """Fields that a form which comes back has lost."""
+
+    def __init__(self, *, seed: int = 0, drift: Drift = CALM) -> None:
+        self._chance = Chance(drift, seed)
+        self._effects: list[Effect] = []
+        self._signed_in: set[str] = set()
+        self._sessions = 0
+        self._lock = Lock()
+        self.strict = self._chance.due("strict")
+        """Whether a field is to be written otherwise than usual."""
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        return tuple(self._effects)
+
+    # --- what an application says
+
+    def page(self, path: str, view: View, given: Given, errors: Given) -> str | None:
+        """The page there, its form holding what is given. None: there is none."""
+        raise NotImplementedError
+
+    def form_of(self, path: str) -> str:
+        """The page whose form is sent to this path."""
+        raise NotImplementedError
+
+    def problems(self, path: str, form: Given) -> Given:
+        """What is wrong with what was sent, field by field."""
+        return NOTHING
+
+    def meant(self, path: str, form: Given) -> Effect | None:
+        """What sending this would do, without doing it."""
+        return None
+
+    def carry_out(self, path: str, form: Given) -> str:
+        """Do what was sent, and say which page shows it."""
+        raise NotImplementedError
+
+    def state(self, path: str) -> Mapping[str, str]:
+        """What a script of the page asks for."""
+        return NOTHING
+
+    # --- what the server asks
+
+    def answer(self, request: Request) -> Response:
+        with self._lock:
+            response = self._answer(request)
+            return replace(response, seconds=0.0 if _polls(request) else self._chance.delay())
+
+    def _answer(self, request: Request) -> Response:
+        if request.path == "/login":
+            return self._login(request)
+        if request.session in self._signed_in and not _polls(request) and self._chance.due("expired"):
+            self._signed_in.discard(request.session)
+        if request.session not in self._signed_in:
+            return self._sign_in_first(request)
+        if _polls(request):
+            return _as_json(200, self.state(request.path))
+        return self._show(request) if request.method == "GET" else self._receive(request)
+
+    def _show(self, request: Request) -> Response:
+        if self._chance.due("failing"):
+            return self._error(500, request.path)
+        body = self.page(request.path, self._view(), request.query, NOTHING)
+        return self._error(404, self.home) if body is None else Response(body=body)
+
+    def _receive(self, request: Request) -> Response:
+        if request.path == "/newsletter":
+            self._effects.append(Effect(name="subscribed", values=dict(request.form)))
+            return _as_json(200, {})
+        if self._chance.due("refused"):
+            return self._failed(request, 503)
+        if errors := self.problems(request.path, request.form):
+            return self._rejected(request, errors)
+        if effect := self.meant(request.path, request.form):
+            self._effects.append(effect)
+        shown = self.carry_out(request.path, request.form)
+        if effect and self._chance.due("unanswered"):
+            return self._failed(request, 504)
+        if effect and self._chance.due("silent"):
+            return _as_json(200, {}) if request.scripted else self._form_again(request, 200, NOTHING)
+        return _as_json(200, {"shown": shown}) if request.scripted else Response(status=303, location=shown)
+
+    def _rejected(self, request: Request, errors: Given) -> Response:
+        return _as_json(422, errors) if request.scripted else self._form_again(request, 422, errors)
+
+    def _form_again(self, request: Request, status: int, errors: Given) -> Response:
+        kept = {name: value for name, value in request.form.items() if name not in self.forgets}
+        body = self.page(self.form_of(request.path), self._view(), kept, errors)
+        return Response(status=status, body=body or "")
+
+    def _failed(self, request: Request, status: int) -> Response:
+        return _as_json(status, {}) if request.scripted else self._error(status, self.form_of(request.path))
+
+    def _error(self, status: int, back: str) -> Response:
+        title = _ERRORS[status]
+        view = View()
+        return Response(status=status, body=view.page(title, view.alert(title + "."), view.link(TRY_AGAIN, back)))
+
+    # --- sessions
+
+    def _login(self, request: Request) -> Response:
+        then = request.query.get("next") or request.form.get("next") or self.home
+        if request.method == "GET":
+            return Response(body=self._login_page(then, "ended" in request.query, wrong=False))
+        if (request.form.get("user"), request.form.get("password")) != (USER, PASSWORD):
+            return Response(status=422, body=self._login_page(then, False, wrong=True))
+        self._sessions += 1
+        session = f"s{self._sessions}"
+        self._signed_in.add(session)
+        return Response(status=303, location=then, session=session)
+
+    def _login_page(self, then: str, ended: bool, *, wrong: bool) -> str:
+        view = self._view()
+        fields = [
+            view.field("user", "User name", NOTHING),
+            view.field("password", "Password", NOTHING, type="password"),
+        ]
+        why = "Wrong user name or password." if wrong else "Your session has ended." if ended else ""
+        return view.page("Sign in", view.alert(why), view.form(f"/login?next={quote(then)}", fields, "Sign in"))
+
+    def _sign_in_first(self, request: Request) -> Response:
+        if request.scripted:
+            return _as_json(401, {})
+        then = request.path if request.method == "GET" else self.form_of(request.path)
+        ended = "&ended=1" if request.session else ""
+        return Response(status=303, location=f"/login?next={quote(then)}{ended}")
+
+    # --- how the next page comes out
+
+    def _view(self) -> View:
+        return View(
+            words={**WORDS, **self.words},
+            wording=1 + int(self._chance.drawn("wording") * 2) if self._chance.due("renamed") else 0,
+            moved=self._chance.due("moved"),
+            popup=self._popup(),
+        )
+
+    def _popup(self) -> Popup | None:
+        kind = POPUPS[int(self._chance.drawn("kind of popup") * len(POPUPS))]
+        covers = self._chance.drawn("shape of popup") < 0.5
+        if self._chance.due("popup"):
+            return replace(kind, shape="cover" if covers else "dialog")
+        return replace(kind, on_input=True) if self._chance.due("interrupted") else None
+
+
+_ERRORS = {
+    404: "404 Not Found",
+    500: "500 Internal Server Error",
+    503: "503 Service Unavailable",
+    504: "504 Gateway Timeout",
+}
+
+
+def _polls(request: Request) -> bool:
+    return request.method == "GET" and request.scripted
+
+
+def _as_json(status: int, values: Mapping[str, str]) -> Response:
+    return Response(status=status, body=json.dumps(values), type="application/json")
