@@ -18,13 +18,17 @@ const value = (id) => $(id).type === "checkbox" ? ($(id).checked ? "on" : "off")
 for (const button of document.querySelectorAll("[data-opens]"))
   button.onclick = () => $(button.dataset.opens).showModal();
 for (const button of document.querySelectorAll("[data-closes]"))
-  button.onclick = () => $(button.dataset.closes).close();
+  button.onclick = () => { $(button.dataset.closes).close(); summarise(); };
 for (const button of document.querySelectorAll("[data-sends]")) button.onclick = () => send(button);
+
+function summarise() {
+  $("summary").textContent = "Quiet hours: " + ($("quiet").checked ? "from " + value("since") : "none") + ".";
+}
 
 async function send(button) {
   const dialog = button.closest("dialog"), names = button.dataset.fields.split(" ");
-  for (const old of dialog.querySelectorAll("[role=alert], .error")) old.remove();
-  for (const name of names) $(name).removeAttribute("aria-invalid");
+  for (const old of dialog.querySelectorAll("[role=alert]")) old.remove();
+  for (const name of names) { $(name).removeAttribute("aria-invalid"); $(name + "-error")?.remove(); }
   const answer = await fetch(button.dataset.sends, {
     method: "POST", headers: {"Content-Type": "application/json"},
     body: JSON.stringify(Object.fromEntries(names.map((name) => [name, value(name)]))),
@@ -32,8 +36,8 @@ async function send(button) {
   const told = await answer.json();
   if (answer.ok && told.shown) return location.assign(told.shown);
   if (answer.status === 401) return say(dialog, "Your session has ended.", "/login?ended=1");
-  if (answer.status === 422) return Object.entries(told).forEach(([name, wrong]) => mark(name, wrong));
-  if (!answer.ok) say(dialog, `Something went wrong (${answer.status}).`);
+  if (answer.status === 422) Object.entries(told).forEach(([name, wrong]) => mark(name, wrong));
+  if (!answer.ok) say(dialog, answer.status === 422 ? "Please correct the marked fields." : `Error ${answer.status}.`);
 }
 
 function say(dialog, words, address) {
@@ -101,8 +105,7 @@ class Preferences(Site):
     def page(self, path: str, view: View, given: Given, errors: Given) -> str | None:
         if path != self.home:
             return None
-        settings = self._settings
-        quiet = f"from {settings['since']}" if settings["quiet"] == "on" else "none"
+        invited = ", ".join(one["email"] for one in self._invited()) or "nobody"
         buttons = [
             view.button("Notifications…", data_opens="notifications"),
             view.button("Members…", data_opens="members"),
@@ -110,7 +113,8 @@ class Preferences(Site):
         return view.page(
             "Workspace settings",
             view.status(given.get("done", "")),
-            view.text(f"Digest: {settings['digest']}. Quiet hours: {quiet}."),
+            view.text(f"Digest: {self._settings['digest']}. {self._quiet_hours()}"),
+            view.text(f"Invited: {invited}."),
             *(reversed(buttons) if view.moved else buttons),
             self._notifications(view),
             self._members(view),
@@ -126,6 +130,7 @@ class Preferences(Site):
         ]
         fields = [
             view.select("digest", "Digest", DIGESTS, self._settings),
+            f'<p id="summary">{escape(self._quiet_hours())}</p>',
             view.button("Advanced…", data_opens="advanced"),
             view.button("Save", data_sends="/settings", data_fields="digest quiet since"),
             view.button("Cancel", data_closes="notifications"),
@@ -147,6 +152,10 @@ class Preferences(Site):
             view.button("Close", data_closes="members"),
         ]
         return view.dialog("members", "Members", fields) + view.dialog("invite", "Invite a member", invite)
+
+    def _quiet_hours(self) -> str:
+        since = f"from {self._settings['since']}" if self._settings["quiet"] == "on" else "none"
+        return f"Quiet hours: {since}."
 
     def _invited(self) -> list[Given]:
         return [effect.values for effect in self.effects if effect.name == "invitation"]
