@@ -1,0 +1,159 @@
+"""What is on the page, as zones: the scripts in all of its frames are asked, and the answers put together."""
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import urldefrag, urlsplit
+
+from midcourse.domain.argument import Pairs
+from midcourse.domain.observation import Zone
+from midcourse.worlds.base import Scene
+from midcourse.worlds.browser.frames import Frames, Gone
+from midcourse.worlds.browser.tabs import Arrived, Interrupted, Tab, Tabs
+
+_ADVERT, _RESTLESS = 1, 2
+_MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_TIMES = re.compile(
+    rf"\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\b\.?)?|\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}"
+    rf"|\b\d+\s+(?:second|minute|hour|day|week|month|year)s?\s+ago\b|\bjust now\b"
+    rf"|\b{_MONTHS}\s+\d{{1,2}},?\s+\d{{4}}|\b\d{{1,2}}\s+{_MONTHS}\s+\d{{4}}",
+    re.IGNORECASE,
+)
+_NO_PRINT = frozenset({"seen", "focused", "within"})
+"""States that come and go without the page having become another one."""
+
+
+class Capture:
+    """Looks at the tabs of a session. Ids are never given twice, so what was planned for one page hits no other."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+
+    async def look(self, tabs: Tabs) -> Scene:
+        tab = tabs.front
+        around = (*_others(tabs), *_files(tabs.downloads))
+        if tab.dialog is not None:
+            return _scene(tab, tabs, tab.page.url, [*_dialog(tab), *around], [])
+        try:
+            seen = await tab.doing(self._page(tab.frames))
+        except Interrupted:
+            return await self.look(tabs) if tab.alive else _scene(tab, tabs, "", list(around), [])
+        return _scene(tab, tabs, seen.title, [*seen.zones, *around], seen.print)
+
+    async def text(self, tab: Tab) -> str:
+        """Everything that can be read on it, a line for each zone."""
+        seen = await tab.doing(self._page(tab.frames))
+        return "\n".join([seen.title, *(line for zone in seen.zones for line in _lines(zone))])
+
+    async def _page(self, frames: Frames) -> "_Seen":
+        for _ in range(2):
+            try:
+                for frame in frames.inner:
+                    await frames.own(frame)
+                return await self._frame(frames, frames.main, 0, 0)
+            except Gone:  # another document came meanwhile
+                continue
+        return await self._frame(frames, frames.main, 0, 0)
+
+    async def _frame(self, frames: Frames, frame: str, left: int, top: int) -> "_Seen":
+        name = frames.name_of(frame)
+        answer: dict[str, Any] = await frames.ask("look", self._next.get(name, 1), frame=frame)
+        self._next[name] = answer["next"]
+        seen = _Seen(title=answer["title"], zones=[], print=[])
+        for entry in answer["zones"]:
+            if len(entry) == 4:
+                await self._inner(frames, entry, left, top, seen)
+            else:
+                _add(seen, name, entry, left, top)
+        return seen
+
+    async def _inner(self, frames: Frames, entry: list[Any], left: int, top: int, seen: "_Seen") -> None:
+        """The zones of a frame, where it is in the page around it."""
+        name, x, y, volatile = entry
+        if not name or not (frame := frames.called(name)):
+            return
+        try:
+            inner = await self._frame(frames, frame, left + x, top + y)
+        except Gone:
+            return
+        seen.zones.extend(inner.zones)
+        if volatile != _ADVERT:
+            seen.print.extend(inner.print)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    title: str
+    zones: list[Zone]
+    print: list[str]
+    """What the fingerprint is made of."""
+
+
+def _add(seen: _Seen, name: str, entry: list[Any], left: int, top: int) -> None:
+    number, role, label, x, y, width, height, state, volatile = entry
+    bounds = (left + x, top + y, width, height)
+    seen.zones.append(Zone(id=f"{name}e{number}", role=role, label=label, bounds=bounds, state=tuple(state.items())))
+    if volatile == _ADVERT:
+        return
+    words = "" if volatile == _RESTLESS else _TIMES.sub("#", label)
+    kept = [f"{key}={value}" for key, value in state.items() if key not in _NO_PRINT]
+    seen.print.append("\x1f".join((role, words, *kept)))
+
+
+def _scene(tab: Tab, tabs: Tabs, title: str, zones: list[Zone], lines: list[str]) -> Scene:
+    address = tab.page.url
+    page = Zone(id="page", role="page", label=title, state=_page_state(tab, tabs))
+    besides = [f"{zone.role}\x1f{zone.label}" for zone in zones if zone.role in ("dialog", "tab", "download")]
+    parts = (urldefrag(address).url, _TIMES.sub("#", title), str(tab.status), *lines, *besides)
+    return Scene(
+        title or address,
+        page,
+        *zones,
+        address=address,
+        origin=origin_of(address),
+        fingerprint=blake2b("\x1e".join(parts).encode(errors="replace"), digest_size=8).hexdigest(),
+    )
+
+
+def origin_of(address: str) -> str:
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+
+
+def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
+    said = (
+        ("status", tab.status),
+        ("tabs", len(tabs)),
+        ("error", tab.trouble or None),
+        ("crashed", tab.crashed or None),
+    )
+    return tuple((name, value) for name, value in said if value is not None)
+
+
+def _dialog(tab: Tab) -> tuple[Zone, ...]:
+    dialog = tab.dialog
+    if dialog is None:
+        return ()
+    state: Pairs = (("kind", dialog.type), *((("value", dialog.default_value),) if dialog.type == "prompt" else ()))
+    return (Zone(id="dialog", role="dialog", label=dialog.message or "Leave this page?", state=state),)
+
+
+def _others(tabs: Tabs) -> tuple[Zone, ...]:
+    return tuple(
+        Zone(id=f"tab{tab.number}", role="tab", label=tab.page.url, state=(("selected", False),)) for tab in tabs.others
+    )
+
+
+def _files(downloads: list[Arrived]) -> tuple[Zone, ...]:
+    return tuple(_file(one) for one in downloads)
+
+
+def _file(one: Arrived) -> Zone:
+    state: list[tuple[str, str | bool]] = [("href", one.url)]
+    state += [("error", one.failure)] if one.failure else [("value", str(one.path))] if one.done else []
+    return Zone(id=f"download{one.number}", role="download", label=one.name, state=tuple(state))
+
+
+def _lines(zone: Zone) -> tuple[str, ...]:
+    return (zone.label, *(value for _, value in zone.state if isinstance(value, str)))

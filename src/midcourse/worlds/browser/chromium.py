@@ -1,0 +1,73 @@
+"""The Chromium process of one session: how it is found, started and ended."""
+
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from midcourse.errors import TaskInvalid
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, Playwright
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+
+
+class Chromium:
+    """Started by Playwright's driver, which ends it as soon as this process is gone, however that came about."""
+
+    def __init__(self, *, executable: str = "", headed: bool = False) -> None:
+        self._executable = executable
+        self._headed = headed
+        self._driver: Playwright | None = None
+        self._browser: Browser | None = None
+
+    async def start(self, *, proxy: str = "", **context: Any) -> "BrowserContext":
+        """A browser, and a fresh context in it with these options of Playwright's.
+
+        Raises `TaskInvalid` without Playwright, `ConnectionError` if no browser starts.
+        """
+        try:
+            from playwright.async_api import Error, async_playwright
+        except ModuleNotFoundError as missing:
+            raise TaskInvalid('the browser world needs Playwright: pip install "midcourse[browser]"') from missing
+        self._driver = await async_playwright().start()
+        try:
+            self._browser = await self._driver.chromium.launch(
+                executable_path=self._executable or _installed(),
+                headless=not self._headed,
+                args=list(FLAGS),
+                proxy={"server": proxy, "bypass": "<-loopback>"} if proxy else None,
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+            return await self._browser.new_context(**context)
+        except Error as error:
+            await self.close()
+            raise ConnectionError(f"no browser could be started: {error.message}") from error
+
+    async def close(self) -> None:
+        """Twice is no error."""
+        browser, self._browser = self._browser, None
+        driver, self._driver = self._driver, None
+        if browser is not None:
+            from playwright.async_api import Error
+
+            with suppress(Error):  # gone already
+                await browser.close()
+        if driver is not None:
+            await driver.stop()
+
+
+def _installed() -> str | None:
+    """The system's own, or None for what `playwright install` brought."""
+    return next((found for name in _NAMES if (found := shutil.which(name))), None)

@@ -1,0 +1,238 @@
+"""The tabs of a session: which one is in front, and what came up in them by itself: dialogs, pop-ups, files, crashes."""
+
+import asyncio
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from midcourse.worlds.browser.frames import Frames
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Dialog, Download, Page, Request, Response
+
+T = TypeVar("T")
+
+_UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websocket", "manifest", "texttrack", "other"})
+"""Kinds of requests that a page is complete without."""
+
+
+class Interrupted(Exception):
+    """What was under way waits for the answer to a dialog, or will never end, since the page crashed or was closed."""
+
+
+class Tab:
+    """One page, and everything about it that no script in the page could tell."""
+
+    def __init__(self, page: "Page", number: int) -> None:
+        self.page = page
+        self.number = number
+        self.frames = Frames(page)
+        self.dialog: Dialog | None = None
+        self.status: int | None = None
+        self.trouble = ""
+        """Why the last document did not come, in Chromium's words."""
+        self.crashed = False
+        self.in_flight: set[Request] = set()
+        self._interrupted = asyncio.Event()
+        self._unfinished: set[asyncio.Future[Any]] = set()
+
+    async def begin(self) -> None:
+        page = self.page
+        page.on("dialog", self._on_dialog)
+        page.on("crash", self._on_crash)
+        page.on("close", lambda _: self._interrupted.set())
+        page.on("request", self._on_request)
+        page.on("requestfinished", self._on_finished)
+        page.on("requestfailed", self._on_failed)
+        page.on("response", self._on_response)
+        await self.frames.begin()
+
+    @property
+    def alive(self) -> bool:
+        return not (self.crashed or self.page.is_closed())
+
+    @property
+    def interrupted(self) -> bool:
+        return self.dialog is not None or not self.alive
+
+    async def doing(self, work: Awaitable[T]) -> T:
+        """Its answer. Raises `Interrupted` as soon as a dialog opens or the page is gone; a dialog's answer lets it end."""
+        task = asyncio.ensure_future(work)
+        interruption = asyncio.ensure_future(self._interrupted.wait())
+        try:
+            await asyncio.wait({task, interruption}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            interruption.cancel()
+        if task.done():
+            return task.result()
+        self._unfinished.add(task)
+        task.add_done_callback(self._finished)
+        raise Interrupted
+
+    async def answer(self, accept: bool, text: str = "") -> None:
+        """To the dialog that is open. What it kept waiting is over when this returns."""
+        dialog, self.dialog = self.dialog, None
+        assert dialog is not None, "no dialog is open"
+        self._interrupted.clear()
+        await (dialog.accept(text or dialog.default_value) if accept else dialog.dismiss())
+        if self._unfinished:
+            waiting = asyncio.gather(*self._unfinished, return_exceptions=True)
+            try:
+                await self.doing(waiting)
+            except Interrupted:
+                return
+
+    def _finished(self, task: "asyncio.Future[Any]") -> None:
+        self._unfinished.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody waits for it any more
+
+    # --- what the browser tells
+
+    def _on_dialog(self, dialog: "Dialog") -> None:
+        self.dialog = dialog
+        self._interrupted.set()
+
+    def _on_crash(self, _page: "Page") -> None:
+        self.crashed = True
+        self.in_flight.clear()
+        self._interrupted.set()
+
+    def _on_request(self, request: "Request") -> None:
+        if self._is_document(request):
+            self.in_flight.clear()
+        if request.resource_type not in _UNWAITED:
+            self.in_flight.add(request)
+
+    def _on_finished(self, request: "Request") -> None:
+        self.in_flight.discard(request)
+
+    def _on_failed(self, request: "Request") -> None:
+        self.in_flight.discard(request)
+        if self._is_document(request):
+            self.trouble = request.failure or "failed"
+
+    def _on_response(self, response: "Response") -> None:
+        if self._is_document(response.request):
+            self.status, self.trouble = response.status, ""
+
+    def _is_document(self, request: "Request") -> bool:
+        return request.is_navigation_request() and request.frame == self.page.main_frame
+
+
+class Arrived:
+    """A file that came."""
+
+    def __init__(self, number: int, download: "Download", path: Path) -> None:
+        self.number = number
+        self.name = download.suggested_filename
+        self.url = download.url
+        self.path = path
+        self.failure: str | None = None
+        self.done = False
+
+
+class Tabs:
+    """In the order in which they were opened. One that opens while nobody acts does not come to the front."""
+
+    def __init__(self, context: "BrowserContext", downloads: Path) -> None:
+        self._context = context
+        self._folder = downloads
+        self._tabs: dict[int, Tab] = {}
+        self._front = 0
+        self._private: set[Page] = set()
+        self._opening = asyncio.Lock()
+        self._arriving: set[asyncio.Task[None]] = set()
+        self.downloads: list[Arrived] = []
+        self.acting = False
+
+    async def begin(self) -> Tab:
+        """The first tab, empty."""
+        self._context.on("page", self._on_page)
+        return await self.open()
+
+    @property
+    def front(self) -> Tab:
+        return self._tabs[self._front]
+
+    @property
+    def others(self) -> tuple[Tab, ...]:
+        return tuple(tab for number, tab in self._tabs.items() if number != self._front)
+
+    def __len__(self) -> int:
+        return len(self._tabs)
+
+    async def open(self) -> Tab:
+        """A new one, in front."""
+        async with self._opening:
+            page = await self._context.new_page()
+            self._private.add(page)
+        tab = await self._adopt(page)
+        self._front = tab.number
+        return tab
+
+    async def aside(self) -> Tab:
+        """One that is no tab of the session's: nobody sees it, and whoever asked for it closes its page."""
+        async with self._opening:
+            page = await self._context.new_page()
+            self._private.add(page)
+        tab = Tab(page, 0)
+        await tab.begin()
+        return tab
+
+    async def settled(self) -> None:
+        """Once every tab and file that has been announced is in the books."""
+        while self._arriving:
+            await asyncio.wait(self._arriving)
+
+    def switch(self, number: int) -> bool:
+        if number in self._tabs:
+            self._front = number
+            return True
+        return False
+
+    # --- what the browser tells
+
+    def _on_page(self, page: "Page") -> None:
+        self._later(self._opened(page))
+
+    async def _opened(self, page: "Page") -> None:
+        acting = self.acting
+        async with self._opening:
+            if page in self._private:
+                return
+        tab = await self._adopt(page)
+        if acting:
+            self._front = tab.number
+
+    async def _adopt(self, page: "Page") -> Tab:
+        tab = Tab(page, max(self._tabs, default=0) + 1)
+        self._tabs[tab.number] = tab
+        page.on("download", self._on_download)
+        page.on("close", lambda _: self._closed(tab))
+        await tab.begin()
+        return tab
+
+    def _closed(self, tab: Tab) -> None:
+        """The one that was opened last comes to the front. Without any, what is left is a tab that was closed."""
+        if len(self._tabs) > 1:
+            self._tabs.pop(tab.number, None)
+            if self._front == tab.number:
+                self._front = max(self._tabs)
+
+    def _on_download(self, download: "Download") -> None:
+        number = len(self.downloads) + 1
+        arrived = Arrived(number, download, self._folder / f"{number}-{Path(download.suggested_filename).name}")
+        self.downloads.append(arrived)
+        self._later(self._arrive(arrived, download))
+
+    async def _arrive(self, arrived: Arrived, download: "Download") -> None:
+        arrived.failure = await download.failure()
+        if arrived.failure is None:
+            await download.save_as(arrived.path)
+        arrived.done = True
+
+    def _later(self, work: Awaitable[None]) -> None:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)
+        self._arriving.add(task)
+        task.add_done_callback(self._arriving.discard)

@@ -1,0 +1,63 @@
+"""Small web pages for the tests, served on loopback by a real HTTP server."""
+
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Pages:
+    """HTML by path. `hits` is every request that came, as 'METHOD /path', in order."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.hits: list[str] = []
+        self.bodies: dict[str, bytes] = {}
+        self._pages: dict[str, tuple[int, str, Mapping[str, str]]] = {}
+
+    def show(self, path: str, body: str, *, status: int = 200, title: str = "", **headers: str) -> str:
+        """Its address. `content_type` and others are headers with underscores."""
+        whole = body if "<html" in body else f"<!doctype html><title>{title or path}</title>{body}"
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self._pages[path] = (status, whole, {"content-type": "text/html; charset=utf-8", **named})
+        return self.url + path
+
+    def answer(self, path: str) -> tuple[int, str, Mapping[str, str]]:
+        return self._pages.get(path, (404, "<!doctype html><title>Not found</title><p>Not found</p>", {}))
+
+
+@contextmanager
+def serving() -> Generator[Pages]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            path = self.path.partition("?")[0]
+            pages.hits.append(f"{self.command} {self.path}")
+            length = int(self.headers.get("content-length") or 0)
+            pages.bodies[path] = self.rfile.read(length)
+            status, body, headers = pages.answer(path)
+            data = body.encode()
+            self.send_response(status)
+            for name, value in {"content-type": "text/html; charset=utf-8", **headers}.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_POST = do_PUT = do_DELETE = do_GET
+
+        def log_request(self, code: object = None, size: object = None) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    pages = Pages(server.server_port)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield pages
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
