@@ -110,7 +110,7 @@ def _go(found: re.Match[str], order: str, context: PlanningContext) -> list[Draf
 
 
 def _do_what_it_resembles(found: re.Match[str], order: str, context: PlanningContext) -> list[Draft]:
-    """Writes what the order names into the fields, and presses the control whose name has most words of it."""
+    """Writes what the order names into the fields, and presses what shares most words with it, or else the next button."""
     named = [*re.findall(r"['\"“‘]([^'\"”’]+)['\"”’]|(\S+@\S+\w|[A-Z]{2}\d{8,})", order)]
     values: list[Argument] = [one or other for one, other in named]
     if _SECRETS.search(order):
@@ -119,7 +119,8 @@ def _do_what_it_resembles(found: re.Match[str], order: str, context: PlanningCon
     steps: list[Draft] = []
     for number, zone in enumerate(fields if values else ()):
         steps += _step("type", context, zone.id, values[min(number, len(values) - 1)], says=order)
-    return steps + _step("click", context, _resembling(order, context), says=order)
+    button = _resembling(order, context) or (_button_after(fields[-1], context) if steps else None)
+    return steps + _step("click", context, button, says=order)
 
 
 _Reading = tuple[str, Callable[[re.Match[str], str, PlanningContext], list[Draft]]]
@@ -157,6 +158,11 @@ def _resembling(order: str, context: PlanningContext) -> str | None:
     pressable = [zone for zone in context.observation.zones if zone.role in _PRESSABLE]
     best = max(pressable, key=lambda zone: len(words & _stems(zone.label)), default=None)
     return best.id if best and words & _stems(best.label) else None
+
+
+def _button_after(field: Zone, context: PlanningContext) -> str | None:
+    zones = context.observation.zones
+    return next((zone.id for zone in zones[zones.index(field) :] if zone.role == "button"), None)
 
 
 def _stems(text: str) -> set[str]:
