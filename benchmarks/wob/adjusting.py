@@ -1,0 +1,56 @@
+"""Tasks with sliders and scroll bars."""
+
+import json
+from collections.abc import Sequence
+
+from midcourse.domain.observation import Zone
+from midcourse.domain.plan import Draft
+from wob.clicking import submit
+from wob.planner import plans
+from wob.screen import Screen, nth, ordinal, quoted, told
+from wob.step import LOOK, check, click, fill, press, scroll
+
+
+@plans("use-slider")
+def slider(said: str, seen: Screen) -> Sequence[Draft]:
+    return [*_slide([int(*told(said, r"Select (-?\d+)"))], seen), submit(seen)]
+
+
+@plans("use-slider-2")
+def sliders(said: str, seen: Screen) -> Sequence[Draft]:
+    return [*_slide(json.loads(*told(said, r"(\[.*\])")), seen), submit(seen)]
+
+
+@plans("form-sequence")
+def slider_and_box(said: str, seen: Screen) -> Sequence[Draft]:
+    box = check(nth(seen.all("checkbox"), ordinal(said)))
+    return [*_slide([int(*told(said, r"Select (-?\d+)"))], seen), box, submit(seen)]
+
+
+def _slide(wanted: Sequence[int], seen: Screen) -> list[Draft]:
+    """The bar of a slider comes first, then its handle, then the number that it stands at."""
+    handles = seen.actable("")[1::2]
+    shown = [int(number) for number in seen.texts(r"-?\d+")]
+    return [_move(*one) for one in zip(handles, shown, wanted, strict=True) if one[1] != one[2]]
+
+
+def _move(handle: Zone, shown: int, wanted: int) -> Draft:
+    return press(handle, " ".join(["ArrowRight" if wanted > shown else "ArrowLeft"] * abs(wanted - shown)))
+
+
+@plans("scroll-text-2")
+def scroll_to_an_end(said: str, seen: Screen) -> Sequence[Draft]:
+    key = "Control+End" if "bottom" in said else "Control+Home"
+    return [press(nth(seen.fields(), 1), key), submit(seen)]
+
+
+@plans("sign-agreement", changes=True)
+def sign(said: str, seen: Screen) -> Sequence[Draft]:
+    """The name can be entered once the agreement has been scrolled to its end."""
+    if "Click the cancel button" in said:
+        return [click(seen.get("Cancel", "button"))]
+    name, button = quoted(said)
+    agreement, field = seen.fields()
+    if field.get("disabled"):
+        return [scroll(agreement, "down"), LOOK]
+    return [fill(field, name), click(seen.get(button, "button"))]
