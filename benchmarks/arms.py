@@ -18,12 +18,14 @@ from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN, Draft, Step
+from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.skill import Effect
 from midcourse.perform import Ports
 from midcourse.policy import verify
 from midcourse.policy.verify import Sight
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.ports.store import Store
 from midcourse.testing import FakeClock, MemoryStore
 from midcourse.worlds.simulated import Drift, Happened
 from midcourse.worlds.simulated.base import SimulatedWorld
@@ -258,8 +260,13 @@ async def nominal_steps(job: Job, seed: int) -> tuple[Draft, ...]:
     )
     result = await agent.run(job.task, run_id="nominal")
     assert result.verified, f"{job.name} does not even work in a world without trouble: {result.final_detail}"
-    plans = {plan.version: plan for plan in await store.plans("nominal")}
-    return tuple(_as_draft(plans[done.version].steps[done.index]) for done in result.completed)
+    return tuple(_as_draft(step) for step in await steps_walked(store, result))
+
+
+async def steps_walked(store: Store, result: Result) -> tuple[Step, ...]:
+    """Of this run, those that went well, in order."""
+    plans = {plan.version: plan for plan in await store.plans(result.run)}
+    return tuple(plans[done.version].steps[done.index] for done in result.completed)
 
 
 def _as_draft(step: Step) -> Draft:

@@ -96,10 +96,10 @@ class Tickets(Site):
 
     def _list(self, view: View) -> str:
         rows = [
-            [view.link(f"{n}: {ticket['subject']}", f"/tickets/{n}"), escape(ticket["customer"]), self._assignee(n)]
+            [str(n), view.link(ticket["subject"], f"/tickets/{n}"), escape(ticket["customer"]), self._assignee(n)]
             for n, ticket in enumerate(self._tickets(), start=1)
         ]
-        return view.table(["Ticket", "Customer", "Assignee"], rows if view.moved else reversed(rows))
+        return view.table(["Number", "Subject", "Customer", "Assignee"], rows if view.moved else reversed(rows))
 
     def _new_page(self, view: View, given: Given, errors: Given) -> str:
         fields = [

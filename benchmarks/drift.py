@@ -1,0 +1,205 @@
+"""Does it get through real pages that change under its hands, without doing anything twice or claiming what is not so?
+
+    python benchmarks/drift.py --seeds 50 --json --keep
+
+Four applications that we ship for this (`midcourse.testing.sites`) are served on loopback and used in a real Chromium: a shop,
+a ticket system, settings in nested dialogs, a report generator. Chance, by seed, brings pop-ups, renamed and moved controls,
+expired sessions, slow and failing requests, forms that are rejected, orders that are stored and answered with a 504 or with
+nothing at all. The arms are in `drifting/arms.py`; all have the same planner, which sees zones and nothing else.
+
+completed    success was reported, and the application's own record has all that the task asks for
+twice        runs in which an effect that must happen once happened more often
+false done   success was reported, and the record says otherwise
+unasked      runs with an effect that nobody asked for
+calls        planner calls, mean
+asked        questions to a person, mean: may this be sent, and did this happen
+again        whether every run of Midcourse came out the same when its journal was replayed
+
+Applications and drift were frozen, by the hash that is printed, before anything was tuned; that was done on seeds from 1,000.
+
+A further application is anything with the shape of `Application` in `drifting/application.py`: a name, a task, secrets, what the
+policy file says about its origin, and `start(seed)`, which gives a URL, a planner, and the truth afterwards. It joins the table by
+
+    python benchmarks/drift.py --also module:NAME
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from drifting.application import Application
+from drifting.arms import ARMS, FIXED, OURS, RETRY, DriftTrial, run_trial, script_of
+from drifting.site import DRIFT, frozen
+from replayed import Again
+from report import Share, keep, machine, table
+
+from midcourse.domain.plan import Step
+
+SHIPPED = (
+    "drifting.shop:SHOP",
+    "drifting.tickets:TICKETS",
+    "drifting.preferences:PREFERENCES",
+    "drifting.reports:REPORTS",
+)
+Cell = tuple[str, int, str]
+"""Application, seed, arm."""
+
+
+@cache
+def application_at(place: str) -> Application:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def script_at(place: str) -> tuple[Step, ...]:
+    return asyncio.run(script_of(application_at(place)))
+
+
+def measure(cell: Cell) -> DriftTrial:
+    place, seed, arm = cell
+    script = script_at(place) if arm in (FIXED, RETRY) else ()
+    return asyncio.run(run_trial(application_at(place), seed, arm, script))
+
+
+@dataclass(frozen=True)
+class Row:
+    application: str
+    arm: str
+    runs: int
+    completed: Share
+    twice: int
+    false_done: int
+    unasked: int
+    calls: float
+    approvals: float
+    doubts: float
+    ended: dict[str, int]
+    """Why those that did not complete ended."""
+
+
+def summed(application: str, arm: str, trials: Sequence[DriftTrial]) -> Row:
+    n = len(trials)
+    reasons = [trial.reason for trial in trials if not trial.completed]
+    return Row(
+        application=application,
+        arm=arm,
+        runs=n,
+        completed=Share.of(sum(trial.completed for trial in trials), n),
+        twice=sum(trial.twice > 0 for trial in trials),
+        false_done=sum(trial.false_done for trial in trials),
+        unasked=sum(trial.unasked > 0 for trial in trials),
+        calls=_mean([trial.calls for trial in trials]),
+        approvals=_mean([trial.approvals for trial in trials]),
+        doubts=_mean([trial.doubts for trial in trials]),
+        ended={reason: reasons.count(reason) for reason in sorted(set(reasons))},
+    )
+
+
+def _mean(numbers: Sequence[int]) -> float:
+    return round(sum(numbers) / len(numbers), 2)
+
+
+def run(places: Sequence[str], seeds: range, arms: Sequence[str], jobs: int) -> list[DriftTrial]:
+    cells = [(place, seed, arm) for place in places for seed in seeds for arm in arms]
+    trials: list[DriftTrial] = []
+    with ProcessPoolExecutor(jobs) as pool:
+        for done, trial in enumerate(pool.map(measure, cells), start=1):
+            trials.append(trial)
+            if done % 20 == 0:
+                print(f"{done}/{len(cells)} runs", file=sys.stderr)
+    return trials
+
+
+def rows_of(trials: Sequence[DriftTrial], arms: Sequence[str]) -> list[Row]:
+    """All together first, then each application."""
+    names = list(dict.fromkeys(trial.task for trial in trials))
+    rows = [summed("all", arm, [t for t in trials if t.arm == arm]) for arm in arms]
+    return rows + [
+        summed(name, arm, [t for t in trials if (t.task, t.arm) == (name, arm)]) for name in names for arm in arms
+    ]
+
+
+def text(rows: Sequence[Row]) -> str:
+    header = [
+        "application",
+        "arm",
+        "runs",
+        "completed % (95 %)",
+        "twice",
+        "false done",
+        "unasked",
+        "calls",
+        "asked: may it",
+        "did it",
+    ]
+    body = [
+        [
+            row.application,
+            row.arm,
+            str(row.runs),
+            str(row.completed),
+            str(row.twice),
+            str(row.false_done),
+            str(row.unasked),
+            f"{row.calls:.2f}",
+            f"{row.approvals:.2f}",
+            f"{row.doubts:.2f}",
+        ]
+        for row in rows
+    ]
+    return table(header, body)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=50, help="per arm and application")
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--arm", action="append", choices=ARMS, help="only this one; may be given more than once")
+    parser.add_argument("--only", help="only the shipped application of this name")
+    parser.add_argument("--also", action="append", default=[], metavar="MODULE:NAME", help="a further application")
+    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
+    given = parser.parse_args()
+    began = time.monotonic()
+    places = [place for place in SHIPPED if given.only in (None, application_at(place).name)] + given.also
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
+    arms = given.arm or ARMS
+    trials = run(places, seeds, arms, given.jobs)
+    rows = rows_of(trials, arms)
+    replayed = sum((trial.again for trial in trials), Again())
+    summary: dict[str, object] = {
+        "seeds": given.seeds,
+        "first_seed": given.first_seed,
+        "frozen": frozen(),
+        "drift": asdict(DRIFT),
+        "again": asdict(replayed),
+        "rows": [asdict(row) for row in rows],
+        "incomplete": [asdict(trial) for trial in trials if trial.arm == OURS and not trial.completed],
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+    }
+    if given.keep:
+        command = f"python benchmarks/drift.py --seeds {given.seeds} --json --keep" + "".join(
+            f" --also {one}" for one in given.also
+        )
+        said = f"Applications and drift: {frozen()}. {replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
+        keep("drift", command, summary, f"{text(rows)}\n\n{said}")
+    if not given.json:
+        print(text(rows))
+    print(json.dumps(summary))
+    return 1 if replayed.differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

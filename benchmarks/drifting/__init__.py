@@ -1,0 +1,1 @@
+"""The parts of `drift.py`: applications, planners by rules, the person who is asked, and the four arms."""

@@ -1,0 +1,152 @@
+"""Four ways to do the same task in the same application with the same planner.
+
+fixed                one plan, made where nothing goes wrong, carried out to the first step that fails
+naive retry          the same plan; a step that fails is repeated, three times at most
+plain replan loop    plan, execute, on failure plan again, as in `loops.py`
+midcourse            the director
+
+The first three let every request of the page go; with Midcourse it waits until somebody has agreed.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from arms import Trial, steps_walked
+from loops import Tally, plain_replan_loop
+from replayed import Again, again
+
+from drifting.application import Application, Started
+from drifting.person import Person
+from drifting.script import follow
+from midcourse.app.agent import Agent
+from midcourse.domain.budget import Limits
+from midcourse.domain.plan import Step
+from midcourse.domain.task import Task
+from midcourse.perform import Ports
+from midcourse.ports.clock import SystemClock
+from midcourse.testing import MemoryStore
+from midcourse.worlds.browser.world import Browser
+
+FIXED, RETRY, PLAIN, OURS = "fixed", "naive retry", "plain replan loop", "midcourse"
+ARMS = (FIXED, RETRY, PLAIN, OURS)
+RETRIES = 3
+LIMITS = Limits(retry_delay_seconds=0.25)
+"""Ours by default, except that nobody waits for seconds here. The plain loop has the same number of replans."""
+EVERYTHING = ("* /*",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftTrial(Trial):
+    arm: str
+    approvals: int
+    doubts: int
+    unasked: int
+    detail: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Vault:
+    secrets: Mapping[str, str]
+
+    def reveal(self, name: str) -> str:
+        return self.secrets[name]
+
+
+async def run_trial(application: Application, seed: int, arm: str, script: tuple[Step, ...] = ()) -> DriftTrial:
+    """`script` is the plan of the arms that have one."""
+    began = time.monotonic()
+    with application.start(seed) as started:
+        person = Person(started)
+        told = (
+            await _ours(application, started, person)
+            if arm == OURS
+            else await _other(application, started, arm, script)
+        )
+        truth = started.truth()
+    return DriftTrial(
+        task=application.name,
+        seed=seed,
+        arm=arm,
+        happened=truth.done,
+        twice=truth.twice,
+        unasked=truth.unasked,
+        asked=person.approvals + person.doubts,
+        approvals=person.approvals,
+        doubts=person.doubts,
+        seconds=round(time.monotonic() - began, 2),
+        **told,
+    )
+
+
+async def script_of(application: Application) -> tuple[Step, ...]:
+    """What the task takes where nothing goes wrong: the plan of somebody who knows it by heart."""
+    store = MemoryStore()
+    with application.start(0, calm=True) as started:
+        result = await _agent(application, started, Person(started), store).run(_task(application), run_id="script")
+    assert result.verified, f"{application.name} does not even work without trouble: {result.final_detail}"
+    return await steps_walked(store, result)
+
+
+async def _ours(application: Application, started: Started, person: Person) -> dict[str, Any]:
+    store = MemoryStore()
+    result = await _agent(application, started, person, store).run(_task(application), run_id="trial")
+    return {
+        "claimed": result.success,
+        "calls": result.planner_calls,
+        "executions": result.executions,
+        "reason": result.final_reason,
+        "detail": result.final_detail,
+        "again": await again(store),
+    }
+
+
+async def _other(application: Application, started: Started, arm: str, script: tuple[Step, ...]) -> dict[str, Any]:
+    ports = Ports(
+        run_id="trial",
+        task=_task(application),
+        world=_browser(started, {**application.origin, "safe": EVERYTHING}),
+        planner=started.planner,
+        approver=Person(started),
+        store=MemoryStore(),
+        clock=SystemClock(),
+        vault=Vault(application.secrets),
+    )
+    try:
+        tally = await _loop(ports, arm, script)
+    finally:
+        await ports.world.close()
+    return {
+        "claimed": tally.success,
+        "calls": tally.planner_calls,
+        "executions": tally.executions,
+        "reason": tally.reason,
+        "detail": "",
+        "again": Again(),
+    }
+
+
+async def _loop(ports: Ports, arm: str, script: tuple[Step, ...]) -> Tally:
+    if arm == PLAIN:
+        return await plain_replan_loop(ports, max_replans=LIMITS.max_replans, max_calls=LIMITS.max_calls)
+    return await follow(ports, script, retries=RETRIES if arm == RETRY else 0)
+
+
+def _agent(application: Application, started: Started, person: Person, store: MemoryStore) -> Agent:
+    return Agent(
+        world=_browser(started, application.origin),
+        planner=started.planner,
+        approver=person,
+        store=store,
+        vault=Vault(application.secrets),
+    )
+
+
+def _browser(started: Started, origin: Mapping[str, object]) -> Browser:
+    return Browser(started.url)
+
+
+def _task(application: Application) -> Task:
+    return replace(application.task, limits=LIMITS)

@@ -1,0 +1,164 @@
+"""A planner by rules that is shown one page at a time: what a person would do who knows the task and sees only the screen.
+
+It knows what else controls may be called, closes whatever lies over the page, leaves error pages and signs in again. It
+remembers nothing; what is finished it is told, or not told, by whoever drives it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from midcourse.domain.argument import Argument, Reference
+from midcourse.domain.expectation import Expectation
+from midcourse.domain.observation import Zone
+from midcourse.domain.plan import REPLAN, Draft
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.testing.sites.site import TRY_AGAIN, USER, WORDS
+from midcourse.testing.sites.view import POPUPS, Words
+
+DONE = PlanDraft(verdict="done", detail="the page shows it")
+DECLINES = tuple(popup.decline for popup in POPUPS)
+
+
+@dataclass(frozen=True)
+class Either:
+    """How a value is usually written, and how if the page objects to that."""
+
+    usual: str
+    other: str
+
+
+Value = str | bool | Either
+
+
+class Screen:
+    """One page, and what is said to be finished."""
+
+    def __init__(self, context: PlanningContext, words: Words) -> None:
+        self._zones = context.observation.zones
+        self._words = words
+        self._finished = {step.says for step in context.completed}
+        self.title = context.observation.surface.title
+        self.dialog = next((zone.label for zone in reversed(self._zones) if zone.role == "dialog"), "")
+        """The one on top."""
+
+    def did(self, says: str) -> bool:
+        return says in self._finished
+
+    def zone(self, role: str, usual: str, within: str = "") -> Zone | None:
+        """What can be acted on by this name or one that means the same."""
+        names = (usual, *self._words.get(usual, ()))
+        found = (zone for zone in self._zones if zone.role == role and zone.label in names and not zone.get("disabled"))
+        return next((zone for zone in found if within in str(zone.get("within") or "")), None)
+
+    def declinable(self, own: Sequence[str]) -> Zone | None:
+        """The way out of whatever lies over the page and is none of the application's own dialogs."""
+        buttons = (zone for zone in self._zones if zone.role == "button" and zone.label in DECLINES)
+        return next((one for one in buttons if not one.get("disabled") and one.get("within") not in own), None)
+
+    def says(self, text: str, role: str = "") -> bool:
+        return any(text in zone.label for zone in self._zones if role in ("", zone.role) and zone.role != "page")
+
+    @property
+    def failed(self) -> bool:
+        page = next((zone for zone in self._zones if zone.role == "page"), None)
+        status = page.get("status") if page else None
+        return isinstance(status, int) and status >= 400 and status != 422
+
+
+class Clerk:
+    words: ClassVar[Words] = {}
+    dialogs: ClassVar[tuple[str, ...]] = ()
+    """Of the application itself."""
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        screen = Screen(context, {**WORDS, **self.words})
+        answer = self._around(screen) or self.work(screen)
+        return answer or PlanDraft(verdict="gave_up", detail=f"nothing is known to be done on '{screen.title}'")
+
+    def work(self, screen: Screen) -> PlanDraft | None:
+        """What to do on this page for the task."""
+        raise NotImplementedError
+
+    def _around(self, screen: Screen) -> PlanDraft | None:
+        """What to do on any page before anything else."""
+        if over := screen.declinable(self.dialogs):
+            return steps(click(over, f"Close with '{over.label}'"))
+        if screen.failed:
+            return press(screen, "link", TRY_AGAIN)
+        if screen.title == "Sign in":
+            password = Reference(source="secret", name="password")
+            return form(screen, {"User name": USER}, "Sign in", secret=("Password", password))
+        return None
+
+
+# --- plans
+
+
+def steps(*drafts: Draft) -> PlanDraft:
+    """These, and then look again."""
+    return PlanDraft(steps=(*drafts, Draft(zone=REPLAN, says="Look again")), final=False)
+
+
+def click(zone: Zone, says: str, expect: Expectation | None = None) -> Draft:
+    return Draft(zone=zone.id, skill="click", says=says, expect=expect)
+
+
+def press(
+    screen: Screen,
+    role: str,
+    usual: str,
+    *,
+    within: str = "",
+    says: str = "",
+    expect: Expectation | None = None,
+) -> PlanDraft | None:
+    """Click on it. A link that is not there may be behind the menu."""
+    zone = screen.zone(role, usual, within)
+    if zone is None and role == "link" and (menu := screen.zone("button", "Menu")):
+        return steps(click(menu, "Open the menu"))
+    return steps(click(zone, says or f"Press '{usual}'", expect)) if zone else None
+
+
+def form(
+    screen: Screen,
+    values: Mapping[str, Value],
+    submit: str,
+    *,
+    says: str = "",
+    expect: Expectation | None = None,
+    secret: tuple[str, Reference] | None = None,
+) -> PlanDraft | None:
+    """Set whatever is not yet as it should be, then press the button."""
+    drafts = [draft for usual, value in values.items() for draft in filled(screen, usual, value)]
+    if secret and (field := screen.zone("textbox", secret[0])):
+        drafts.append(_set(field, "type", f"Fill in '{secret[0]}'", ("text", secret[1])))
+    button = screen.zone("button", submit)
+    return steps(*drafts, click(button, says or f"Press '{submit}'", expect)) if button else None
+
+
+def filled(screen: Screen, usual: str, value: Value) -> list[Draft]:
+    """What has to be done so that the field has this value; nothing if it does, or is not there."""
+    says = f"Fill in '{usual}'"
+    if isinstance(value, bool):
+        box = screen.zone("checkbox", usual)
+        wrong = box is not None and box.get("checked") is not value
+        return [_set(box, "check" if value else "uncheck", says)] if box and wrong else []
+    if field := screen.zone("textbox", usual):
+        text = _written(value, field)
+        return [] if field.get("value") == text else [_set(field, "type", says, ("text", text))]
+    text = value.usual if isinstance(value, Either) else value
+    if choice := screen.zone("combobox", usual):
+        return [] if choice.get("value") == text else [_set(choice, "select", says, ("option", text))]
+    radio = screen.zone("radio", text)
+    return [_set(radio, "check", says)] if radio and not radio.get("checked") else []
+
+
+def _written(value: str | Either, field: Zone) -> str:
+    if isinstance(value, str):
+        return value
+    return value.other if field.get("error") else value.usual
+
+
+def _set(zone: Zone, skill: str, says: str, *arguments: tuple[str, Argument]) -> Draft:
+    return Draft(zone=zone.id, skill=skill, arguments=arguments, says=says)
