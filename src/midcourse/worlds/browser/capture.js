@@ -324,7 +324,7 @@ globalThis.midcourse ??= {};
     const group = groupName(element);
     if (group) around = { ...around, within: group };
     if (!around.told) {
-      if (READ.has(role)) around = tell(element, role, tidy(role === 'img' ? element.alt : textOf(element), LONG), around);
+      if (READ.has(role)) around = tell(element, role, tidy(role === 'img' ? (element.alt ?? element.getAttribute('aria-label') ?? '') : textOf(element), LONG), around);
       else if (!(tag === 'LABEL' && element.control) && ownText(element)) around = { ...tell(element, 'text', blockText(element), around), told: false, inline: true };
     }
     visitChildren(element, around);
