@@ -1,0 +1,234 @@
+"""The gate connects to allowed origins only, to the address it checked, and keeps what it refused."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from midcourse.worlds.browser.address import Ip
+from midcourse.worlds.browser.gate import Gate
+from midcourse.worlds.browser.http_head import HeadUnreadable, parse_head
+from midcourse.worlds.browser.origins import read_origins
+from tests.worlds.browser.site import Answer, Asked, Site
+
+
+class Client:
+    """Speaks to the gate as Chromium does, one connection at a time."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    async def ask(self, method: str, url: str, body: bytes = b"", *fields: str) -> tuple[int, bytes]:
+        lines = [f"{method} {url} HTTP/1.1", f"Host: {urlsplit(url).netloc}", *fields]
+        if body and not fields:
+            lines.append(f"Content-Length: {len(body)}")
+        await self.send("\r\n".join([*lines, "", ""]).encode() + body)
+        return await self.reply()
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def reply(self) -> tuple[int, bytes]:
+        async with asyncio.timeout(10):
+            head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+            length = head.partition("content-length: ")[2].partition("\r\n")[0]
+            return int(head.split(" ")[1]), await self.reader.readexactly(int(length or 0))
+
+
+@asynccontextmanager
+async def gate_for(site: Site, policy: dict[str, Any] | None = None, **more: Any) -> AsyncIterator[tuple[Gate, Client]]:
+    gate = Gate(read_origins(policy, site.url), **more)
+    where = urlsplit(await gate.open())
+    reader, writer = await asyncio.open_connection(where.hostname, where.port)
+    try:
+        yield gate, Client(reader, writer)
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        await gate.close()
+
+
+async def test_an_allowed_origin_is_reached_over_one_kept_connection() -> None:
+    async with Site({"/": "hello"}).served() as site, gate_for(site) as (gate, client):
+        answers = [await client.ask("GET", f"{site.url}/?n={n}") for n in range(5)]
+        assert answers == [(200, b"hello")] * 5
+        assert [asked.path for asked in site.asked] == [f"/?n={n}" for n in range(5)]
+        assert site.connections == 1
+        assert gate.refusals() == ()
+
+
+async def test_the_server_gets_nothing_that_was_meant_for_the_proxy_and_the_host_that_was_checked() -> None:
+    async with Site({"/": "hello"}).served() as site, gate_for(site) as (_, client):
+        await client.send(
+            f"GET {site.url}/ HTTP/1.1\r\nHost: attacker.example\r\nProxy-Connection: keep-alive\r\n"
+            f"Proxy-Authorization: x\r\nCookie: a=b\r\n\r\n".encode()
+        )
+        await client.reply()
+        assert dict(site.asked[0].fields) == {
+            "host": site.url.removeprefix("http://"),
+            "connection": "keep-alive",
+            "cookie": "a=b",
+        }
+
+
+async def test_nobody_else_is_reached_and_the_refusal_is_kept() -> None:
+    canary = Site({"/": "secret"})
+    async with Site({"/": "hello"}).served() as site, canary.served() as canary, gate_for(site) as (gate, client):
+        status, says = await client.ask("GET", f"{canary.url}/")
+        assert status == 403
+        assert b"is not in the policy file" in says
+        assert (await client.ask("POST", f"{canary.url}/", b"card=4111"))[0] == 403
+        status, _ = await client.ask("GET", f"{site.url}/")
+        assert status == 200, "a refusal leaves the connection in order"
+        assert [refusal.what for refusal in gate.refusals()] == [f"GET {canary.url}/", f"POST {canary.url}/"]
+        assert gate.refusals() == ()
+        assert (canary.connections, canary.received) == (0, 0)
+
+
+async def test_a_tunnel_leads_to_allowed_origins_only() -> None:
+    async with Site({"/": "hello"}).served() as site, Site().served() as canary, gate_for(site) as (gate, client):
+        await client.send(f"CONNECT {urlsplit(site.url).netloc} HTTP/1.1\r\n\r\n".encode())
+        assert await client.reply() == (200, b"")
+        assert await client.ask("GET", "/") == (200, b"hello")
+        async with gate_for(site) as (gate, client):
+            await client.send(f"CONNECT {urlsplit(canary.url).netloc} HTTP/1.1\r\n\r\n".encode())
+            assert (await client.reply())[0] == 403
+            assert gate.refusals()[0].what == f"CONNECT {urlsplit(canary.url).netloc}"
+        assert canary.connections == 0
+
+
+class Fickle:
+    """A name server that answers differently the second time."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+
+    async def __call__(self, host: str) -> Sequence[Ip]:
+        return (ip_address(self.answers.pop(0)),)
+
+
+async def test_a_name_is_resolved_once_for_each_connection_and_that_address_is_the_one_connected_to() -> None:
+    async with Site({"/": "hello"}).served() as site:
+        port = urlsplit(site.url).port
+        named = f"http://shop.example:{port}"
+        async with gate_for(site, {named: {"private": True}}, resolver=Fickle("127.0.0.1")) as (_, client):
+            assert await client.ask("GET", f"{named}/") == (200, b"hello")
+        async with gate_for(site, {named: {}}, resolver=Fickle("127.0.0.1")) as (gate, client):
+            assert (await client.ask("GET", f"{named}/"))[0] == 403
+            assert "leads to 127.0.0.1, which is not public" in gate.refusals()[0].why
+        assert site.connections == 1
+
+
+async def test_a_server_that_is_not_there_is_a_bad_gateway_and_no_refusal() -> None:
+    async with Site().served() as site, gate_for(site) as (gate, client):
+        gone = Site()
+        async with gone.served():
+            pass
+        async with gate_for(gone) as (gate, client):
+            assert (await client.ask("GET", f"{gone.url}/"))[0] == 502
+            assert gate.refusals() == ()
+
+
+# --- what is sent once
+
+
+async def test_a_post_that_a_server_swallowed_is_answered_so_that_no_browser_sends_it_again() -> None:
+    site = Site({"/": "hello", "/orders": Answer(hang_up=True)})
+    async with site.served(), gate_for(site) as (_, client):
+        await client.ask("GET", f"{site.url}/")
+        status, says = await client.ask("POST", f"{site.url}/orders", b"item=1")
+        assert (status, b"hung up without an answer" in says) == (502, True)
+        assert site.effects() == ["POST /orders"]
+
+
+async def test_a_post_gets_a_connection_of_its_own() -> None:
+    async with Site({"/": "hello", "/orders": "done"}).served() as site, gate_for(site) as (_, client):
+        await client.ask("GET", f"{site.url}/")
+        assert await client.ask("POST", f"{site.url}/orders", b"item=1") == (200, b"done")
+        assert site.connections == 2
+
+
+async def test_who_may_not_leave_is_refused_where_it_can_be_read() -> None:
+    def may_leave(method: str, url: str) -> bool:
+        return method == "GET"
+
+    async with Site({"/": "hello"}).served() as site, gate_for(site, may_leave=may_leave) as (gate, client):
+        assert (await client.ask("POST", f"{site.url}/", b"x=1"))[0] == 403
+        assert (await client.ask("GET", f"{site.url}/"))[0] == 200
+        assert [asked.method for asked in site.asked] == ["GET"]
+        assert gate.refusals()[0].why == "POST has to be allowed first"
+
+
+# --- where a request ends
+
+
+async def test_bodies_arrive_whole_and_are_never_taken_for_requests() -> None:
+    site = Site({"/": lambda asked: Answer(asked.body)})
+    smuggled = b"POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+    async with site.served(), gate_for(site) as (_, client):
+        assert await client.ask("POST", f"{site.url}/", smuggled * 5000) == (200, smuggled * 5000)
+        assert [asked.path for asked in site.asked] == ["/"]
+
+
+async def test_chunks_are_passed_on_as_they_are() -> None:
+    body = b"5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n"
+    async with Site({"/": "hello"}).served() as site, gate_for(site) as (_, client):
+        assert (await client.ask("POST", f"{site.url}/", body, "Transfer-Encoding: chunked"))[0] == 200
+        assert (await client.ask("GET", f"{site.url}/"))[0] == 200
+        assert [asked.body for asked in site.asked] == [body, b""]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "GET / HTTP/1.0",
+        "GET  / HTTP/1.1",
+        "get / HTTP/1.1",
+        "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2",
+        "GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked",
+        "GET / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked",
+        "GET / HTTP/1.1\r\nContent-Length: +1",
+        "GET / HTTP/1.1\r\nContent-Length : 1",
+        "GET / HTTP/1.1\r\n folded: 1",
+        "GET / HTTP/1.1\r\nx: a\nContent-Length: 1",
+        "GET / HTTP/1.1\r\nnothing",
+    ],
+)
+async def test_a_head_that_could_be_read_in_two_ways_is_refused(lines: str) -> None:
+    with pytest.raises(HeadUnreadable):
+        parse_head(f"{lines}\r\n\r\n".encode())
+    async with Site().served() as site, gate_for(site) as (_, client):
+        await client.send(lines.replace(" / ", f" {site.url}/ ").encode() + b"\r\n\r\n")
+        assert (await client.reply())[0] == 400
+        assert site.asked == []
+
+
+async def test_a_closed_gate_lets_nothing_out() -> None:
+    async with Site({"/": "hello"}).served() as site, gate_for(site) as (gate, client):
+        await client.ask("GET", f"{site.url}/")
+        await gate.close()
+        with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+            await client.ask("GET", f"{site.url}/")
+        assert len(site.asked) == 1
+
+
+async def test_a_slow_answer_holds_up_nobody_else() -> None:
+    released = asyncio.Event()
+
+    async def slow(asked: Asked) -> Answer:
+        await released.wait()
+        return Answer("at last")
+
+    async with Site({"/": "hello", "/slow": slow}).served() as site, gate_for(site) as (_, client):
+        waiting = asyncio.create_task(client.ask("GET", f"{site.url}/slow"))
+        async with gate_for(site) as (_, other):
+            assert await other.ask("GET", f"{site.url}/") == (200, b"hello")
+        released.set()
+        assert await waiting == (200, b"at last")
