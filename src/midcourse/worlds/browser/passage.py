@@ -75,7 +75,7 @@ class Passage:
             return True
         except OSError as trouble:
             await self._pass_body(head, None)
-            await self._answer(502, f"{address.origin} cannot be reached: {trouble}")
+            await self._answer(502, f"{head.target} cannot be reached: {trouble}")
             return True
         onward.unanswered = head.method
         onward.writer.write(head.onward(address.path, address.origin.partition("://")[2]))
