@@ -7,11 +7,24 @@ from dataclasses import dataclass, replace
 from http.cookiejar import CookieJar
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
-from urllib.request import HTTPCookieProcessor, Request, build_opener
+from urllib.request import HTTPCookieProcessor, build_opener
+from urllib.request import Request as Sent
 
 import pytest
 
-from midcourse.testing.sites import PASSWORD, STORMY, USER, Drift, Preferences, Reports, Shop, Site, Tickets, serve
+from midcourse.testing.sites import (
+    PASSWORD,
+    STORMY,
+    USER,
+    Drift,
+    Preferences,
+    Reports,
+    Request,
+    Shop,
+    Site,
+    Tickets,
+    serve,
+)
 from midcourse.testing.sites.drift import KINDS
 
 ORDER = {
@@ -38,19 +51,19 @@ class Visitor:
         self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
 
     def get(self, path: str) -> Page:
-        return self._send(Request(self._address + path))
+        return self._send(Sent(self._address + path))
 
     def get_json(self, path: str) -> Page:
-        return self._send(Request(self._address + path, headers={"Accept": "application/json"}))
+        return self._send(Sent(self._address + path, headers={"Accept": "application/json"}))
 
     def post(self, path: str, form: Mapping[str, str]) -> Page:
-        return self._send(Request(self._address + path, data=urlencode(form).encode()))
+        return self._send(Sent(self._address + path, data=urlencode(form).encode()))
 
     def post_json(self, path: str, values: Mapping[str, str]) -> Page:
         headers = {"Content-Type": "application/json"}
-        return self._send(Request(self._address + path, data=json.dumps(values).encode(), headers=headers))
+        return self._send(Sent(self._address + path, data=json.dumps(values).encode(), headers=headers))
 
-    def _send(self, request: Request) -> Page:
+    def _send(self, request: Sent) -> Page:
         try:
             answer = self._opener.open(request, timeout=10)
         except HTTPError as error:
@@ -167,6 +180,15 @@ def test_a_strict_site_says_what_is_wrong_and_undoes_a_choice():
     assert "Write the date like 31.12.2026." in page.text
     assert "<option selected>Standard</option>" in page.text
     assert ordered(Drift(strict=1.0), "14.09.2026")[0].effects[0].values["date"] == "2026-09-14"
+
+
+def test_a_slow_site_takes_longest_to_confirm_what_it_stored():
+    shop = Shop(drift=Drift(slow=1.0, slow_seconds=1.5, slow_to_confirm_seconds=6.0))
+    login = Request(method="POST", path="/login", form={"user": USER, "password": PASSWORD})
+    session = shop.answer(login).session
+    shop._basket["desk-lamp"] = 1
+    assert shop.answer(Request(method="GET", path="/checkout", session=session)).seconds == 1.5
+    assert shop.answer(Request(method="POST", path="/orders", form=ORDER, session=session)).seconds == 6.0
 
 
 def test_an_expired_session_asks_for_signing_in_and_stores_nothing():

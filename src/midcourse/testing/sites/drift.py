@@ -43,7 +43,10 @@ class Drift:
     strict: float = 0.0
     """A field is to be written otherwise than usual; the form comes back with what is wrong, and with a choice undone."""
 
+    # how long it takes
     slow_seconds: float = 1.5
+    slow_to_confirm_seconds: float = 6.0
+    """Of a slow answer to what was stored: longer than anybody waits, with the same form and its live button on the screen."""
 
     def __post_init__(self) -> None:
         for kind in KINDS:
@@ -63,7 +66,7 @@ class Drift:
         return blake2b(json.dumps(asdict(self), sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-KINDS = tuple(field.name for field in fields(Drift) if field.name != "slow_seconds")
+KINDS = tuple(field.name for field in fields(Drift) if not field.name.endswith("_seconds"))
 
 CALM = Drift()
 
@@ -100,6 +103,8 @@ class Chance:
         digest = blake2b(f"{self._seed} {what} {count}".encode(), digest_size=8).digest()
         return int.from_bytes(digest) / _LARGEST
 
-    def delay(self) -> float:
+    def delay(self, *, stored: bool) -> float:
         """How many seconds the next answer takes."""
-        return self._drift.slow_seconds if self.due("slow") else 0.0
+        if not self.due("slow"):
+            return 0.0
+        return self._drift.slow_to_confirm_seconds if stored else self._drift.slow_seconds

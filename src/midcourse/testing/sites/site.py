@@ -86,8 +86,11 @@ class Site:
 
     def answer(self, request: Request) -> Response:
         with self._lock:
+            before = len(self._effects)
             response = self._answer(request)
-            return replace(response, seconds=0.0 if _polls(request) else self._chance.delay())
+            if _polls(request):
+                return response
+            return replace(response, seconds=self._chance.delay(stored=len(self._effects) > before))
 
     def _answer(self, request: Request) -> Response:
         if request.path == "/login":
