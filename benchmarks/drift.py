@@ -5,7 +5,7 @@
 Four applications that we ship for this (`midcourse.testing.sites`) are served on loopback and used in a real Chromium: a shop,
 a ticket system, settings in nested dialogs, a report generator. Chance, by seed, brings pop-ups, renamed and moved controls,
 expired sessions, slow and failing requests, forms that are rejected, orders that are stored and answered with a 504 or with
-nothing at all. The arms are in `drifting/arms.py`; all have the same planner, which sees zones and nothing else.
+nothing at all. The arms are in `drifting/trial.py`; all have the same planner, which sees zones and nothing else.
 
 completed    success was reported, and the application's own record has all that the task asks for
 twice        runs in which an effect that must happen once happened more often
@@ -37,8 +37,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drifting.application import Application
-from drifting.arms import ARMS, FIXED, OURS, RETRY, DriftTrial, run_trial, script_of
 from drifting.site import DRIFT, frozen
+from drifting.trial import ARMS, FIXED, OURS, RETRY, DriftTrial, run_trial, script_of
 from replayed import Again
 from report import Share, keep, machine, table
 

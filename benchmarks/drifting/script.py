@@ -23,23 +23,24 @@ async def follow(ports: Ports, script: Sequence[Step], *, retries: int) -> Tally
     tally = Tally(planner_calls=1)
     await ports.world.open()
     for step in script:
-        for attempt in range(1 + retries):
-            if attempt:
-                await ports.clock.sleep(PAUSE)
-            outcome = await _carry_out(ports, step, back=attempt > 0)
-            tally.executions += 1
+        outcome = await _carry_out(ports, step)
+        tally.executions += 1
+        for _ in range(retries):
             if outcome.status == "ok":
                 break
-        else:
+            await ports.clock.sleep(PAUSE)
+            outcome = await _carry_out(ports, step, again=True)
+            tally.executions += 1
+        if outcome.status != "ok":
             return tally.ended(outcome.reason)
     return tally.ended("plan", success=True)
 
 
-async def _carry_out(ports: Ports, step: Step, *, back: bool) -> Outcome:
-    """`back`: if what it acts on is no longer there, go back to where it was."""
+async def _carry_out(ports: Ports, step: Step, *, again: bool = False) -> Outcome:
+    """If it is repeated and what it acts on is no longer there, go back to where it was."""
     seen = await ports.world.observe()
     zone = _zone(step, seen)
-    if zone is None and back:
+    if zone is None and again:
         await _act(ports, replace(step, skill="go_back", zone=GLOBAL, arguments=()), GLOBAL)
         seen = await ports.world.observe()
         zone = _zone(step, seen)
