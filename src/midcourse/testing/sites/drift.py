@@ -89,7 +89,7 @@ STORMY = Drift(
 class Chance:
     """Draws whether trouble is due, opportunity by opportunity."""
 
-    def __init__(self, drift: Drift, seed: int) -> None:
+    def __init__(self, drift: Drift, seed: str) -> None:
         self._drift = drift
         self._seed = seed
         self._counts: dict[str, int] = {}

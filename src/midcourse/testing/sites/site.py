@@ -44,7 +44,7 @@ class Site:
     """Fields that a form which comes back has lost."""
 
     def __init__(self, *, seed: int = 0, drift: Drift = CALM) -> None:
-        self._chance = Chance(drift, seed)
+        self._chance = Chance(drift, f"{type(self).__name__} {seed}")
         self._effects: list[Effect] = []
         self._signed_in: set[str] = set()
         self._sessions = 0
