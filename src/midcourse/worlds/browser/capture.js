@@ -4,11 +4,11 @@ globalThis.midcourse ??= {};
   const SHORT = 200, LONG = 1000, MOST_OPTIONS = 100;
   const UNSEEN = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'TITLE', 'OPTION', 'OPTGROUP', 'DATALIST', 'PARAM', 'SOURCE', 'TRACK', 'defs', 'script', 'style', 'symbol', 'title']);
   const INLINE = new Set(['A', 'ABBR', 'B', 'BDI', 'BDO', 'BR', 'CITE', 'CODE', 'DEL', 'DFN', 'EM', 'FONT', 'I', 'INS', 'KBD', 'LABEL', 'MARK', 'Q', 'S', 'SAMP', 'SMALL', 'SPAN', 'STRONG', 'SUB', 'SUP', 'TIME', 'TT', 'U', 'VAR', 'WBR']);
-  const BLOCKS = 'p,div,ul,ol,dl,table,form,fieldset,h1,h2,h3,h4,h5,h6,article,section';
   const ACTED_ON = new Set(['button', 'link', 'textbox', 'searchbox', 'checkbox', 'radio', 'combobox', 'listbox', 'option', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'switch', 'slider', 'spinbutton', 'treeitem', 'file', 'clickable']);
   const READ = new Set(['heading', 'alert', 'status', 'cell', 'img']);
   const NAMED_BY_FIELD = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'file']);
   const CONTROLS = 'a[href],button,input,select,textarea,summary,[onclick],[role=button],[role=link],[role=option],[role=tab],[role=menuitem]';
+  const NO_CELL = `${CONTROLS},p,div,ul,ol,dl,table,form,fieldset,h1,h2,h3,h4,h5,h6,article,section`; // a page laid out as a table
   const ALIASES = { alertdialog: 'dialog', gridcell: 'cell', columnheader: 'cell', rowheader: 'cell', image: 'img', log: 'status' };
   const INPUTS = { button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox', radio: 'radio', range: 'slider', number: 'spinbutton', search: 'searchbox', file: 'file', hidden: '' };
   const TELLING_TYPES = new Set(['password', 'date', 'time', 'datetime-local', 'month', 'week', 'color']);
@@ -130,7 +130,7 @@ globalThis.midcourse ??= {};
       case 'TEXTAREA': return 'textbox';
       case 'SELECT': return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
       case 'H1': case 'H2': case 'H3': case 'H4': case 'H5': case 'H6': return 'heading';
-      case 'TD': case 'TH': return element.querySelector(BLOCKS) ? '' : 'cell';
+      case 'TD': case 'TH': return element.querySelector(NO_CELL) ? '' : 'cell';
       case 'IMG': return element.alt ? 'img' : '';
       case 'OUTPUT': return 'status';
       case 'DIALOG': return 'dialog';
@@ -348,6 +348,8 @@ globalThis.midcourse ??= {};
     if (getComputedStyle(element).visibility === 'visible') emit(element, role, label, around, statesOf(element, role, around));
     if (element.firstElementChild || element.shadowRoot) visitChildren(element, { ...around, told: true, named: role !== 'clickable' });
   };
+
+  midcourse.title = () => JSON.stringify(document.title);
 
   midcourse.look = (first) => {
     next = Math.max(next, first);

@@ -1,6 +1,8 @@
 """What is on the page, as zones: the scripts in all of its frames are asked, and the answers put together."""
 
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -32,7 +34,7 @@ class Capture:
 
     async def look(self, tabs: Tabs) -> Scene:
         tab = tabs.front
-        around = (*_others(tabs), *_files(tabs.downloads))
+        around = (*[await _other(one) for one in tabs.others], *(_file(one) for one in tabs.downloads))
         if tab.dialog is not None:
             return _scene(tab, tabs, tab.page.url, [*_dialog(tab), *around], [])
         try:
@@ -42,15 +44,14 @@ class Capture:
         return _scene(tab, tabs, seen.title, [*seen.zones, *around], seen.print)
 
     async def text(self, tab: Tab) -> str:
-        """Everything that can be read on it, a line for each zone."""
+        """Everything that can be read on it, a line for each label and each state."""
         seen = await tab.doing(self._page(tab.frames))
-        return "\n".join([seen.title, *(line for zone in seen.zones for line in _lines(zone))])
+        return "\n".join((seen.title, *_lines(seen.zones)))
 
     async def _page(self, frames: Frames) -> "_Seen":
         for _ in range(2):
             try:
-                for frame in frames.inner:
-                    await frames.own(frame)
+                await frames.meet()
                 return await self._frame(frames, frames.main, 0, 0)
             except Gone:  # another document came meanwhile
                 continue
@@ -127,6 +128,7 @@ def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
         ("tabs", len(tabs)),
         ("error", tab.trouble or None),
         ("crashed", tab.crashed or None),
+        ("closed", tab.page.is_closed() or None),
     )
     return tuple((name, value) for name, value in said if value is not None)
 
@@ -139,14 +141,12 @@ def _dialog(tab: Tab) -> tuple[Zone, ...]:
     return (Zone(id="dialog", role="dialog", label=dialog.message or "Leave this page?", state=state),)
 
 
-def _others(tabs: Tabs) -> tuple[Zone, ...]:
-    return tuple(
-        Zone(id=f"tab{tab.number}", role="tab", label=tab.page.url, state=(("selected", False),)) for tab in tabs.others
-    )
-
-
-def _files(downloads: list[Arrived]) -> tuple[Zone, ...]:
-    return tuple(_file(one) for one in downloads)
+async def _other(tab: Tab) -> Zone:
+    """A tab behind the one in front, by its title if it can be asked."""
+    title = ""
+    with suppress(Gone, Interrupted):
+        title = await tab.doing(tab.frames.ask("title"))
+    return Zone(id=f"tab{tab.number}", role="tab", label=title or tab.page.url, state=(("href", tab.page.url),))
 
 
 def _file(one: Arrived) -> Zone:
@@ -155,5 +155,11 @@ def _file(one: Arrived) -> Zone:
     return Zone(id=f"download{one.number}", role="download", label=one.name, state=tuple(state))
 
 
-def _lines(zone: Zone) -> tuple[str, ...]:
-    return (zone.label, *(value for _, value in zone.state if isinstance(value, str)))
+def _lines(zones: Iterable[Zone]) -> Iterable[str]:
+    for zone in zones:
+        yield zone.label
+        yield from (value for _, value in zone.state if isinstance(value, str))
+
+
+def shows(scene: Scene, text: str) -> bool:
+    return any(text in line for line in (scene.surface.title, *_lines(scene.zones)))

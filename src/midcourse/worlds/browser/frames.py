@@ -2,16 +2,17 @@
 
 import asyncio
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
+    from playwright.async_api import Frame, Page
 
 _WORLD = "midcourse"
-_SCRIPTS = ("watch.js", "capture.js", "reach.js")
+_SCRIPTS = ("watch.js", "capture.js", "reach.js", "fields.js")
 _PATIENCE = 5.0
 """Seconds that a document gets to come into being after the one before it is gone."""
 
@@ -29,37 +30,39 @@ class Gone(Exception):
 class Context:
     """Where our scripts run in one document. Numbers are used again by other processes, `unique` never is."""
 
+    cdp: Any
+    """Playwright leaves the types of its session open."""
     number: int
     unique: str
 
+    async def send(self, method: str, **parameters: Any) -> dict[str, Any]:
+        from playwright.async_api import Error
+
+        try:
+            return await self.cdp.send(method, parameters)
+        except Error as error:
+            raise Gone(error.message) from error
+
 
 class Frames:
-    """Of one page. A frame is known by the id that Chromium has for it; `main` is the outermost one."""
+    """Of one page. A frame is known by the id that Chromium has for it; `main` is the outermost one.
+
+    A frame of another site lives in a process of its own, which Chromium speaks about in a session of its own.
+    """
 
     def __init__(self, page: "Page") -> None:
         self._page = page
-        self._cdp: Any = None  # Playwright leaves the types of its session open
         self._contexts: dict[str, Context] = {}
         self._parents: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._owned: set[tuple[str, str]] = set()
+        self._tried: dict[Frame, str] = {}
         self._came = asyncio.Event()
         self.main = ""
 
     async def begin(self) -> None:
         """From here on every document of the page has our scripts, those that are there already too."""
-        cdp: Any = await self._page.context.new_cdp_session(self._page)
-        self._cdp = cdp
-        cdp.on("Runtime.executionContextCreated", self._created)
-        cdp.on("Runtime.executionContextDestroyed", self._destroyed)
-        cdp.on("Runtime.executionContextsCleared", self._cleared)
-        cdp.on("Page.frameAttached", self._attached)
-        cdp.on("Page.frameDetached", self._detached)
-        for domain in ("Page", "DOM", "Runtime"):
-            await cdp.send(f"{domain}.enable")
-        self._learn((await cdp.send("Page.getFrameTree"))["frameTree"])
-        source = {"source": script(*_SCRIPTS), "worldName": _WORLD, "runImmediately": True}
-        await cdp.send("Page.addScriptToEvaluateOnNewDocument", source)
+        self.main = await self._listen(self._page)
 
     def name_of(self, frame: str) -> str:
         """What the ids of its zones begin with: nothing for the main one, `f1`, `f2`, … for others."""
@@ -75,42 +78,68 @@ class Frames:
         return self._parents.get(frame, "")
 
     @property
-    def inner(self) -> tuple[str, ...]:
-        """Those inside others that have a document now."""
-        return tuple(frame for frame in self._contexts if frame != self.main)
+    def all(self) -> tuple[str, ...]:
+        """Those that have a document now."""
+        return tuple(self._contexts)
 
     async def ask(self, function: str, *arguments: object, frame: str = "") -> Any:
         """What `midcourse.<function>` answers there, out of its JSON if it is text. Raises `Gone`."""
         context = await self._context(frame or self.main)
         words = ", ".join(json.dumps(one) for one in arguments)
-        asked = {
-            "expression": f"midcourse.{function}({words})",
-            "uniqueContextId": context.unique,
-            "returnByValue": True,
-            "userGesture": False,
-        }
-        answer = await self._send("Runtime.evaluate", asked)
+        answer = await context.send(
+            "Runtime.evaluate",
+            expression=f"midcourse.{function}({words})",
+            uniqueContextId=context.unique,
+            returnByValue=True,
+        )
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{function}: {answer['exceptionDetails'].get('exception', {}).get('description')}")
         value = answer["result"].get("value")
         return json.loads(value) if isinstance(value, str) else value
 
-    async def own(self, frame: str) -> None:
+    async def ask_all(self, function: str, *arguments: object) -> list[Any]:
+        """The same of every document; those that are gone meanwhile say nothing."""
+        answers = await asyncio.gather(
+            *(self.ask(function, *arguments, frame=frame) for frame in self.all), return_exceptions=True
+        )
+        for answer in answers:
+            if isinstance(answer, BaseException) and not isinstance(answer, Gone):
+                raise answer
+        return [answer for answer in answers if not isinstance(answer, BaseException)]
+
+    async def give_file(self, frame: str, number: int, path: str) -> None:
+        context = await self._context(frame)
+        expression = f"midcourse.element({number})"
+        found = await context.send("Runtime.evaluate", expression=expression, uniqueContextId=context.unique)
+        await context.send("DOM.setFileInputFiles", files=[path], objectId=found["result"]["objectId"])
+
+    async def meet(self) -> None:
+        """Get to know the frames that came since: those of other sites, and which element shows which frame."""
+        for frame in self._page.frames[1:]:
+            if self._tried.get(frame) != frame.url:
+                self._tried[frame] = frame.url
+                await self._listen_apart(frame)
+        for frame in self.all:
+            if frame != self.main:
+                with suppress(Gone):
+                    await self._own(frame)
+
+    async def _own(self, frame: str) -> None:
         """Let the script in the parent know which of its elements shows this frame."""
         context = self._contexts.get(self.parent_of(frame))
         if context is None or (frame, context.unique) in self._owned:
             return
-        with suppress(Gone):
-            owner = await self._send("DOM.getFrameOwner", {"frameId": frame})
-            node = {"backendNodeId": owner["backendNodeId"], "executionContextId": context.number}
-            element = await self._send("DOM.resolveNode", node)
-            call = {
-                "functionDeclaration": "function (name) { midcourse.owns(this, name); }",
-                "objectId": element["object"]["objectId"],
-                "arguments": [{"value": self.name_of(frame)}],
-            }
-            await self._send("Runtime.callFunctionOn", call)
-            self._owned.add((frame, context.unique))
+        owner = await context.send("DOM.getFrameOwner", frameId=frame)
+        node = await context.send(
+            "DOM.resolveNode", backendNodeId=owner["backendNodeId"], executionContextId=context.number
+        )
+        await context.send(
+            "Runtime.callFunctionOn",
+            functionDeclaration="function (name) { midcourse.owns(this, name); }",
+            objectId=node["object"]["objectId"],
+            arguments=[{"value": self.name_of(frame)}],
+        )
+        self._owned.add((frame, context.unique))
 
     async def _context(self, frame: str) -> Context:
         try:
@@ -122,41 +151,62 @@ class Frames:
             raise Gone(f"frame {frame} has no document") from None
         return self._contexts[frame]
 
-    async def _send(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    # --- what Chromium tells
+
+    async def _listen_apart(self, frame: "Frame") -> None:
         from playwright.async_api import Error
 
-        try:
-            return await self._cdp.send(method, parameters)
-        except Error as error:
-            raise Gone(error.message) from error
+        with suppress(Error):  # it lives in the same process as the frame around it, or is gone
+            await self._listen(frame)
 
-    # --- what Chromium tells
+    async def _listen(self, where: "Page | Frame") -> str:
+        """The id of the outermost frame there."""
+        cdp: Any = await self._page.context.new_cdp_session(where)
+
+        def created(event: dict[str, Any]) -> None:
+            self._created(cdp, event["context"])
+
+        def ended(*_: object) -> None:
+            self._drop(frame for frame, context in self._contexts.items() if context.cdp is cdp)
+
+        cdp.on("Runtime.executionContextCreated", created)
+        cdp.on("Runtime.executionContextDestroyed", self._destroyed)
+        cdp.on("Runtime.executionContextsCleared", ended)
+        cdp.on("close", ended)
+        cdp.on("Page.frameAttached", self._attached)
+        cdp.on("Page.frameDetached", self._detached)
+        for domain in ("Page", "DOM", "Runtime"):
+            await cdp.send(f"{domain}.enable")
+        tree = (await cdp.send("Page.getFrameTree"))["frameTree"]
+        self._learn(tree)
+        source = {"source": script(*_SCRIPTS), "worldName": _WORLD, "runImmediately": True}
+        await cdp.send("Page.addScriptToEvaluateOnNewDocument", source)
+        return tree["frame"]["id"]
 
     def _learn(self, tree: dict[str, Any]) -> None:
         frame = tree["frame"]
         if parent := frame.get("parentId"):
             self._parents[frame["id"]] = parent
-        else:
-            self.main = frame["id"]
         for child in tree.get("childFrames", ()):
             self._learn(child)
 
-    def _created(self, event: dict[str, Any]) -> None:
-        context = event["context"]
+    def _created(self, cdp: Any, context: dict[str, Any]) -> None:
         if context["name"] == _WORLD:
-            self._contexts[context["auxData"]["frameId"]] = Context(number=context["id"], unique=context["uniqueId"])
+            made = Context(cdp=cdp, number=context["id"], unique=context["uniqueId"])
+            self._contexts[context["auxData"]["frameId"]] = made
             self._came.set()
 
     def _destroyed(self, event: dict[str, Any]) -> None:
         unique = event["executionContextUniqueId"]
-        for frame in [frame for frame, context in self._contexts.items() if context.unique == unique]:
-            del self._contexts[frame]
+        self._drop(frame for frame, context in self._contexts.items() if context.unique == unique)
 
-    def _cleared(self, _event: object = None) -> None:
-        self._contexts.clear()
+    def _drop(self, frames: Iterable[str]) -> None:
+        for frame in list(frames):
+            del self._contexts[frame]
 
     def _attached(self, event: dict[str, Any]) -> None:
         self._parents[event["frameId"]] = event["parentFrameId"]
 
     def _detached(self, event: dict[str, Any]) -> None:
-        self._contexts.pop(event["frameId"], None)
+        if event.get("reason") != "swap":
+            self._contexts.pop(event["frameId"], None)

@@ -1,17 +1,21 @@
 """Hands: how a zone is touched, with real mouse and keyboard. What is in the way is said, and never hit instead."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any, Literal
 
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import failed, no_effect
-from midcourse.worlds.browser.tabs import Tab
+from midcourse.worlds.browser.frames import Gone
+from midcourse.worlds.browser.tabs import Interrupted, Tab
 
 _ELEMENT = re.compile(r"(f\d+)?e(\d+)")
 _TYPED = 200
 """Longer texts are pasted in: no handler needs thousands of key strokes."""
+_CHOOSER_SECONDS = 5.0
 
 
 class Unreached(Exception):
@@ -35,36 +39,34 @@ class Hands:
         frame, number = self._element(zone)
         return await self._tab.doing(self._tab.frames.ask(function, number, *arguments, frame=frame))
 
-    async def point(self, zone: Zone) -> tuple[float, float]:
-        """Where on the page the zone can be touched, scrolled into view."""
-        frame, number = self._element(zone)
-        frames = self._tab.frames
-        place = await self._tab.doing(frames.ask("reach", number, frame=frame))
-        _check(zone, place)
-        while frame != frames.main:
-            name, frame = frames.name_of(frame), frames.parent_of(frame)
-            place = await self._tab.doing(frames.ask("throughFrame", name, place["x"], place["y"], frame=frame))
-            _check(zone, place)
-        return place["x"], place["y"]
+    async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", times: int = 1) -> None:
+        """If something came in the way at the last moment, it did not notice, and there is one more try."""
+        try:
+            await self._click(zone, button, times)
+        except Unreached as missed:
+            if missed.outcome.reason != "missed":
+                raise
+            await self._click(zone, button, times)
 
-    async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", count: int = 1) -> None:
-        x, y = await self.point(zone)
-        await self._tab.doing(self._mouse.click(x, y, button=button, click_count=count))
+    async def _click(self, zone: Zone, button: Literal["left", "right"], times: int) -> None:
+        async with self._touching(zone) as (x, y):
+            await self._tab.doing(self._mouse.click(x, y, button=button, click_count=times))
 
     async def hover(self, zone: Zone) -> None:
-        x, y = await self.point(zone)
-        await self._tab.doing(self._mouse.move(x, y))
+        async with self._touching(zone) as (x, y):
+            await self._tab.doing(self._mouse.move(x, y))
 
-    async def drag(self, zone: Zone, to: Zone) -> None:
-        """In small moves, since many pages look at the way and not only at the end."""
-        x, y = await self.point(zone)
-        await self._tab.doing(self._mouse.move(x, y))
-        await self._tab.doing(self._mouse.down())
-        try:
-            x, y = await self.point(to)
-            await self._tab.doing(self._mouse.move(x, y, steps=12))
-        finally:
-            await self._tab.doing(self._mouse.up())
+    async def drag(self, zone: Zone, to: Zone | None, right: float, down: float) -> None:
+        """To the other zone, or by so many pixels. In small moves: many pages look at the way, not only at its end."""
+        async with self._touching(zone) as (x, y):
+            await self._tab.doing(self._mouse.move(x, y))
+            await self._tab.doing(self._mouse.down())
+            try:
+                if to is not None:
+                    x, y = await self._middle(to)
+                await self._tab.doing(self._mouse.move(x + right, y + down, steps=12))
+            finally:
+                await self._tab.doing(self._mouse.up())
 
     async def write(self, zone: Zone, text: str) -> Outcome | None:
         """In place of what the field contains."""
@@ -75,13 +77,13 @@ class Hands:
             return failed("wrong_target", f"{zone.role} '{zone.label}' takes no text")
         if "readonly" in before:
             return failed("disabled", f"{zone.role} '{zone.label}' is read-only")
-        if "set" not in before:
-            await self._enter(text)
-        after = await self.ask("content", zone)
-        if after == before["content"] != text and "set" not in before:
-            return no_effect(f"{zone.role} '{zone.label}' did not take it")
-        if "set" in before and before["content"] != text:
-            return failed("refused", f"{zone.role} '{zone.label}' ({zone.get('type')}) does not take '{text}'")
+        if "set" in before:
+            refused = failed("refused", f"{zone.role} '{zone.label}' ({zone.get('type')}) does not take '{text}'")
+            return refused if before["content"] != text else None
+        await self._enter(text)
+        with suppress(Gone):  # such as one that leaves the page by itself once it is full
+            if await self.ask("content", zone) == before["content"] != text:
+                return no_effect(f"{zone.role} '{zone.label}' did not take it")
         return None
 
     async def _enter(self, text: str) -> None:
@@ -93,24 +95,29 @@ class Hands:
             await self._tab.doing(self._keyboard.type(text))
 
     async def press(self, keys: str, zone: Zone | None = None) -> Outcome | None:
-        """`Enter`, `Control+A`; several in a row with spaces between them."""
+        """`Enter`, `Control+A`; several in a row with spaces between them. Without a zone: where the focus is."""
+        from playwright.async_api import Error
+
         if zone is not None:
-            await self.point(zone)
             await self.ask("focus", zone)
         for key in keys.split():
             try:
                 await self._tab.doing(self._keyboard.press(key))
-            except ValueError as unknown:
-                return failed("bad_arguments", f"press: {unknown}")
+            except Error as error:
+                if "Unknown key" not in error.message:
+                    raise
+                return failed("bad_arguments", f"there is no key '{key}'")
         return None
 
     async def choose(self, zone: Zone, options: Sequence[str]) -> Outcome | None:
-        await self.point(zone)
-        answer = await self.ask("choose", zone, list(options))
+        """Exactly these, in a list of the browser's own."""
+        async with self._touching(zone):
+            answer = await self.ask("choose", zone, list(options))
         if "wrong" in answer:
             return failed("wrong_target", f"{zone.role} '{zone.label}' has no options to select")
         if "missing" in answer:
-            return failed("no_such_option", f"'{zone.label}' has no option {answer['missing']}")
+            wanted = " | ".join(answer["missing"])
+            return failed("no_such_option", f"'{zone.label}' does not have '{wanted}'; it has {zone.get('options')}")
         return None
 
     async def set_checked(self, zone: Zone, wanted: bool) -> Outcome | None:
@@ -120,9 +127,63 @@ class Hands:
         if now == wanted:
             return None
         await self.click(zone)
-        if await self.ask("checked", zone) == wanted:
+        with suppress(Gone):
+            if await self.ask("checked", zone) != wanted:
+                return no_effect(f"{zone.role} '{zone.label}' stays {'checked' if now else 'unchecked'}")
+        return None
+
+    async def upload(self, zone: Zone, path: Path) -> Outcome | None:
+        """Into a file field, or by way of the chooser that a click on it opens."""
+        from playwright.async_api import TimeoutError as TimedOut
+
+        frame, number = self._element(zone)
+        if await self.ask("isFileField", zone):
+            await self._tab.doing(self._tab.frames.give_file(frame, number, str(path)))
             return None
-        return no_effect(f"{zone.role} '{zone.label}' stays {'checked' if now else 'unchecked'}")
+        try:
+            async with self._tab.page.expect_file_chooser(timeout=1000 * _CHOOSER_SECONDS) as chooser:
+                await self.click(zone)
+            await (await chooser.value).set_files(path)
+        except TimedOut:
+            return failed("wrong_target", f"{zone.role} '{zone.label}' asks for no file")
+        return None
+
+    async def scroll(self, zone: Zone, right: float, down: float) -> Outcome | None:
+        if zone.role == "page":
+            moved = await self._tab.doing(self._tab.frames.ask("scroll", 0, right, down))
+        else:
+            moved = await self.ask("scroll", zone, right, down)
+        return None if moved else no_effect("there is nothing further in that direction")
+
+    async def read(self, zone: Zone) -> str:
+        """All of its text, or of the page's."""
+        if _ELEMENT.fullmatch(zone.id):
+            return await self.ask("read", zone)
+        return await self._tab.doing(self._tab.frames.ask("read", 0)) if zone.role == "page" else zone.label
+
+    # --- where it is
+
+    @asynccontextmanager
+    async def _touching(self, zone: Zone) -> AsyncGenerator[tuple[float, float]]:
+        """Where on the page it can be touched, scrolled into view. Inside, no click reaches anything else."""
+        frames = self._tab.frames
+        frame, number = self._element(zone)
+        guarded = [frame]
+        place = _checked(zone, await self._tab.doing(frames.ask("reach", number, frame=frame)))
+        while frame != frames.main:
+            name, frame = frames.name_of(frame), frames.parent_of(frame)
+            guarded.append(frame)
+            through = frames.ask("throughFrame", name, place["x"], place["y"], frame=frame)
+            place = _checked(zone, await self._tab.doing(through))
+        yield place["x"], place["y"]
+        for frame in guarded:
+            with suppress(Gone, Interrupted):
+                if hit := await self._tab.doing(frames.ask("release", frame=frame)):
+                    raise Unreached(failed("missed", f"{hit} came in the way of {zone.role} '{zone.label}'"))
+
+    async def _middle(self, zone: Zone) -> tuple[float, float]:
+        async with self._touching(zone) as point:
+            return point
 
     def _element(self, zone: Zone) -> tuple[str, int]:
         found = _ELEMENT.fullmatch(zone.id)
@@ -134,13 +195,14 @@ class Hands:
         return frame, int(found[2])
 
 
-def _check(zone: Zone, place: dict[str, Any]) -> None:
+def _checked(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:
     if "gone" in place:
         raise Unreached(_gone(zone))
     if "disabled" in place:
         raise Unreached(failed("disabled", f"{zone.role} '{zone.label}' is disabled"))
     if "covered" in place:
         raise Unreached(failed("covered", f"{zone.role} '{zone.label}' is covered by {place['covered']}"))
+    return place
 
 
 def _gone(zone: Zone) -> Outcome:

@@ -1,10 +1,15 @@
-"""When is a page done with what an act set off? When its document and its network have been quiet for a moment."""
+"""When is a page done with what an act set off? When its documents and its network have been quiet for a moment."""
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from midcourse.worlds.browser.frames import Gone
 from midcourse.worlds.browser.tabs import Interrupted, Tab
+
+if TYPE_CHECKING:
+    from playwright.async_api import Request
 
 _PAUSE = 0.02
 _MOST_RESTLESS = 1.0
@@ -18,27 +23,28 @@ class Patience:
     most: float = 5.0
 
 
-async def settle(tab: Tab, patience: Patience) -> None:
+async def settle(tab: Tab, patience: Patience, background: "Collection[Request]" = ()) -> None:
     """Returns when the page is quiet, a dialog is open or the page is gone; at the latest when patience ends.
 
-    A page whose network is quiet and whose document never is (an animation) gets a second.
+    What was on its way before the act (`background`) is not waited for. A page whose network is quiet and whose
+    documents never are (an animation) gets a second.
     """
     loop = asyncio.get_running_loop()
-    begun = idle_since = loop.time()
+    begun = busy = loop.time()
     while not tab.interrupted and loop.time() - begun < patience.most:
-        now = loop.time()
-        if tab.in_flight:
-            idle_since = now
-        still = min(await _still_for(tab), now - begun)
-        waits = max(patience.quiet - still, patience.quiet - (now - idle_since))
-        if waits <= 0 or now - idle_since > max(_MOST_RESTLESS, patience.quiet):
+        loading = not tab.in_flight.issubset(background)
+        if loading:
+            busy = loop.time()
+        still = min(await _still_for(tab), loop.time() - begun, loop.time() - busy)
+        if still >= patience.quiet or loop.time() - busy > max(_MOST_RESTLESS, patience.quiet):
             return
-        await asyncio.sleep(min(max(waits, 0.001), _PAUSE if tab.in_flight else patience.quiet))
+        await asyncio.sleep(_PAUSE if loading else max(patience.quiet - still, 0.001))
 
 
 async def _still_for(tab: Tab) -> float:
-    """Seconds since the last change of the document; none while there is no document."""
+    """Seconds since the last change in any document; none while there is no document."""
     try:
-        return float(await tab.doing(tab.frames.ask("stillFor"))) / 1000
+        await tab.doing(tab.frames.ask("changes"))
+        return min(await tab.doing(tab.frames.ask_all("stillFor")), default=0.0) / 1000
     except (Gone, Interrupted):
         return 0.0

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,6 +58,10 @@ class Tab:
 
     async def doing(self, work: Awaitable[T]) -> T:
         """Its answer. Raises `Interrupted` as soon as a dialog opens or the page is gone; a dialog's answer lets it end."""
+        if self._interrupted.is_set():
+            if asyncio.iscoroutine(work):
+                work.close()
+            raise Interrupted
         task = asyncio.ensure_future(work)
         interruption = asyncio.ensure_future(self._interrupted.wait())
         try:
@@ -76,11 +81,7 @@ class Tab:
         self._interrupted.clear()
         await (dialog.accept(text or dialog.default_value) if accept else dialog.dismiss())
         if self._unfinished:
-            waiting = asyncio.gather(*self._unfinished, return_exceptions=True)
-            try:
-                await self.doing(waiting)
-            except Interrupted:
-                return
+            await self.doing(asyncio.wait(self._unfinished.copy()))
 
     def _finished(self, task: "asyncio.Future[Any]") -> None:
         self._unfinished.discard(task)
@@ -185,11 +186,13 @@ class Tabs:
         while self._arriving:
             await asyncio.wait(self._arriving)
 
-    def switch(self, number: int) -> bool:
-        if number in self._tabs:
-            self._front = number
-            return True
-        return False
+    def called(self, zone_id: str) -> Tab | None:
+        """The tab that a zone stands for: `tab2`, or `page` for the one in front."""
+        return self.front if zone_id == "page" else self._tabs.get(int(zone_id.removeprefix("tab")))
+
+    async def switch(self, tab: Tab) -> None:
+        self._front = tab.number
+        await tab.page.bring_to_front()
 
     # --- what the browser tells
 
@@ -197,13 +200,16 @@ class Tabs:
         self._later(self._opened(page))
 
     async def _opened(self, page: "Page") -> None:
+        from playwright.async_api import Error
+
         acting = self.acting
         async with self._opening:
             if page in self._private:
                 return
-        tab = await self._adopt(page)
-        if acting:
-            self._front = tab.number
+        with suppress(Error):  # one that is closed as soon as it was opened
+            tab = await self._adopt(page)
+            if acting and tab.alive:
+                self._front = tab.number
 
     async def _adopt(self, page: "Page") -> Tab:
         tab = Tab(page, max(self._tabs, default=0) + 1)

@@ -1,23 +1,35 @@
-"""The browser as a world: its session, what it can do and what it can be asked."""
+"""The browser as a world: what can be done in it, and what it can be asked."""
 
-import shutil
-import tempfile
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
+from midcourse.domain.argument import Scalar
+from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call
-from midcourse.worlds.base import BaseWorld, Scene, Unseen, Zone, failed, skill
-from midcourse.worlds.browser.capture import Capture
-from midcourse.worlds.browser.chromium import Chromium
-from midcourse.worlds.browser.frames import Gone, script
+from midcourse.worlds.base import BaseWorld, Scene, Unseen, Zone, failed, no_effect, probe, skill
+from midcourse.worlds.browser.capture import shows
+from midcourse.worlds.browser.frames import Gone
 from midcourse.worlds.browser.hands import Hands, Unreached
-from midcourse.worlds.browser.settle import Patience, settle
-from midcourse.worlds.browser.tabs import Interrupted, Tab, Tabs
+from midcourse.worlds.browser.reading import Kind, Unreadable, read_as
+from midcourse.worlds.browser.screenshots import Screenshots, When
+from midcourse.worlds.browser.session import Session, Terms
+from midcourse.worlds.browser.settle import Patience
+from midcourse.worlds.browser.tabs import Interrupted, Tab
+
+_OPTIONS = ("option", "menuitem", "menuitemradio", "treeitem")
+_GLANCE = 0.05
+_WAYS = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}
 
 
 class Browser(BaseWorld):
-    """A session in a Chromium of its own. It begins at `start`."""
+    """A session in a Chromium of its own that begins at `start`. All options can be written in a task file.
+
+    Whatever comes up by itself (dialogs, new tabs, files, a crash) is seen at the next look; nothing of it raises.
+    """
 
     name = "browser"
     blocks = False
@@ -27,133 +39,135 @@ class Browser(BaseWorld):
         start: str,
         *,
         headed: bool = False,
-        executable: str = "",
+        storage: str = "",
+        screenshots: When = "never",
+        blobs: str = "",
         width: int = 1280,
         height: int = 800,
+        executable: str = "",
         quiet_seconds: float = 0.1,
         settle_seconds: float = 5.0,
         navigate_seconds: float = 30.0,
     ) -> None:
-        super().__init__()
-        self._start = start
-        self._viewport = {"width": width, "height": height}
-        self._patience = Patience(quiet=quiet_seconds, most=settle_seconds)
-        self._navigate_seconds = navigate_seconds
-        self._chromium = Chromium(executable=executable, headed=headed)
-        self._capture = Capture()
-        self._downloads = ""
-        self._tabs: Tabs | None = None
+        """`storage` is a file with cookies to begin with, kept up to date. `blobs` is where screenshots go.
 
-    # --- the session
+        A page has settled after `quiet_seconds` without a change and without a request under way, or after
+        `settle_seconds` whatever it does.
+        """
+        super().__init__()
+        self._terms = Terms(
+            start=start,
+            headed=headed,
+            executable=executable,
+            width=width,
+            height=height,
+            storage=storage,
+            patience=Patience(quiet=quiet_seconds, most=settle_seconds),
+            navigate_seconds=navigate_seconds,
+        )
+        self._screenshots = Screenshots(screenshots, blobs)
+        self._session: Session | None = None
+
+    # --- the port
 
     async def open(self) -> str:
         await super().open()
-        context = await self._chromium.start(viewport=self._viewport, accept_downloads=True)
-        await context.add_init_script(script("listeners.js"))
-        self._downloads = tempfile.mkdtemp(prefix="midcourse-downloads-")
-        self._tabs = Tabs(context, Path(self._downloads))
-        await self._tabs.begin()
-        await self._go(self._start)
-        await self._settle()
+        self._session = await Session.begin(self._terms)
         return ""
 
     async def close(self) -> None:
-        self._tabs = None
-        await self._chromium.close()
-        if self._downloads:
-            shutil.rmtree(self._downloads, ignore_errors=True)
-            self._downloads = ""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.end()
 
     async def look(self) -> Scene | Unseen:
-        if self._tabs is None:
+        if self._session is None:
             return Unseen(reason="world_lost", detail="the browser is not open")
-        return await self._capture.look(self._tabs)
+        return await self._session.look()
+
+    async def observe(self) -> Observation | Unseen:
+        seen = await super().observe()
+        if isinstance(seen, Unseen):
+            return seen
+        return replace(seen, screenshot=await self._screenshots.of(self._tab, seen.fingerprint))
 
     async def _attempt(self, call: Call) -> Outcome:
-        """Whatever comes up meanwhile is to be seen afterwards, and no exception."""
+        if self._session is None:
+            return failed("world_lost", "the browser is not open")
+        if self._tab.dialog is not None and call.skill not in ("accept", "dismiss", "switch_tab", "close_tab"):
+            return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' has to be answered first")
+        await self._session.stir()
+        outcome = await self._carried_out(call)
+        await self._session.rest()
+        await self._session.keep()
+        self._screenshots.failed = outcome.status != "ok"
+        return outcome
+
+    async def _carried_out(self, call: Call) -> Outcome:
         from playwright.async_api import Error
 
-        if self._tabs is None:
-            return failed("world_lost", "the browser is not open")
-        self._tabs.acting = True
+        tab = self._tab
         try:
-            await self._tell_acting(True)
-            outcome = await super()._attempt(call)
-            await self._settle()
+            return await super()._attempt(call)
         except Unreached as unreached:
             return unreached.outcome
         except Interrupted:
-            outcome = Outcome()
-        except Gone as gone:
-            outcome = Outcome(status="unknown", reason="error", detail=str(gone))
-        except Error as error:
-            outcome = Outcome(status="unknown", reason="error", detail=error.message)
-        finally:
-            self._tabs.acting = False
-        if self._tab.crashed and call.skill not in ("switch_tab", "close_tab"):
-            return failed("page_crashed", f"the page crashed: {self._tab.page.url}")
-        await self._tell_acting(False)
-        return outcome
+            return _interrupted(tab)
+        except (Gone, Error) as error:
+            return (
+                _interrupted(tab) if tab.interrupted else Outcome(status="unknown", reason="error", detail=str(error))
+            )
 
-    async def _settle(self) -> None:
-        await settle(self._tab, self._patience)
-        assert self._tabs is not None
-        await self._tabs.settled()
-
-    async def _tell_acting(self, acting: bool) -> None:
-        """So that the page can tell what changes by itself from what an act changes."""
-        tab = self._tab
-        if tab.interrupted:
-            return
-        try:
-            await tab.doing(tab.frames.ask("acts", acting))
-        except (Gone, Interrupted):
-            return
-
-    async def _go(self, url: str) -> Outcome | None:
-        from playwright.async_api import Error
-        from playwright.async_api import TimeoutError as TimedOut
-
-        assert self._tabs is not None
-        if not self._tab.alive:
-            await self._replace_tab()
-        tab = self._tab
-        try:
-            await tab.doing(tab.page.goto(url, wait_until="commit", timeout=1000 * self._navigate_seconds))
-        except TimedOut:
-            return Outcome(status="unknown", reason="timeout", detail=f"no answer from {url}")
-        except Error as error:
-            tab.trouble = error.message.partition("\n")[0]
-            return failed("not_reached", tab.trouble)
-        return None
-
-    async def _replace_tab(self) -> None:
-        """A page that crashed cannot be brought back."""
-        assert self._tabs is not None
-        dead = self._tab
-        await self._tabs.open()
-        await dead.page.close()
+    @property
+    def _running(self) -> Session:
+        assert self._session is not None, "the browser is not open"
+        return self._session
 
     @property
     def _tab(self) -> Tab:
-        assert self._tabs is not None, "the browser is not open"
-        return self._tabs.front
+        return self._running.tab
 
     @property
     def _hands(self) -> Hands:
         return Hands(self._tab)
 
-    # --- skills
+    # --- skills: going places
 
-    @skill(transition=True)
+    @skill(transition=True, undo="go_back")
     async def navigate(self, url: str) -> Outcome | None:
         """Go to an address."""
-        return await self._go(url)
+        return await self._running.go(url)
 
     @skill(transition=True)
-    async def click(self, zone: Zone) -> Outcome | None:
+    async def go_back(self) -> Outcome | None:
+        """Go back to the page before."""
+        back = await self._tab.doing(self._tab.page.go_back(wait_until="commit"))
+        return None if back is not None else no_effect("there is no page before this one")
+
+    @skill(transition=True)
+    async def switch_tab(self, zone: Zone) -> Outcome | None:
+        """Bring another tab to the front."""
+        tab = self._running.tabs.called(zone.id) if zone.role == "tab" else None
+        if tab is None:
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is no tab")
+        return await self._running.tabs.switch(tab)
+
+    @skill(transition=True)
+    async def close_tab(self, zone: Zone) -> Outcome | None:
+        """Close a tab, or with `page` the one in front."""
+        tab = self._running.tabs.called(zone.id) if zone.role in ("tab", "page") else None
+        if tab is None:
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is no tab")
+        if len(self._running.tabs) == 1:
+            return failed("last_tab", "the last tab stays open")
+        return await tab.page.close()
+
+    # --- skills: mouse and keyboard
+
+    @skill(transition=True)
+    async def click(self, zone: Zone, button: Literal["left", "right"] = "left", times: int = 1) -> Outcome | None:
         """Click on it."""
-        return await self._hands.click(zone)
+        return await self._hands.click(zone, button=button, times=times)
 
     @skill(undo="clear")
     async def type(self, zone: Zone, text: str) -> Outcome | None:
@@ -168,7 +182,7 @@ class Browser(BaseWorld):
     @skill(transition=True)
     async def press(self, zone: Zone, keys: Annotated[str, "such as Enter, ArrowDown or Control+A"]) -> Outcome | None:
         """Press keys on it."""
-        return await self._hands.press(keys, zone)
+        return await self._hands.press(keys, None if zone.role == "page" else zone)
 
     @skill(transition=True)
     async def press_keys(self, keys: Annotated[str, "such as Escape or Control+A"]) -> Outcome | None:
@@ -176,9 +190,62 @@ class Browser(BaseWorld):
         return await self._hands.press(keys)
 
     @skill
+    async def hover(self, zone: Zone) -> Outcome | None:
+        """Move the mouse over it."""
+        return await self._hands.hover(zone)
+
+    @skill
+    async def scroll(
+        self,
+        zone: Zone,
+        direction: Literal["down", "up", "right", "left"] = "down",
+        amount: Annotated[float, "in screens"] = 0.8,
+    ) -> Outcome | None:
+        """Scroll what it is in, or with `page` the page."""
+        right, down = _WAYS[direction]
+        return await self._hands.scroll(zone, right * amount, down * amount)
+
+    @skill
+    async def drag(
+        self,
+        zone: Zone,
+        to: Annotated[str, "the id of another zone"] = "",
+        right: Annotated[float, "pixels"] = 0.0,
+        down: Annotated[float, "pixels"] = 0.0,
+    ) -> Outcome | None:
+        """Drag it onto another zone, or by so many pixels."""
+        target = await self._find(to) if to else None
+        if to and target is None:
+            return Outcome(status="unreachable", reason="target_not_visible", detail=f"there is no zone '{to}'")
+        return await self._hands.drag(zone, target, right, down)
+
+    # --- skills: fields and dialogs
+
+    @skill
     async def select(self, zone: Zone, option: Annotated[str, "several with ' | ' between them"]) -> Outcome | None:
         """Select an option, and only it."""
-        return await self._hands.choose(zone, [name.strip() for name in option.split(" | ")])
+        names = [name.strip() for name in option.split(" | ")]
+        outcome = await self._hands.choose(zone, names)
+        if outcome is None or outcome.reason != "wrong_target":
+            return outcome
+        if zone.get("options") and zone.role in ("textbox", "combobox", "searchbox"):
+            return await self._hands.write(zone, option)
+        return await self._pick(zone, option)
+
+    async def _pick(self, zone: Zone, option: str) -> Outcome | None:
+        """From a list that the page has made itself: it opens at a click."""
+        found = await self._option(option)
+        if found is None:
+            await self._hands.click(zone)
+            await self._running.rest()
+            found = await self._option(option)
+        if found is None:
+            return failed("no_such_option", f"no option '{option}' showed at {zone.role} '{zone.label}'")
+        return await self._hands.click(found)
+
+    async def _option(self, label: str) -> Zone | None:
+        scene = await self._running.look()
+        return next((zone for zone in scene.zones if zone.role in _OPTIONS and zone.label == label), None)
 
     @skill(undo="uncheck")
     async def check(self, zone: Zone) -> Outcome | None:
@@ -189,3 +256,69 @@ class Browser(BaseWorld):
     async def uncheck(self, zone: Zone) -> Outcome | None:
         """Make sure that it is not checked."""
         return await self._hands.set_checked(zone, False)
+
+    @skill
+    async def upload(self, zone: Zone, path: str) -> Outcome | None:
+        """Give a file to a field, or to a button that asks for one."""
+        file = Path(path)
+        if not await asyncio.to_thread(file.is_file):
+            return failed("no_such_file", f"there is no file '{path}'")
+        return await self._hands.upload(zone, file)
+
+    @skill(transition=True)
+    async def accept(self, zone: Zone, text: Annotated[str, "for a dialog that asks for it"] = "") -> Outcome | None:
+        """Say yes to an open dialog of the browser's."""
+        return await self._answer(zone, accept=True, text=text)
+
+    @skill(transition=True)
+    async def dismiss(self, zone: Zone) -> Outcome | None:
+        """Say no to an open dialog of the browser's."""
+        return await self._answer(zone, accept=False)
+
+    async def _answer(self, zone: Zone, *, accept: bool, text: str = "") -> Outcome | None:
+        if zone.id != "dialog":
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is on the page; click its buttons")
+        return await self._tab.answer(accept, text)
+
+    # --- skills: reading
+
+    @skill(effect="read")
+    async def wait_for(self, text: str, seconds: float = 10.0) -> Outcome | None:
+        """Wait until a text is to be seen."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        while not shows(await self._running.look(), text):
+            if asyncio.get_running_loop().time() > deadline:
+                return failed("not_seen", f"'{text}' did not show within {seconds:g} s")
+            await asyncio.sleep(_GLANCE)
+        return None
+
+    @skill(effect="read")
+    async def read(self, zone: Zone) -> Mapping[str, Scalar]:
+        """Read all of its text, or with `page` the page's."""
+        return {"text": await self._hands.read(zone)}
+
+    @skill(effect="read")
+    async def extract(
+        self, zone: Zone, name: Annotated[str, "the field of the output that it fills"], kind: Kind = "string"
+    ) -> Mapping[str, Scalar] | Outcome:
+        """Read what it says, as a value of the task's output."""
+        text = await self._hands.read(zone)
+        try:
+            return {name: read_as(kind, text)}
+        except Unreadable as trouble:
+            return failed("unreadable", str(trouble))
+
+    # --- probes
+
+    @probe
+    async def page_shows(self, url: str, text: str) -> bool | None:
+        """Whether another page says this. The session's own tabs stay as they are."""
+        said = await self._running.text_at(url)
+        return None if said is None else text in said
+
+
+def _interrupted(tab: Tab) -> Outcome:
+    """Something came up before it was over, and will be seen."""
+    if tab.crashed:
+        return failed("page_crashed", f"the page crashed: {tab.page.url}")
+    return Outcome(detail=f"a dialog opened: {tab.dialog.message}" if tab.dialog else "the page closed itself")

@@ -1,0 +1,84 @@
+// What is in a field, and how it is made ready for the keyboard, or set where nobody types.
+globalThis.midcourse ??= {};
+(() => {
+  const SET_NOT_TYPED = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
+
+  const tell = (element) => {
+    for (const type of ['input', 'change']) element.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
+  };
+
+  const editable = (element) => {
+    if (element.matches('input,textarea') || element.isContentEditable) return element;
+    return element.querySelector('input:not([type=hidden]),textarea,[contenteditable=""],[contenteditable=true]');
+  };
+
+  const content = (element) => (element.isContentEditable ? element.innerText : element.value);
+
+  const selectAll = (element) => {
+    if (!element.isContentEditable) return element.select();
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+  };
+
+  // {wrong} | {readonly} | {set, content}: it has been set | {content}: what there is, all of it selected
+  midcourse.prepare = (number, text) => {
+    const element = editable(midcourse.element(number));
+    if (!element || ['file', 'checkbox', 'radio', 'button', 'submit'].includes(element.type)) return JSON.stringify({ wrong: true });
+    if (element.readOnly) return JSON.stringify({ readonly: true });
+    if (SET_NOT_TYPED.includes(element.type)) {
+      const before = element.value;
+      element.value = text;
+      if (element.value !== before) tell(element);
+      return JSON.stringify({ set: true, content: element.value });
+    }
+    element.focus({ preventScroll: true });
+    selectAll(element);
+    return JSON.stringify({ content: content(element) });
+  };
+
+  midcourse.content = (number) => {
+    const element = editable(midcourse.element(number));
+    return JSON.stringify(element ? content(element) : null);
+  };
+
+  midcourse.focus = (number) => midcourse.element(number).focus({ preventScroll: true });
+
+  midcourse.isFileField = (number) => midcourse.element(number).type === 'file';
+
+  const isCalled = (option, wanted) => [option.label, option.text, option.value].some((name) => name.replace(/\s+/g, ' ').trim() === wanted);
+
+  // {wrong} | {missing: names} | {}
+  midcourse.choose = (number, wanted) => {
+    const element = midcourse.element(number);
+    if (element.tagName !== 'SELECT') return JSON.stringify({ wrong: true });
+    const options = [...element.options];
+    const chosen = wanted.map((name) => options.find((option) => isCalled(option, name) && !option.disabled));
+    const missing = wanted.filter((_, index) => !chosen[index] || (index > 0 && !element.multiple));
+    if (missing.length) return JSON.stringify({ missing });
+    if (options.some((option) => option.selected !== chosen.includes(option))) {
+      element.focus({ preventScroll: true });
+      if (element.multiple) for (const option of options) option.selected = chosen.includes(option);
+      else element.selectedIndex = chosen[0].index;
+      tell(element);
+    }
+    return JSON.stringify({});
+  };
+
+  // null: it is nothing that can be checked.
+  midcourse.checked = (number) => {
+    const element = midcourse.element(number);
+    if (element.tagName === 'INPUT' && ['checkbox', 'radio'].includes(element.type)) return element.checked && !element.indeterminate;
+    const said = element.getAttribute('aria-checked') ?? element.getAttribute('aria-pressed');
+    return said === null ? null : said === 'true';
+  };
+
+  midcourse.read = (number) => {
+    const element = number ? midcourse.element(number) : document.body;
+    if (element.tagName === 'SELECT') return JSON.stringify([...element.selectedOptions].map((option) => option.label).join(' | '));
+    if (element.type === 'password') return JSON.stringify('•'.repeat(element.value.length));
+    const text = element.matches('input,textarea') ? element.value : element.innerText ?? element.textContent;
+    return JSON.stringify((text ?? '').trim());
+  };
+})();

@@ -1,0 +1,62 @@
+"""What does this text say, as a value of that kind?"""
+
+import re
+from typing import Literal, TypeAlias, assert_never
+
+from midcourse.domain.argument import Scalar
+
+Kind: TypeAlias = Literal["string", "integer", "number", "boolean"]
+
+_NUMBER = re.compile(r"[-−+]?\d[\d.,'\u00a0\u202f ]*")
+_YES = ("true", "yes", "on", "1", "checked", "✓", "✔")
+_NO = ("false", "no", "off", "0", "unchecked", "", "✗", "✘")
+
+
+class Unreadable(Exception):
+    """The text says no such value."""
+
+
+def read_as(kind: Kind, text: str) -> Scalar:
+    """Raises `Unreadable` rather than guess."""
+    match kind:
+        case "string":
+            return text
+        case "integer":
+            number = _number(text)
+            if not number.is_integer():
+                raise Unreadable(f"'{text}' is no whole number")
+            return int(number)
+        case "number":
+            return _number(text)
+        case "boolean":
+            return _truth(text)
+        case _:
+            assert_never(kind)
+
+
+def _number(text: str) -> float:
+    """The only number in it, however it is written: 1,234.50 and 1.234,50 are the same."""
+    found = [one.strip(" .,'\u00a0\u202f") for one in _NUMBER.findall(text)]
+    if len(found) != 1:
+        raise Unreadable(f"there is {'no' if not found else 'more than one'} number in '{text}'")
+    digits = re.sub(r"['\u00a0\u202f ]", "", found[0]).replace("−", "-")
+    return float(_with_point(digits))
+
+
+def _with_point(digits: str) -> str:
+    comma, point = digits.rfind(","), digits.rfind(".")
+    if comma >= 0 and point >= 0:
+        decimal, other = (",", ".") if comma > point else (".", ",")
+        return digits.replace(other, "").replace(decimal, ".")
+    mark = "," if comma >= 0 else "."
+    grouped = digits.count(mark) > 1 or (mark == "," and re.fullmatch(r"[-+]?\d{1,3},\d{3}", digits))
+    return digits.replace(mark, "" if grouped else ".")
+
+
+def _truth(text: str) -> bool:
+    word = text.strip().lower()
+    if word in _YES:
+        return True
+    if word in _NO:
+        return False
+    raise Unreadable(f"'{text}' is neither yes nor no")

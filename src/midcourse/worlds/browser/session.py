@@ -1,0 +1,144 @@
+"""One browser from its start to its end: its process, its context, its tabs, and what it keeps for the next one."""
+
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from midcourse.domain.outcome import Outcome
+from midcourse.worlds.base import Scene, failed
+from midcourse.worlds.browser.capture import Capture
+from midcourse.worlds.browser.chromium import Chromium
+from midcourse.worlds.browser.frames import Gone, script
+from midcourse.worlds.browser.settle import Patience, settle
+from midcourse.worlds.browser.storage import Storage
+from midcourse.worlds.browser.tabs import Interrupted, Tab, Tabs
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What a session is started with."""
+
+    start: str
+    headed: bool
+    executable: str
+    width: int
+    height: int
+    storage: str
+    patience: Patience
+    navigate_seconds: float
+
+
+class Session:
+    def __init__(self, terms: Terms, chromium: Chromium, context: "BrowserContext", storage: Storage) -> None:
+        self._terms = terms
+        self._chromium = chromium
+        self._context = context
+        self._storage = storage
+        self._capture = Capture()
+        self._folder = Path(tempfile.mkdtemp(prefix="midcourse-downloads-"))
+        self._background: set[Request] = set()
+        self.tabs = Tabs(context, self._folder)
+
+    @classmethod
+    async def begin(cls, terms: Terms) -> "Session":
+        """With the first page loaded, if it loads: that it does not is to be seen on it."""
+        chromium, storage = Chromium(executable=terms.executable, headed=terms.headed), Storage(terms.storage)
+        viewport = {"width": terms.width, "height": terms.height}
+        context = await chromium.start(viewport=viewport, accept_downloads=True, **storage.load())
+        session = cls(terms, chromium, context, storage)
+        try:
+            await context.add_init_script(script("listeners.js"))
+            await session.tabs.begin()
+            await session.go(terms.start)
+            await session.rest()
+        except BaseException:
+            await session.end()
+            raise
+        return session
+
+    async def end(self) -> None:
+        with suppress(Exception):  # a browser that is gone has nothing more to keep
+            await self.keep()
+        await self._chromium.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def tab(self) -> Tab:
+        return self.tabs.front
+
+    async def look(self) -> Scene:
+        return await self._capture.look(self.tabs)
+
+    async def go(self, url: str) -> Outcome | None:
+        from playwright.async_api import Error
+        from playwright.async_api import TimeoutError as TimedOut
+
+        if not self.tab.alive:
+            await self._replace()
+        tab = self.tab
+        try:
+            await tab.doing(tab.page.goto(url, wait_until="commit", timeout=1000 * self._terms.navigate_seconds))
+        except TimedOut:
+            return Outcome(status="unknown", reason="timeout", detail=f"no answer from {url}")
+        except Error as error:
+            if "Download is starting" in error.message:
+                return None
+            tab.trouble = error.message.partition("\n")[0]
+            return failed("not_reached", tab.trouble)
+        return None
+
+    async def _replace(self) -> None:
+        """A page that crashed cannot be brought back."""
+        dead = self.tab
+        await self.tabs.open()
+        await dead.page.close()
+
+    # --- around an act
+
+    async def stir(self) -> None:
+        """An act begins: what changes from here on, it may have changed."""
+        self.tabs.acting = True
+        self._background = set(self.tab.in_flight)
+        await self._tell_acting(True)
+
+    async def rest(self) -> None:
+        """Wait until the page in front is done with it, also if that is another one by now."""
+        settled: Tab | None = None
+        while settled is not self.tab:
+            settled = self.tab
+            await settle(settled, self._terms.patience, self._background)
+            await self.tabs.settled()
+        self.tabs.acting = False
+        await self._tell_acting(False)
+
+    async def keep(self) -> None:
+        """Cookies and the like, for a session after this one."""
+        if not self.tab.interrupted:
+            with suppress(Interrupted):
+                await self.tab.doing(self._storage.save(self._context))
+
+    async def _tell_acting(self, acting: bool) -> None:
+        with suppress(Gone, Interrupted):
+            await self.tab.doing(self.tab.frames.ask_all("acts", acting))
+
+    # --- elsewhere
+
+    async def text_at(self, url: str) -> str | None:
+        """What another page says, opened behind everybody's back. None: it did not come, or came as an error."""
+        tab = await self.tabs.aside()
+        try:
+            answer = await tab.doing(tab.page.goto(url, timeout=1000 * self._terms.navigate_seconds))
+            if answer is None or not answer.ok:
+                return None
+            await settle(tab, self._terms.patience)
+            return await Capture().text(tab)
+        except Interrupted:
+            return None
+        finally:
+            await tab.page.close()
