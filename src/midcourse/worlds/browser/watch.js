@@ -3,6 +3,7 @@ globalThis.midcourse ??= {};
 (() => {
   const OPTIONS = { subtree: true, childList: true, characterData: true, attributes: true };
   const RESTLESS = 2;
+  const FADES = new Set(['opacity', 'transform', 'visibility']);
   let changes = 0;
   let last = performance.now();
   let acting = true;
@@ -33,6 +34,9 @@ globalThis.midcourse ??= {};
     last = performance.now();
   });
 
+  // Something is on its way in or out, as dialogs and what lies behind them are: it covers what it will not cover in a moment.
+  const isFading = () => document.getAnimations().some((one) => one.playState === 'running' && FADES.has(one.transitionProperty));
+
   // A document, or a shadow root that the capture came across.
   midcourse.watch = (root) => {
     if (roots.has(root)) return;
@@ -44,6 +48,6 @@ globalThis.midcourse ??= {};
   midcourse.acts = (now) => {
     acting = now;
   };
-  midcourse.stillFor = () => (document.readyState === 'loading' ? 0 : performance.now() - last);
+  midcourse.stillFor = () => (document.readyState === 'loading' || isFading() ? 0 : performance.now() - last);
   midcourse.watch(document);
 })();
