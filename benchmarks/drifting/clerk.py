@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from midcourse.domain.argument import Argument, Reference
-from midcourse.domain.expectation import Expectation
+from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import REPLAN, Draft
 from midcourse.ports.planner import PlanDraft, PlanningContext
@@ -35,10 +35,11 @@ class Screen:
     """One page, and what is said to be finished."""
 
     def __init__(self, context: PlanningContext, words: Words) -> None:
+        self._surface = context.observation.surface
         self._zones = context.observation.zones
         self._words = words
         self._finished = {step.says for step in context.completed}
-        self.title = context.observation.surface.title
+        self.title = self._surface.title
         self.dialog = next((zone.label for zone in reversed(self._zones) if zone.role == "dialog"), "")
         """The one on top."""
 
@@ -58,6 +59,11 @@ class Screen:
 
     def says(self, text: str, role: str = "") -> bool:
         return any(text in zone.label for zone in self._zones if role in ("", zone.role) and zone.role != "page")
+
+    def probe(self, text: str, path: str = "") -> Probe:
+        """Whether a page of the application shows this: by its path, or the very page that this is."""
+        url = self._surface.origin + path if path else self._surface.address
+        return Probe(name="page_shows", arguments=(("url", url), ("text", text)), settles_after=1.0)
 
     @property
     def failed(self) -> bool:
@@ -100,24 +106,27 @@ def steps(*drafts: Draft) -> PlanDraft:
     return PlanDraft(steps=(*drafts, Draft(zone=REPLAN, says="Look again")), final=False)
 
 
-def click(zone: Zone, says: str, expect: Expectation | None = None) -> Draft:
-    return Draft(zone=zone.id, skill="click", says=says, expect=expect)
+@dataclass(frozen=True, kw_only=True)
+class Final:
+    """A step that leaves something behind: what it is called, what shows that it went well, and where to look otherwise."""
+
+    says: str
+    expect: Expectation
+    probe: Probe
 
 
-def press(
-    screen: Screen,
-    role: str,
-    usual: str,
-    *,
-    within: str = "",
-    says: str = "",
-    expect: Expectation | None = None,
-) -> PlanDraft | None:
+def click(zone: Zone, says: str, final: Final | None = None) -> Draft:
+    if final is None:
+        return Draft(zone=zone.id, skill="click", says=says)
+    return Draft(zone=zone.id, skill="click", says=final.says, expect=final.expect, probe=final.probe)
+
+
+def press(screen: Screen, role: str, usual: str, *, within: str = "", final: Final | None = None) -> PlanDraft | None:
     """Click on it. A link that is not there may be behind the menu."""
     zone = screen.zone(role, usual, within)
     if zone is None and role == "link" and (menu := screen.zone("button", "Menu")):
         return steps(click(menu, "Open the menu"))
-    return steps(click(zone, says or f"Press '{usual}'", expect)) if zone else None
+    return steps(click(zone, f"Press '{usual}'", final)) if zone else None
 
 
 def form(
@@ -125,8 +134,7 @@ def form(
     values: Mapping[str, Value],
     submit: str,
     *,
-    says: str = "",
-    expect: Expectation | None = None,
+    final: Final | None = None,
     secret: tuple[str, Reference] | None = None,
 ) -> PlanDraft | None:
     """Set whatever is not yet as it should be, then press the button."""
@@ -134,7 +142,7 @@ def form(
     if secret and (field := screen.zone("textbox", secret[0])):
         drafts.append(_set(field, "type", f"Fill in '{secret[0]}'", ("text", secret[1])))
     button = screen.zone("button", submit)
-    return steps(*drafts, click(button, says or f"Press '{submit}'", expect)) if button else None
+    return steps(*drafts, click(button, f"Press '{submit}'", final)) if button else None
 
 
 def filled(screen: Screen, usual: str, value: Value) -> list[Draft]:

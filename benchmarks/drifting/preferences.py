@@ -1,6 +1,6 @@
 """Change the notifications in their nested dialogs, and invite a member."""
 
-from drifting.clerk import DONE, Clerk, Either, Screen, form, press
+from drifting.clerk import DONE, Clerk, Either, Final, Screen, form, press
 from drifting.site import SiteApplication
 from midcourse.domain.expectation import Expectation, ZoneAppears
 from midcourse.domain.task import Task
@@ -24,7 +24,7 @@ class PreferencesClerk(Clerk):
             return press(screen, "link", "Sign in")
         match screen.dialog:
             case "Advanced":
-                return form(screen, {"Quiet hours": True, "From": SINCE}, "Done", says="Leave the quiet hours")
+                return form(screen, {"Quiet hours": True, "From": SINCE}, "Done")
             case "Notifications" if screen.did(SAVE):
                 return press(screen, "button", "Cancel")
             case "Notifications":
@@ -35,7 +35,8 @@ class PreferencesClerk(Clerk):
                 return press(screen, "button", "Cancel")
             case "Invite a member":
                 values = {"E-mail": EMAIL, "Role": "Editor", "May see invoices": False}
-                return form(screen, values, "Send invitation", says=INVITE, expect=INVITED)
+                final = Final(says=INVITE, expect=INVITED, probe=screen.probe(MEMBERS, "/"))
+                return form(screen, values, "Send invitation", final=final)
             case _:
                 return self._main(screen)
 
@@ -44,7 +45,8 @@ class PreferencesClerk(Clerk):
         times = (SINCE.other,) if objected else (SINCE.usual, SINCE.other)
         if not any(screen.says(f"Quiet hours: from {time}.", "text") for time in times):
             return press(screen, "button", "Advanced…")
-        return form(screen, {"Digest": "Weekly"}, "Save", says=SAVE, expect=SAVED)
+        final = Final(says=SAVE, expect=SAVED, probe=screen.probe(NOTIFICATIONS, "/"))
+        return form(screen, {"Digest": "Weekly"}, "Save", final=final)
 
     def _main(self, screen: Screen) -> PlanDraft | None:
         saved, invited = screen.says(NOTIFICATIONS, "text"), screen.says(MEMBERS, "text")
@@ -54,7 +56,7 @@ class PreferencesClerk(Clerk):
             return press(screen, "button", "Notifications…")
         if saved and not screen.did(INVITE):
             return press(screen, "button", "Members…")
-        return press(screen, "link", "Settings", says="Load the settings again")
+        return press(screen, "link", "Settings")
 
 
 PREFERENCES = SiteApplication(

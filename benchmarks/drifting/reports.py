@@ -1,6 +1,6 @@
 """Have the report of a quarter made, and publish it."""
 
-from drifting.clerk import DONE, Clerk, Either, Screen, Value, form, press, steps
+from drifting.clerk import DONE, Clerk, Either, Final, Screen, Value, form, press, steps
 from drifting.site import SiteApplication
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.plan import GLOBAL, Draft
@@ -30,7 +30,8 @@ class ReportsClerk(Clerk):
                 mine = screen.zone("link", NAME)
                 return press(screen, "link", NAME if mine else "New report") if mine or not generated else None
             case "New report" if not generated:
-                return form(screen, FORM, "Generate report", says=GENERATE, expect=BEING_MADE)
+                final = Final(says=GENERATE, expect=BEING_MADE, probe=screen.probe(f"{NAME} CSV CC-0815", "/reports"))
+                return form(screen, FORM, "Generate report", final=final)
             case title if title == f"Report {NAME}":
                 return self._report(screen)
             case _:
@@ -43,7 +44,8 @@ class ReportsClerk(Clerk):
             return steps(
                 Draft(zone=GLOBAL, skill="wait_for", arguments=(("text", "Total:"),), says="Wait for the report")
             )
-        return press(screen, "button", "Publish", says=PUBLISH, expect=PUBLISHED)
+        final = Final(says=PUBLISH, expect=PUBLISHED, probe=screen.probe("Published."))
+        return press(screen, "button", "Publish", final=final)
 
 
 VALUES = {"year": "2025", "quarter": "Q3", "format": "CSV", "centre": "CC-0815"}

@@ -1,6 +1,6 @@
 """Order two desk lamps."""
 
-from drifting.clerk import DONE, Clerk, Either, Screen, Value, filled, form, press
+from drifting.clerk import DONE, Clerk, Either, Final, Screen, Value, filled, form, press
 from drifting.site import SiteApplication
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.task import Task
@@ -40,7 +40,8 @@ class ShopClerk(Clerk):
             case "Basket":
                 return self._basket(screen)
             case "Checkout":
-                return form(screen, FORM, "Place order", says=ORDER, expect=THANKS)
+                final = Final(says=ORDER, expect=THANKS, probe=screen.probe(REFERENCE, "/orders"))
+                return form(screen, FORM, "Place order", final=final)
             case _:
                 return press(screen, "link", "Products")
 

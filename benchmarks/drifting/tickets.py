@@ -1,6 +1,6 @@
 """Open a ticket for a customer, hand it to Grace and answer the customer."""
 
-from drifting.clerk import DONE, Clerk, Either, Screen, Value, form, press
+from drifting.clerk import DONE, Clerk, Either, Final, Screen, Value, form, press
 from drifting.site import SiteApplication
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.task import Task
@@ -29,7 +29,8 @@ class TicketsClerk(Clerk):
                 return press(screen, "link", SUBJECT, within=CUSTOMER)
             return None if screen.did(CREATE) else press(screen, "link", "New ticket")
         if screen.title == "New ticket" and not screen.did(CREATE):
-            return form(screen, FORM, "Create ticket", says=CREATE, expect=OPENED)
+            final = Final(says=CREATE, expect=OPENED, probe=screen.probe(f"{SUBJECT} {CUSTOMER}", "/"))
+            return form(screen, FORM, "Create ticket", final=final)
         if not screen.says(FACTS, "text"):
             return press(screen, "link", "Tickets")
         if not screen.says(f"{FACTS}, Grace", "text"):
@@ -38,7 +39,8 @@ class TicketsClerk(Clerk):
             return DONE
         if screen.did(ANSWER):
             return press(screen, "link", "Tickets")
-        return form(screen, {"Reply": REPLY}, "Send reply", says=ANSWER, expect=ANSWERED)
+        final = Final(says=ANSWER, expect=ANSWERED, probe=screen.probe(REPLY))
+        return form(screen, {"Reply": REPLY}, "Send reply", final=final)
 
 
 TICKETS = SiteApplication(
