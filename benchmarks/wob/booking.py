@@ -8,7 +8,7 @@ from midcourse.domain.plan import Draft
 from wob.clicking import best_offer, submit
 from wob.planner import plans
 from wob.screen import Screen, nth, shortest, told, value
-from wob.step import LOOK, click, fill
+from wob.step import LOOK, click, fill, press
 
 MONTHS = list(month_name)
 """January is number 1."""
@@ -47,4 +47,6 @@ def book_flight(said: str, seen: Screen) -> Sequence[Draft]:
 
 def _pick_place(place: str, field: Zone, seen: Screen) -> Sequence[Draft]:
     offered = [zone for zone in seen.actable() if place in zone.label]
-    return [click(shortest(offered)), LOOK] if offered else [fill(field, place), LOOK]
+    if offered:
+        return [click(shortest(offered)), LOOK]
+    return [fill(field, place), press(field, "ArrowDown"), LOOK]

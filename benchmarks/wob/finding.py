@@ -8,7 +8,7 @@ from midcourse.domain.plan import Draft
 from wob.clicking import submit
 from wob.planner import plans
 from wob.screen import FIELDS, Screen, nth, ordinal, quoted, shortest, told, value
-from wob.step import LOOK, click, fill, hover, press
+from wob.step import LOOK, click, fill, hover, press, wait_for
 
 
 @plans("click-tab-2", "click-tab-2-easy", "click-tab-2-medium", "click-tab-2-hard", changes=True)
@@ -34,8 +34,10 @@ def _click_or_open_next(name: str, seen: Screen, doors: Sequence[Zone], is_open:
 @plans("click-menu", changes=True)
 def item_of_a_menu(said: str, seen: Screen) -> Sequence[Draft]:
     path = told(said, r"^Select (.*)$")[0].split(">")
-    deepest = next(zone for name in reversed(path) if (zone := seen.find(name)))
-    return [click(deepest)] if deepest.label == path[-1] else [hover(deepest), LOOK]
+    depth, deepest = [(depth, zone) for depth, name in enumerate(path) if (zone := seen.find(name))][-1]
+    if depth == len(path) - 1:
+        return [click(deepest)]
+    return [hover(deepest), wait_for(path[depth + 1]), LOOK]
 
 
 @plans("navigate-tree", changes=True)
@@ -104,7 +106,8 @@ def autocomplete(said: str, seen: Screen) -> Sequence[Draft]:
     offered = [zone for zone in seen.actable() if zone.label.startswith(begins) and zone.label.endswith(ends)]
     if offered:
         return [click(shortest(offered)), submit(seen)]
-    return [fill(seen.only(*FIELDS), begins), LOOK]
+    field = seen.only(*FIELDS)
+    return [fill(field, begins), press(field, "ArrowDown"), LOOK]
 
 
 @plans("terminal", changes=True)

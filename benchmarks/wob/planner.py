@@ -44,14 +44,14 @@ class RulePlanner:
     """The same rule for both arms: a fixed plan is what the rule says on the first screen, carried out to its end."""
 
     rule: Rule
-    episode: Spoken
+    episodes: Spoken
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         seen = Screen(context.observation.zones)
         if seen.find("START"):
             return PlanDraft(verdict="done", detail="the page offers to start the next episode")
         try:
-            steps = tuple(self.rule(self.episode.utterance, seen))
+            steps = tuple(self.rule(self.episodes.utterance, seen))
         except NotSeen as missing:
             return PlanDraft(verdict="gave_up", detail=str(missing))
         if context.beyond:

@@ -30,12 +30,9 @@ SKIPPED: dict[str, tuple[str, ...]] = {
         "drag-sort-numbers",
     ),
     "dragged by some way, not onto something": (
-        "drag-box",
-        "drag-circle",
         "drag-cube",
         "drag-shapes",
         "drag-shapes-2",
-        "drag-single-shape",
         "resize-textarea",
     ),
     "moves or blinks faster than one can look and act": (
@@ -46,7 +43,7 @@ SKIPPED: dict[str, tuple[str, ...]] = {
         "stock-market",
     ),
     "paid for keeping to the second": ("button-delay",),
-    "a part of a text has to be marked": ("highlight-text", "highlight-text-2", "text-editor"),
+    "a part of a text has to be marked": ("text-editor",),
     "needs to know the language: synonyms, or sentences that people wrote freely": (
         "click-checkboxes-soft",
         "email-inbox-forward-nl-turk",

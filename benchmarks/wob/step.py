@@ -1,14 +1,15 @@
 """The steps that planners write. A click is taken to leave the screen as it is, unless `LOOK` follows."""
 
+from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Zone
-from midcourse.domain.plan import REPLAN, Draft
+from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 
 LOOK = Draft(zone=REPLAN)
 """What comes next has to be seen first."""
 
 
-def click(zone: Zone) -> Draft:
-    return _step(zone, "click")
+def click(zone: Zone, times: int = 1) -> Draft:
+    return _step(zone, "click", times=times)
 
 
 def fill(zone: Zone, text: str) -> Draft:
@@ -24,18 +25,32 @@ def choose(zone: Zone, option: str) -> Draft:
     return _step(zone, "select", option=option)
 
 
-def hover(zone: Zone) -> Draft:
-    return _step(zone, "hover")
-
-
 def press(zone: Zone, keys: str) -> Draft:
     return _step(zone, "press", keys=keys)
 
 
-def scroll(zone: Zone, direction: str) -> Draft:
-    return _step(zone, "scroll", direction=direction)
+def hover(zone: Zone) -> Draft:
+    return _step(zone, "hover")
 
 
-def _step(zone: Zone, skill: str, **arguments: str) -> Draft:
-    says = " ".join((skill, *arguments.values(), "on", zone.role, zone.label))
+def scroll(zone: Zone, screens: float) -> Draft:
+    """Down."""
+    return _step(zone, "scroll", amount=screens)
+
+
+def drag(zone: Zone, *, onto: Zone) -> Draft:
+    return _step(zone, "drag", to=onto.id)
+
+
+def push(zone: Zone, *, right: float = 0.0, down: float = 0.0) -> Draft:
+    """Drag it by so many pixels."""
+    return _step(zone, "drag", right=right, down=down)
+
+
+def wait_for(text: str) -> Draft:
+    return Draft(zone=GLOBAL, skill="wait_for", arguments=(("text", text),), transition=False, says=f"wait for {text}")
+
+
+def _step(zone: Zone, skill: str, **arguments: Scalar) -> Draft:
+    says = " ".join((skill, *map(str, arguments.values()), "on", zone.role, zone.label))
     return Draft(zone=zone.id, skill=skill, arguments=tuple(arguments.items()), transition=False, says=says)

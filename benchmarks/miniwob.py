@@ -1,0 +1,206 @@
+"""On web tasks that somebody else wrote: what does looking again at every transition bring, and what does it cost?
+
+    python benchmarks/miniwob.py --json
+
+MiniWoB++ (PyPI `miniwob`) carries 130 small tasks as web pages, each with its own reward. Every task of ours has one
+rule-based planner that sees the utterance and the zones of the screen, nothing else, and both arms use it: `fixed`
+carries out what it says on the first screen, `segments` looks again where the planner says so and where a step fails.
+Rules were written on seeds 0 to 19 and are reported on seeds 1000 to 1019. The pages' time limit is lifted.
+
+solved    the page's own reward, without its discount for time, is full
+plans     planner calls, mean
+worse     seeds that only `fixed` solved beside those that only `segments` solved, where that is no chance (one-sided
+          sign test, 5 %)
+"""
+
+import argparse
+import asyncio
+import json
+import math
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from report import RESULTS, Share, keep, machine, table
+from wob.episode import Episodes
+from wob.pages import pages, served
+from wob.rules import RULES
+from wob.skipped import SKIPPED
+from wob.trial import ARMS, Arm, Trial, tried
+
+FIRST_SEED = 1000
+WANTED = 0.97
+
+Cell = tuple[str, Arm, int]
+
+
+async def run(cells: Iterable[Cell], jobs: int) -> list[Trial]:
+    """Each job has a browser and takes the next episode as soon as it is through with one."""
+    ahead, trials = iter(cells), list[Trial]()
+    with served() as origin:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(jobs):
+                group.create_task(_one_by_one(Episodes(origin), ahead, trials))
+    return trials
+
+
+async def _one_by_one(episodes: Episodes, ahead: Iterator[Cell], trials: list[Trial]) -> None:
+    try:
+        for task, arm, seed in ahead:
+            trial = await tried(episodes, task, seed, arm)
+            trials.append(trial)
+            if not trial.solved:
+                print(f"{arm}, {task} {seed}: {trial.reason}, {trial.detail}", file=sys.stderr)
+    finally:
+        await episodes.end()
+
+
+@dataclass(frozen=True)
+class Row:
+    task: str
+    changes: bool
+    fixed: Share
+    segments: Share
+    plans: float
+    worse: str
+    ended: dict[str, int]
+    """Why the segments that did not solve it ended."""
+
+
+def row(task: str, trials: Sequence[Trial]) -> Row:
+    solved = {arm: {t.seed for t in trials if t.arm == arm and t.solved} for arm in ARMS}
+    ours = [trial for trial in trials if trial.arm == "segments"]
+    reasons = [trial.reason for trial in ours if not trial.solved]
+    lost, won = len(solved["fixed"] - solved["segments"]), len(solved["segments"] - solved["fixed"])
+    return Row(
+        task=task,
+        changes=RULES[task].changes,
+        fixed=Share.of(len(solved["fixed"]), len(ours)),
+        segments=Share.of(len(solved["segments"]), len(ours)),
+        plans=round(sum(trial.plans for trial in ours) / len(ours), 2),
+        worse=f"{lost}:{won}" if is_no_chance(lost, won) else "",
+        ended={reason: reasons.count(reason) for reason in sorted(set(reasons))},
+    )
+
+
+def is_no_chance(lost: int, won: int) -> bool:
+    """Whether as many losses or more among these would come up in fewer than 5 % of throws of a coin."""
+    throws = lost + won
+    return sum(math.comb(throws, heads) for heads in range(lost, throws + 1)) / 2**throws < 0.05
+
+
+def unaccounted() -> set[str]:
+    """Pages with neither a rule nor a reason why there is none, and the other way round."""
+    return pages() ^ {*RULES, *(task for tasks in SKIPPED.values() for task in tasks)}
+
+
+@dataclass(frozen=True)
+class Overall:
+    tasks: int
+    fixed: Share
+    segments: Share
+
+
+def overall(trials: Sequence[Trial], changes: bool | None = None) -> Overall:
+    """Over all tasks, or over those that change in the middle, or over those that do not."""
+    chosen = [trial for trial in trials if changes is None or RULES[trial.task].changes == changes]
+    shares = [
+        Share.of(sum(t.solved for t in chosen if t.arm == arm), sum(t.arm == arm for t in chosen)) for arm in ARMS
+    ]
+    return Overall(len({trial.task for trial in chosen}), *shares)
+
+
+def tables(rows: Sequence[Row], trials: Sequence[Trial]) -> str:
+    kinds = (("All tasks", None), ("One screen to the end", False), ("The screen changes in the middle", True))
+    summary = [
+        [name, str(part.tasks), str(part.fixed), str(part.segments)]
+        for name, changes in kinds
+        if (part := overall(trials, changes)).tasks
+    ]
+    parts = [table(["", "tasks", "fixed % (95 %)", "segments % (95 %)"], summary)]
+    header = ["task", "fixed % (95 %)", "segments % (95 %)", "plans", "worse", "not solved, why"]
+    for name, changes in kinds[1:]:
+        body = [_cells(one) for one in rows if one.changes == changes]
+        if body:
+            parts.append(f"## {name}\n\n{table(header, body)}")
+    skipped = sum(map(len, SKIPPED.values()))
+    left_out = "\n".join(f"- {why}: {', '.join(tasks)}" for why, tasks in SKIPPED.items())
+    return "\n\n".join([*parts, f"## Left out: {skipped} of {skipped + len(RULES)}\n\n{left_out}"])
+
+
+def _cells(one: Row) -> list[str]:
+    why = ", ".join(f"{reason} {often}" for reason, often in one.ended.items())
+    return [one.task, str(one.fixed), str(one.segments), f"{one.plans:.2f}", one.worse, why]
+
+
+def plot(rows: Sequence[Row], path: Path) -> None:
+    """The tasks that change, each with both arms; the others lie on top of each other."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    shown = sorted((one for one in rows if one.changes), key=lambda one: (one.fixed.share, one.task))
+    figure, axes = pyplot.subplots(figsize=(8, 1 + 0.24 * len(shown)), layout="constrained")
+    for shift, arm, colour in ((-0.12, "fixed", "C1"), (0.12, "segments", "C0")):
+        shares: list[Share] = [getattr(one, arm) for one in shown]
+        places = [place + shift for place in range(len(shown))]
+        middle = [100 * one.share for one in shares]
+        errors = [[100 * (one.share - one.low) for one in shares], [100 * (one.high - one.share) for one in shares]]
+        axes.errorbar(middle, places, xerr=errors, fmt="o", markersize=4, capsize=2, color=colour, label=arm)
+    axes.set_yticks(range(len(shown)), [one.task for one in shown], fontsize=8)
+    axes.set_xlabel("episodes solved, %")
+    axes.set_xlim(-2, 102)
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend(loc="lower right")
+    axes.set_title("MiniWoB++ tasks whose screen changes in the middle")
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=20, help="episodes per task and arm")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--tasks", nargs="+", default=sorted(RULES), choices=sorted(RULES), metavar="TASK")
+    parser.add_argument("--jobs", type=int, default=2, help="pages at the same time")
+    parser.add_argument("--keep", action="store_true", help="write table, plot and JSON into benchmarks/results")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
+    given = parser.parse_args()
+    assert not unaccounted(), f"nothing is said of {', '.join(unaccounted())}"
+    began = time.monotonic()
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
+    trials = asyncio.run(run(product(given.tasks, ARMS, seeds), given.jobs))
+    rows = [row(task, [trial for trial in trials if trial.task == task]) for task in given.tasks]
+    everything = overall(trials)
+    reached = everything.segments.share >= WANTED and not any(one.worse for one in rows)
+    summary: dict[str, object] = {
+        "seeds": given.seeds,
+        "first_seed": given.first_seed,
+        "tasks": len(rows),
+        "overall": asdict(everything),
+        "unchanging": asdict(overall(trials, False)),
+        "changing": asdict(overall(trials, True)),
+        "worse": [one.task for one in rows if one.worse],
+        "reached": reached,
+        "rows": [asdict(one) for one in rows],
+        "skipped": SKIPPED,
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+    }
+    if given.keep:
+        command = f"python benchmarks/miniwob.py --seeds {given.seeds} --first-seed {given.first_seed} --json --keep"
+        keep("miniwob", command, summary, f"{tables(rows, trials)}\n\n![tasks that change](miniwob.png)")
+        plot(rows, RESULTS / "miniwob.png")
+    if not given.json:
+        print(tables(rows, trials))
+    print(json.dumps(summary))
+    return 0 if reached else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""Episodes of MiniWoB++ as a world: a browser on the task's page, with the episode begun and its reward read at the end."""
+
+from midcourse.worlds.browser.world import Browser
+
+BEGIN = """seed => {
+    document.querySelector('#query').style.visibility = 'hidden';  // told as the utterance
+    core.hideDisplay();
+    core.EPISODE_MAX_TIME = 600_000;
+    Math.seedrandom(seed);
+    core.startEpisodeReal();
+    const said = core.getUtterance();
+    return said.utterance ?? said;
+}"""
+END = "() => WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : 0"
+
+
+class Episodes(Browser):
+    """One after the other in the same Chromium, since starting one takes longer than most episodes."""
+
+    name = "miniwob"
+
+    def __init__(self, origin: str) -> None:
+        super().__init__("about:blank")
+        self._origin = origin
+        self._page, self._seed = "", 0
+        self.utterance = ""
+        self.reward = 0.0
+
+    def next(self, task: str, seed: int) -> None:
+        """What `open` is to begin."""
+        self._page, self._seed = f"{self._origin}/miniwob/{task}.html", seed
+        self.utterance, self.reward = "", 0.0
+
+    async def open(self) -> str:
+        if self._session is None:
+            await super().open()
+        await self._running.go(self._page)
+        await self._running.rest()
+        self.utterance = await self._tab.page.evaluate(BEGIN, self._seed)
+        await self._running.rest()
+        return ""
+
+    async def close(self) -> None:
+        """The episode is over; `end` is for the browser."""
+        self.reward = await self._tab.page.evaluate(END)
+
+    async def end(self) -> None:
+        await super().close()
