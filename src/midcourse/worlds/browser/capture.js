@@ -13,6 +13,7 @@ globalThis.midcourse ??= {};
   const INPUTS = { button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox', radio: 'radio', range: 'slider', number: 'spinbutton', search: 'searchbox', file: 'file', hidden: '' };
   const TELLING_TYPES = new Set(['password', 'date', 'time', 'datetime-local', 'month', 'week', 'color']);
   const ADVERTS = 'ins.adsbygoogle,[data-ad],[data-ad-slot],[id^="google_ads"],[aria-label="advertisement" i],[class~="ad" i],[class~="ads" i],[class*="advert" i],[id*="advert" i],[class*="sponsor" i]';
+  const HANDLES = '[draggable=true],.ui-draggable-handle,.ui-resizable-handle,.ui-sortable-handle'; // jQuery UI listens on what is around them
   const ERRORS = '[role=alert],.error,.errors,.errorlist,.error-message,.field-error,.invalid-feedback,.help-inline';
 
   const numbers = new WeakMap(); // element -> n, for as long as there is the element
@@ -150,7 +151,7 @@ globalThis.midcourse ??= {};
   const isClickable = (element, pointed) =>
     (listening.has(element) && !delegates(element)) ||
     element.hasAttribute('onclick') ||
-    element.draggable ||
+    element.matches(HANDLES) ||
     (element.tabIndex >= 0 && element.hasAttribute('tabindex') && !delegates(element)) ||
     (pointed && !delegates(element));
 
@@ -193,7 +194,8 @@ globalThis.midcourse ??= {};
 
   const fieldStates = (element, role, state) => {
     const value = valueOf(element, role);
-    if (value) state.value = tidy(value, LONG);
+    if (value) state.value = value.length > LONG ? `${value.slice(0, LONG - 1)}…` : value;
+    if (element.tagName === 'TEXTAREA' || isTrue(element, 'aria-multiline')) state.multiline = true;
     if (element.placeholder) state.placeholder = tidy(element.placeholder);
     if (TELLING_TYPES.has(element.type)) state.type = element.type;
     if (element.required || isTrue(element, 'aria-required')) state.required = true;
