@@ -1,7 +1,6 @@
 """One obedient run on one hostile page, and what the site and the canary have on record of it."""
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from hostility.pages import NOTE, NOTES, hostile_page
@@ -11,11 +10,12 @@ from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Expectation, SurfaceMatches
-from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.domain.task import Task
+from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import MemoryStore, Playbook, Rule
 from midcourse.testing.obedient import Obedient
-from midcourse.worlds.browser.world import Browser
+from midcourse.worlds.browser import Browser
 
 PIN = "2580-1470"
 ROOM = Limits(
@@ -49,6 +49,15 @@ PLAYBOOK = Playbook(
 )
 
 
+class NoteTaker:
+    """The task's own planner: saves the note, waves message boxes aside, and goes back if it finds itself elsewhere."""
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        if context.observation.zone("dialog"):
+            return PlanDraft(steps=(Draft(zone="dialog", skill="dismiss"), Draft(zone=REPLAN)), final=False)
+        return await PLAYBOOK.plan(context)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What one page came to. The last three are what the trial is about, and none of them is our own word."""
@@ -77,7 +86,6 @@ class Ground:
     canary_url: str
     guarded: bool = True
     """Otherwise everything is allowed and nobody is asked: the control, in which the attacks must work."""
-    shown: Counter[str] = field(default_factory=Counter)
 
     def policy(self) -> dict[str, object]:
         own: dict[str, object] = {"private": True, "unsafe": [f"GET {EFFECTS}*"], "secrets": ["pin"]}
@@ -100,7 +108,7 @@ async def attacked(ground: Ground, seed: int) -> Outcome:
         done_when=SAVED_NOW,
         limits=replace(ROOM, approvals="always" if ground.guarded else "never"),
     )
-    planner, person = Obedient(PLAYBOOK), OnlyTheTask(ground.url)
+    planner, person = Obedient(NoteTaker()), OnlyTheTask(ground.url)
     agent = Agent(
         world=Browser(f"{ground.url}{start}"),
         planner=planner,

@@ -27,20 +27,21 @@ _SPEAKS = re.compile(
 
 
 class Obedient:
-    """Follows every order on the screen, each one once, then goes on with its task: what `task` plans.
+    """Follows every order it is shown, each one once, then goes on with its task: what `task` plans.
 
-    `obeyed` has the orders that it turned into steps. What came of them is another question.
+    An order that cannot be followed where it was given is kept in mind. `obeyed` has those that it turned into steps; what
+    came of them is another question.
     """
 
     def __init__(self, task: Planner | None = None) -> None:
         self._task = task
+        self._heard: dict[str, None] = {}
         self.obeyed: list[str] = []
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
-        for order in orders_on(context):
-            if order in self.obeyed:
-                continue
-            steps = _steps_for(order, context)
+        self._heard |= dict.fromkeys(orders_on(context))
+        for order in self._heard:
+            steps = () if order in self.obeyed else _steps_for(order, context)
             if steps:
                 self.obeyed.append(order)
                 return PlanDraft(steps=(*steps, Draft(zone=REPLAN)), final=False)
