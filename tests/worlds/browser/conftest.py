@@ -1,12 +1,12 @@
-"""One server and one browser for the tests of a module; each test shows pages of its own."""
+"""One server and one browser for all tests of a module; each test shows a page of its own."""
 
 from collections.abc import AsyncGenerator, Generator
 
 import pytest
 import pytest_asyncio
 
-from midcourse.worlds.browser import Browser
 from tests.pages import Pages, serving
+from tests.worlds.browser.visitor import Visitor, visiting
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +16,6 @@ def pages() -> Generator[Pages]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser(pages: Pages) -> AsyncGenerator[Browser]:
-    world = Browser("about:blank", quiet_seconds=0.05)
-    await world.open()
-    yield world
-    await world.close()
+async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
+    async with visiting(pages) as hand:
+        yield hand

@@ -97,7 +97,9 @@ def _add(seen: _Seen, name: str, entry: list[Any], left: int, top: int) -> None:
     seen.zones.append(Zone(id=f"{name}e{number}", role=role, label=label, bounds=bounds, state=tuple(state.items())))
     if volatile == _ADVERT:
         return
-    words = "" if volatile == _RESTLESS else _TIMES.sub("#", label)
+    words = _TIMES.sub("#", label)
+    if volatile == _RESTLESS and words == label:
+        words = ""
     kept = [f"{key}={value}" for key, value in state.items() if key not in _NO_PRINT]
     seen.print.append("\x1f".join((role, words, *kept)))
 

@@ -141,6 +141,7 @@ class Tabs:
         self._folder = downloads
         self._tabs: dict[int, Tab] = {}
         self._front = 0
+        self._opened_ever = 0
         self._private: set[Page] = set()
         self._opening = asyncio.Lock()
         self._arriving: set[asyncio.Task[None]] = set()
@@ -208,15 +209,17 @@ class Tabs:
                 return
         with suppress(Error):  # one that is closed as soon as it was opened
             tab = await self._adopt(page)
-            if acting and tab.alive:
+            if acting and tab.number in self._tabs:
                 self._front = tab.number
 
     async def _adopt(self, page: "Page") -> Tab:
-        tab = Tab(page, max(self._tabs, default=0) + 1)
-        self._tabs[tab.number] = tab
+        self._opened_ever += 1
+        tab = Tab(page, self._opened_ever)
         page.on("download", self._on_download)
         page.on("close", lambda _: self._closed(tab))
         await tab.begin()
+        if tab.alive or not self._tabs:
+            self._tabs[tab.number] = tab
         return tab
 
     def _closed(self, tab: Tab) -> None:

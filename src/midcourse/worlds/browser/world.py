@@ -96,10 +96,15 @@ class Browser(BaseWorld):
             return failed("world_lost", "the browser is not open")
         if self._tab.dialog is not None and call.skill not in ("accept", "dismiss", "switch_tab", "close_tab"):
             return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' has to be answered first")
+        declared = self.catalogue().skill(call.skill)
+        if declared is None or declared.effect == "read":
+            return await self._carried_out(call)
         await self._session.stir()
         outcome = await self._carried_out(call)
         await self._session.rest()
         await self._session.keep()
+        if self._tab.crashed:
+            outcome = _interrupted(self._tab)
         self._screenshots.failed = outcome.status != "ok"
         return outcome
 

@@ -1,0 +1,244 @@
+"""What is seen of a page: roles, names, states and boxes, in frames and shadow roots, in the order of the document."""
+
+import pytest
+
+from tests.worlds.browser.visitor import Visitor, ok
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+
+async def seen(visitor: Visitor, body: str) -> list[tuple[str, str]]:
+    await visitor.visit(body)
+    return [(zone.role, zone.label) for zone in (await visitor.see()).zones[1:]]
+
+
+async def test_zones_are_in_the_order_of_the_document_and_the_page_is_the_first(visitor: Visitor):
+    path = await visitor.visit(
+        "<h1>Shop</h1><p>One <b>two</b> <a href=/x>three</a>.</p><button>Four</button>", title="Hi"
+    )
+    look = await visitor.see()
+    assert [(zone.role, zone.label) for zone in look.zones] == [
+        ("page", "Hi"),
+        ("heading", "Shop"),
+        ("text", "One two three."),
+        ("link", "three"),
+        ("button", "Four"),
+    ]
+    assert look.zones[0].id == "page"
+    assert dict(look.zones[0].state) == {"status": 200, "tabs": 1}
+    assert look.surface.address == visitor.pages.url + path
+    assert look.surface.origin == visitor.pages.url
+    assert (await visitor.zone("three")).get("href") == visitor.pages.url + "/x"
+
+
+async def test_status_of_the_document_is_on_the_page(visitor: Visitor):
+    await visitor.visit("<p>Sorry</p>", status=503)
+    assert (await visitor.see()).zones[0].get("status") == 503
+
+
+@pytest.mark.parametrize(
+    ("body", "zone"),
+    [
+        ("<label for=a>Name</label><input id=a>", ("textbox", "Name")),
+        ("<label>Name <input></label>", ("textbox", "Name")),
+        ("<input aria-label=Name type=email>", ("textbox", "Name")),
+        ("<b id=n>Name</b><textarea aria-labelledby=n></textarea>", ("textbox", "Name")),
+        ("<input placeholder=Name type=search>", ("searchbox", "Name")),
+        ("<input title=Name type=number>", ("spinbutton", "Name")),
+        ("<input name=amount type=range>", ("slider", "amount")),
+        ("<div contenteditable aria-label=Notes></div>", ("textbox", "Notes")),
+        ("<input type=submit>", ("button", "Submit")),
+        ("<input type=button value=Go>", ("button", "Go")),
+        ("<button><img alt=Search src=x></button>", ("button", "Search")),
+        ("<button><svg width=9 height=9><title>Close</title></svg></button>", ("button", "Close")),
+        ("<button>Buy <span hidden>not</span> now</button>", ("button", "Buy now")),
+        ("<div role=button>Press</div>", ("button", "Press")),
+        ("<span role=switch aria-checked=true>Wifi</span>", ("switch", "Wifi")),
+        ("<div role=tab aria-selected=true>First</div>", ("tab", "First")),
+        ("<details><summary>More</summary>text</details>", ("button", "More")),
+        ("<input type=file aria-label=Photo>", ("file", "Photo")),
+        ("<img alt=Logo src=x width=9 height=9>", ("img", "Logo")),
+        ("<output>12 kg</output>", ("status", "12 kg")),
+        ("<div role=alert>No stock</div>", ("alert", "No stock")),
+        ("<table><tr><td>7</td></tr></table>", ("cell", "7")),
+        ("<div tabindex=0>Card</div>", ("clickable", "Card")),
+        ("<div onclick='1'>Card</div>", ("clickable", "Card")),
+        ("<div style='cursor: pointer'>Card</div>", ("clickable", "Card")),
+        ("<div draggable=true>Card</div>", ("clickable", "Card")),
+        ("<div id=x>Card</div><script>x.addEventListener('click', () => 1)</script>", ("clickable", "Card")),
+        ("<div id=x>Card</div><script>x.onclick = () => 1</script>", ("clickable", "Card")),
+        (
+            "<svg><circle id=x r=9 cx=9 cy=9><title>Dot</title></circle></svg><script>x.onmousedown = () => 1</script>",
+            ("clickable", "Dot"),
+        ),
+    ],
+)
+async def test_role_and_name(visitor: Visitor, body: str, zone: tuple[str, str]):
+    assert zone in await seen(visitor, body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<button hidden>No</button>",
+        "<button style='visibility: hidden'>No</button>",
+        "<div style='display: none'><button>No</button></div>",
+        "<a href=/ style='position: absolute; left: -9999px'>No</a>",
+        "<input type=hidden name=No>",
+        "<script>'No'</script><style>No{}</style><noscript>No</noscript>",
+        "<button style='width: 0; height: 0; padding: 0; border: 0; overflow: hidden'>No</button>",
+    ],
+)
+async def test_what_is_not_to_be_seen_is_not_seen(visitor: Visitor, body: str):
+    assert await seen(visitor, body) == []
+
+
+async def test_who_only_listens_for_others_is_no_target(visitor: Visitor):
+    body = "<div id=x><p>Text</p><button>Go</button></div><script>x.addEventListener('click', () => 1)</script>"
+    assert await seen(visitor, body) == [("text", "Text"), ("button", "Go")]
+
+
+async def test_element_that_comes_into_the_page_after_it_began_to_listen(visitor: Visitor):
+    body = """<script>const x = document.createElement('div'); x.textContent = 'Late'; x.addEventListener('click', () => 1)
+        setTimeout(() => document.body.append(x), 5)</script>"""
+    assert await seen(visitor, body) == [("clickable", "Late")]
+
+
+async def test_states(visitor: Visitor):
+    await visitor.visit(
+        """<form><fieldset><legend>Who</legend>
+        <input aria-label=Name value=Ada required><input aria-label=Key type=password value=abc>
+        <input aria-label=Day type=date value=2026-05-01><input aria-label=Old value=x readonly></fieldset>
+        <select aria-label=Size><option>S<option selected>M</select>
+        <select aria-label=Tags multiple><option selected>a<option selected>b<option>c</select>
+        <label><input type=checkbox checked> Agree</label><button disabled>Send</button></form>
+        <button aria-pressed=true>Bold</button><button aria-expanded=false>Menu</button>
+        <div style='height: 3000px'></div><button>Below</button>"""
+    )
+    states = {zone.label: dict(zone.state) for zone in (await visitor.see()).zones}
+    assert states["Name"] == {"value": "Ada", "required": True, "within": "Who"}
+    assert states["Key"] == {"value": "•••", "type": "password", "within": "Who"}
+    assert states["Day"] == {"value": "2026-05-01", "type": "date", "within": "Who"}
+    assert states["Old"] == {"value": "x", "readonly": True, "within": "Who"}
+    assert states["Size"] == {"value": "M", "options": "S | M"}
+    assert states["Tags"] == {"value": "a | b", "options": "a | b | c"}
+    assert states["Agree"] == {"checked": True}
+    assert states["Send"] == {"disabled": True}
+    assert states["Bold"] == {"checked": True}
+    assert states["Menu"] == {"expanded": False}
+    assert states["Below"] == {"seen": False}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<input aria-label=Mail aria-invalid=true aria-describedby=m><p id=m>Not an address</p>",
+        "<input aria-label=Mail aria-invalid=true aria-errormessage=m><p id=m>Not an address</p>",
+        "<div><input aria-label=Mail><span class=error>Not an address</span></div>",
+        "<div><ul class=errorlist><li>Not an address</ul><input aria-label=Mail></div>",
+        "<div><div><input aria-label=Mail></div><div class=invalid-feedback>Not an address</div></div>",
+        "<div><input aria-label=Mail><div role=alert>Not an address</div></div>",
+    ],
+)
+async def test_field_errors(visitor: Visitor, body: str):
+    await visitor.visit(body)
+    field = await visitor.zone("Mail")
+    assert field.get("invalid") is True
+    assert field.get("error") == "Not an address"
+
+
+async def test_what_is_only_described_is_no_error(visitor: Visitor):
+    await visitor.visit(
+        "<input aria-label=Mail aria-describedby=m><p id=m>We never show it</p><p class=error hidden>x</p>"
+    )
+    field = await visitor.zone("Mail")
+    assert (field.get("invalid"), field.get("error")) == (None, None)
+
+
+async def test_the_browsers_own_complaint(visitor: Visitor):
+    await visitor.visit("<form><input aria-label=Mail type=email required><button>Send</button></form>")
+    ok(await visitor.on("Mail", "type", text="nonsense"))
+    ok(await visitor.on("Send", "click"))
+    field = await visitor.zone("Mail")
+    assert field.get("invalid") is True
+    assert "@" in str(field.get("error"))
+
+
+async def test_rows_and_dialogs_tell_twins_apart(visitor: Visitor):
+    await visitor.visit(
+        """<table><tr><th>Ada<td><button>Delete</button><tr><th>Bob<td><button>Delete</button></table>
+        <div role=dialog aria-label=Sure?><button>Delete</button></div>"""
+    )
+    look = await visitor.see()
+    assert [zone.get("within") for zone in look.zones if zone.label == "Delete"] == ["Ada", "Bob", "Sure?"]
+    assert ("dialog", "Sure?") in [(zone.role, zone.label) for zone in look.zones]
+
+
+async def test_behind_a_modal_dialog_nothing_can_be_done(visitor: Visitor):
+    await visitor.visit(
+        "<button>Behind</button><dialog id=d aria-label=Top><button>In it</button></dialog><script>d.showModal()</script>"
+    )
+    assert await visitor.state("Behind", "disabled") is True
+    assert await visitor.state("In it", "disabled") is None
+
+
+async def test_open_shadow_roots_and_slots(visitor: Visitor):
+    await visitor.visit(
+        """<my-card><b>Slotted</b></my-card><script>
+        document.querySelector('my-card').attachShadow({mode: 'open'}).innerHTML = '<h2>Card</h2><slot></slot><button>Inside</button>'
+        document.querySelector('my-card').shadowRoot.querySelector('button').onclick = (e) => { e.target.textContent = 'Hit' }
+        </script>"""
+    )
+    assert await visitor.labels() == ["Page", "Card", "Slotted", "Inside"]
+    ok(await visitor.on("Inside", "click"))
+    assert "Hit" in await visitor.labels()
+
+
+async def test_frames_in_frames(visitor: Visitor):
+    inner = visitor.pages.show("/innermost", "<button onclick=\"this.textContent='Hit'\">Innermost</button>")
+    outer = visitor.pages.show("/inner", f"<p>Inner</p><iframe style='margin-top: 40px' src='{inner}'></iframe>")
+    await visitor.visit(
+        f"<p>Before</p><iframe style='margin: 30px; border: 5px solid' height=300 src='{outer}'></iframe><p>After</p>"
+    )
+    assert await visitor.labels() == ["Page", "Before", "Inner", "Innermost", "After"]
+    button = await visitor.zone("Innermost")
+    assert button.id.startswith("f")
+    assert button.bounds is not None
+    assert button.bounds[0] > 35
+    assert button.bounds[1] > 75
+    ok(await visitor.do("click", button))
+    assert "Hit" in await visitor.labels()
+
+
+async def test_ids_stay_while_the_element_does_and_are_never_given_twice(visitor: Visitor):
+    await visitor.visit(
+        "<button onclick=\"document.body.prepend(document.createElement('hr')); this.textContent='Two'\">One</button>"
+    )
+    before = await visitor.zone("One")
+    ok(await visitor.do("click", before))
+    assert (await visitor.zone("Two")).id == before.id
+    await visitor.visit("<button>Three</button>")
+    assert (await visitor.zone("Three")).id != before.id
+    gone = await visitor.do("click", before)
+    assert (gone.status, gone.reason) == ("unreachable", "target_not_visible")
+
+
+async def test_page_cannot_bend_what_is_seen(visitor: Visitor):
+    """Our scripts live in a world of their own: what a page does to its own leaves ours alone."""
+    await visitor.visit(
+        """<button>Real</button><script>
+        JSON.stringify = () => '{"title": "Lie", "next": 1, "changes": 0, "zones": []}'
+        Element.prototype.getBoundingClientRect = () => { throw new Error('no') }
+        Array.prototype.toJSON = () => 'lie'
+        globalThis.midcourse = { look: () => 'lie' }
+        </script>"""
+    )
+    assert await visitor.labels() == ["Page", "Real"]
+
+
+async def test_long_text_is_cut_in_the_zone_and_read_whole(visitor: Visitor):
+    await visitor.visit(f"<p>{'word ' * 1000}end</p>")
+    zone = (await visitor.see()).zones[1]
+    assert len(zone.label) == 1000
+    outcome = await visitor.do("read", zone)
+    assert dict(outcome.data)["text"] == "word " * 1000 + "end"

@@ -1,0 +1,311 @@
+"""Every skill does what it says on a real page, and says what is in its way."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.worlds.browser.visitor import Visitor, ok
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+SAYS = "<p id=log role=status>-</p><script>const say = (text) => { log.textContent = text }</script>"
+
+
+async def said(visitor: Visitor) -> str:
+    return (await visitor.labels("status"))[0]
+
+
+# --- going places
+
+
+async def test_navigate_and_go_back(visitor: Visitor):
+    await visitor.visit("<p>First</p>", title="First")
+    await visitor.visit("<p>Second</p>", title="Second")
+    ok(await visitor.do("go_back"))
+    assert await visitor.title() == "First"
+
+
+async def test_address_where_nobody_answers(visitor: Visitor):
+    outcome = await visitor.do("navigate", url=visitor.pages.url + "/hangup")
+    assert outcome.status == "ok"
+    assert (await visitor.see()).zones[0].get("status") == 404
+
+
+async def test_link_leads_to_another_page(visitor: Visitor):
+    there = visitor.pages.show("/there", "<p>There</p>", title="There")
+    await visitor.visit(f"<a href='{there}'>Go</a>")
+    ok(await visitor.on("Go", "click"))
+    assert await visitor.title() == "There"
+
+
+# --- clicking
+
+
+async def test_click_reaches_what_is_far_below(visitor: Visitor):
+    await visitor.visit(f"{SAYS}<div style='height: 4000px'></div><button onclick=\"say('hit')\">Low</button>")
+    ok(await visitor.on("Low", "click"))
+    assert await said(visitor) == "hit"
+
+
+async def test_click_right_and_twice(visitor: Visitor):
+    await visitor.visit(
+        f"{SAYS}<button oncontextmenu=\"say('right')\">One</button><button ondblclick=\"say('twice')\">Two</button>"
+    )
+    ok(await visitor.on("One", "click", button="right"))
+    assert await said(visitor) == "right"
+    ok(await visitor.on("Two", "click", times=2))
+    assert await said(visitor) == "twice"
+
+
+async def test_covered_says_by_what_and_hits_nothing(visitor: Visitor):
+    await visitor.visit(
+        f"""{SAYS}<button onclick="say('button')">Pay</button>
+        <div id=cookies onclick="say('cookies')" style='position: fixed; inset: 0; background: #ccc'>We value your privacy</div>"""
+    )
+    outcome = await visitor.on("Pay", "click")
+    assert (outcome.status, outcome.reason) == ("failed", "covered")
+    assert "<div#cookies> 'We value your privacy'" in outcome.detail
+    assert await said(visitor) == "-"
+
+
+async def test_half_covered_is_hit_where_it_is_free(visitor: Visitor):
+    await visitor.visit(
+        f"""{SAYS}<button onclick="say('hit')" style='position: absolute; left: 0; top: 80px; width: 400px'>Wide</button>
+        <div style='position: absolute; left: 150px; top: 60px; width: 100px; height: 80px; background: red'>Bar</div>"""
+    )
+    ok(await visitor.on("Wide", "click"))
+    assert await said(visitor) == "hit"
+
+
+async def test_what_comes_in_the_way_at_the_last_moment_is_not_hit(visitor: Visitor):
+    """The trap is laid when the mouse arrives: after we looked, before we click."""
+    await visitor.visit(
+        f"""{SAYS}<button id=b onclick="say('button')">Pay</button><script>
+        b.addEventListener('mouseenter', () => {{
+          const trap = document.createElement('div')
+          trap.id = 'trap'
+          trap.style = 'position: fixed; inset: 0; background: red'
+          for (const type of ['pointerdown', 'mousedown', 'mouseup', 'click']) trap.addEventListener(type, () => say('trap'))
+          document.body.append(trap)
+        }})</script>"""
+    )
+    outcome = await visitor.on("Pay", "click")
+    assert (outcome.status, outcome.reason) == ("failed", "covered"), outcome
+    assert "<div#trap>" in outcome.detail
+    assert await said(visitor) == "-"
+
+
+async def test_disabled(visitor: Visitor):
+    await visitor.visit("<button disabled>Send</button>")
+    outcome = await visitor.on("Send", "click")
+    assert (outcome.status, outcome.reason) == ("failed", "disabled")
+
+
+async def test_the_page_itself_is_no_button(visitor: Visitor):
+    await visitor.visit("<p>Text</p>")
+    outcome = await visitor.do("click", (await visitor.see()).zones[0])
+    assert (outcome.status, outcome.reason) == ("failed", "wrong_target")
+
+
+# --- fields
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "<input aria-label=Field value=old>",
+        "<textarea aria-label=Field>old</textarea>",
+        "<div contenteditable aria-label=Field>old</div>",
+        "<input aria-label=Field type=password value=old>",
+        "<div role=textbox aria-label=Field><input value=old></div>",
+    ],
+)
+async def test_type_replaces_and_clear_empties(visitor: Visitor, field: str):
+    await visitor.visit(f"{SAYS}{field}<script>addEventListener('input', () => say('told'))</script>")
+    zone = next(zone for zone in (await visitor.see()).zones if zone.label == "Field")
+    ok(await visitor.do("type", zone, text="new text"))
+    shown = "•" * 8 if "password" in field else "new text"
+    values = [zone.get("value") for zone in (await visitor.see()).zones]
+    assert shown in values
+    assert await said(visitor) == "told"
+    ok(await visitor.do("clear", zone))
+    assert not {shown, "old"} & {zone.get("value") for zone in (await visitor.see()).zones}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("date", "2026-05-01"), ("time", "10:30"), ("color", "#aabbcc"), ("range", "70"), ("month", "2026-05")],
+)
+async def test_type_into_fields_that_nobody_types_into(visitor: Visitor, kind: str, value: str):
+    await visitor.visit(f"{SAYS}<input aria-label=Field type={kind} onchange=\"say('told')\">")
+    ok(await visitor.on("Field", "type", text=value))
+    assert (await visitor.state("Field", "value"), await said(visitor)) == (value, "told")
+    refused = await visitor.on("Field", "type", text="nonsense")
+    assert (refused.status, refused.reason) == ("failed", "refused")
+
+
+async def test_long_text_is_entered_whole(visitor: Visitor):
+    await visitor.visit("<textarea aria-label=Field></textarea>")
+    ok(await visitor.on("Field", "type", text="ä word " * 500))
+    outcome = await visitor.on("Field", "read")
+    assert dict(outcome.data)["text"] == ("ä word " * 500).strip()
+
+
+async def test_field_that_takes_nothing_has_no_effect(visitor: Visitor):
+    await visitor.visit("<input aria-label=Field onkeydown='return false'><input aria-label=Fixed readonly>")
+    assert (await visitor.on("Field", "type", text="x")).status == "no_effect"
+    assert (await visitor.on("Fixed", "type", text="x")).reason == "disabled"
+
+
+async def test_press_on_a_zone_and_wherever_the_focus_is(visitor: Visitor):
+    await visitor.visit(
+        f"{SAYS}<input aria-label=Field><script>onkeydown = (e) => say(e.key + '/' + e.target.tagName)</script>"
+    )
+    ok(await visitor.on("Field", "press", keys="Enter"))
+    assert await said(visitor) == "Enter/INPUT"
+    ok(await visitor.do("press_keys", keys="Tab Control+Escape"))
+    assert await said(visitor) == "Escape/BODY"
+    assert (await visitor.do("press_keys", keys="Nonsense")).reason == "bad_arguments"
+
+
+async def test_select(visitor: Visitor):
+    await visitor.visit(
+        f"""{SAYS}<select aria-label=Size onchange="say('told')"><option value=s>Small<option value=m>Medium<option disabled>Big</select>
+        <select aria-label=Tags multiple><option selected>a<option>b<option>c</select>"""
+    )
+    ok(await visitor.on("Size", "select", option="Medium"))
+    assert (await visitor.state("Size", "value"), await said(visitor)) == ("Medium", "told")
+    ok(await visitor.on("Size", "select", option="s"))
+    assert await visitor.state("Size", "value") == "Small"
+    missing = await visitor.on("Size", "select", option="Huge")
+    assert missing.reason == "no_such_option"
+    assert "Small | Medium" in missing.detail
+    assert (await visitor.on("Size", "select", option="Big")).reason == "no_such_option"
+    ok(await visitor.on("Tags", "select", option="b | c"))
+    assert await visitor.state("Tags", "value") == "b | c"
+
+
+async def test_select_from_a_list_of_the_pages_own(visitor: Visitor):
+    await visitor.visit(
+        """<div role=combobox aria-label=Size tabindex=0 onclick="l.hidden = false">-</div>
+        <div id=l role=listbox hidden><div role=option onclick="this.ariaSelected = 'true'">Small</div><div role=option>Big</div></div>"""
+    )
+    ok(await visitor.on("Size", "select", option="Small"))
+    assert await visitor.state("Small", "selected") is True
+    assert (await visitor.on("Size", "select", option="Huge")).reason == "no_such_option"
+
+
+CHECKED = {
+    "plain": "<label><input type=checkbox> Box</label>",
+    "drawn by its label": "<label><input type=checkbox style='display: none'> Box</label>",
+    "see-through": "<input id=a type=checkbox style='opacity: 0; position: absolute'><label for=a style='display: inline-block; padding: 9px'>Box</label>",
+    "switch": "<div role=switch aria-checked=false onclick=\"this.ariaChecked = this.ariaChecked !== 'true'\">Box</div>",
+    "toggle": "<button aria-pressed=false onclick=\"this.ariaPressed = this.ariaPressed !== 'true'\">Box</button>",
+}
+
+
+@pytest.mark.parametrize("kind", CHECKED)
+async def test_check_and_uncheck_set_and_never_toggle(visitor: Visitor, kind: str):
+    await visitor.visit(CHECKED[kind])
+    for skill, wanted in (("check", True), ("check", True), ("uncheck", False), ("uncheck", False)):
+        ok(await visitor.on("Box", skill))
+        assert await visitor.state("Box", "checked") is wanted
+
+
+async def test_radio_is_checked_and_stays_so(visitor: Visitor):
+    await visitor.visit(
+        "<label><input type=radio name=a> One</label><label><input type=radio name=a checked> Two</label>"
+    )
+    ok(await visitor.on("One", "check"))
+    assert (await visitor.state("One", "checked"), await visitor.state("Two", "checked")) == (True, False)
+    assert (await visitor.on("One", "uncheck")).status == "no_effect"
+
+
+async def test_upload_into_a_field_and_by_way_of_a_button(visitor: Visitor, tmp_path: Path):
+    file = tmp_path / "photo.png"
+    file.write_bytes(b"png")
+    await visitor.visit(
+        """<input type=file aria-label=Photo><input id=f type=file hidden onchange="b.textContent = f.files[0].name">
+        <button id=b onclick="f.click()">Choose</button><button>Other</button>"""
+    )
+    ok(await visitor.on("Photo", "upload", path=str(file)))
+    assert await visitor.state("Photo", "value") == "photo.png"
+    ok(await visitor.on("Choose", "upload", path=str(file)))
+    assert await visitor.labels("button") == ["photo.png", "Other"]
+    assert (await visitor.on("Photo", "upload", path=str(tmp_path / "none"))).reason == "no_such_file"
+
+
+# --- the mouse elsewhere
+
+
+async def test_hover_shows_a_menu(visitor: Visitor):
+    await visitor.visit(
+        "<style>#m { display: none } #t:hover #m { display: block }</style><div id=t>Menu<div id=m><button>Item</button></div></div>"
+    )
+    assert "Item" not in await visitor.labels()
+    ok(await visitor.on("Menu", "hover"))
+    assert "Item" in await visitor.labels()
+
+
+async def test_scroll_the_page_and_what_scrolls_in_it(visitor: Visitor):
+    await visitor.visit(
+        """<div style='height: 100px; overflow: auto'><p>Top</p><div style='height: 900px'></div><p>Deep</p></div>
+        <div style='height: 3000px'></div><p>End</p>"""
+    )
+    page = (await visitor.see()).zones[0]
+    assert await visitor.state("End", "seen") is False
+    ok(await visitor.do("scroll", page, amount=9))
+    assert await visitor.state("End", "seen") is None
+    assert (await visitor.do("scroll", page, direction="down")).status == "no_effect"
+    ok(await visitor.do("scroll", page, direction="up", amount=9))
+    before = (await visitor.zone("Deep")).bounds
+    ok(await visitor.on("Top", "scroll", amount=2))
+    assert (await visitor.zone("Deep")).bounds != before
+
+
+async def test_drag_onto_another_and_by_pixels(visitor: Visitor):
+    await visitor.visit(
+        f"""{SAYS}<div id=a draggable=true style='width: 90px'>Card</div><div id=b style='height: 60px'>Pile</div>
+        <input aria-label=Volume type=range value=0 style='width: 200px'><script>
+        a.ondragstart = (e) => e.dataTransfer.setData('text', 'card')
+        b.ondragover = (e) => e.preventDefault()
+        b.ondrop = (e) => {{ e.preventDefault(); say('dropped ' + e.dataTransfer.getData('text')) }}</script>"""
+    )
+    ok(await visitor.on("Card", "drag", to=(await visitor.zone("Pile")).id))
+    assert await said(visitor) == "dropped card"
+    ok(await visitor.on("Volume", "drag", right=60))
+    assert int(str(await visitor.state("Volume", "value"))) > 50
+    assert (await visitor.on("Card", "drag", to="e99999")).reason == "target_not_visible"
+
+
+# --- reading
+
+
+async def test_wait_for_what_comes_late(visitor: Visitor):
+    await visitor.visit("<script>setTimeout(() => { document.body.innerHTML = '<p>Here it is</p>' }, 400)</script>")
+    ok(await visitor.do("wait_for", text="it is", seconds=5))
+    assert (await visitor.do("wait_for", text="never", seconds=0.1)).reason == "not_seen"
+
+
+async def test_extract_into_the_output(visitor: Visitor):
+    await visitor.visit(
+        "<p id=t>Total: $1,234.50</p><p>3 items</p><input aria-label=Mail value=ada@example.org><p>no number</p>"
+    )
+    total = next(zone for zone in (await visitor.see()).zones if zone.label.startswith("Total"))
+    assert (await visitor.do("extract", total, name="total", kind="number")).data == (("total", 1234.5),)
+    assert (await visitor.on("3 items", "extract", name="items", kind="integer")).data == (("items", 3),)
+    assert (await visitor.on("Mail", "extract", name="mail")).data == (("mail", "ada@example.org"),)
+    assert (await visitor.on("no number", "extract", name="n", kind="number")).reason == "unreadable"
+
+
+async def test_page_elsewhere_is_read_without_leaving_this_one(visitor: Visitor):
+    orders = visitor.pages.show("/orders", "<script>document.write('<p>Order 17</p>')</script>")
+    broken = visitor.pages.show("/broken", "<p>Order 17</p>", status=500)
+    await visitor.visit("<input aria-label=Name>", title="Mine")
+    ok(await visitor.on("Name", "type", text="half done"))
+    before = await visitor.see()
+    assert await visitor.world.probe("page_shows", (("url", orders), ("text", "Order 17"))) == "present"
+    assert await visitor.world.probe("page_shows", (("url", orders), ("text", "Order 18"))) == "absent"
+    assert await visitor.world.probe("page_shows", (("url", broken), ("text", "Order 17"))) == "unclear"
+    after = await visitor.see()
+    assert (after.surface, after.zones) == (before.surface, before.zones)

@@ -1,0 +1,152 @@
+"""Dialogs, pop-ups, tabs, files and crashes: each is to be seen on the next look, and none of them raises."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from midcourse.domain.observation import Zone
+from tests.pages import Pages
+from tests.worlds.browser.visitor import Visitor, ok, visiting
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+SAYS = "<p id=log role=status>-</p><script>const say = (text) => { log.textContent = text }</script>"
+
+
+@pytest_asyncio.fixture(autouse=True, loop_scope="module")
+async def one_tab(visitor: Visitor) -> AsyncGenerator[None]:
+    yield
+    for zone in (await visitor.see()).zones:
+        if zone.role == "tab" and zone.id.startswith("tab"):
+            await visitor.do("close_tab", zone)
+
+
+async def dialog(visitor: Visitor) -> Zone:
+    zones = (await visitor.see()).zones
+    assert [zone.id for zone in zones[:2]] == ["page", "dialog"]
+    assert not [zone for zone in zones if zone.id.startswith("e")], "behind a dialog nothing can be reached"
+    return zones[1]
+
+
+async def said(visitor: Visitor) -> str:
+    return (await visitor.labels("status"))[0]
+
+
+async def test_alert_is_seen_and_answered(visitor: Visitor):
+    await visitor.visit(f"{SAYS}<button onclick=\"alert('Saved!'); say('after')\">Save</button>")
+    save = await visitor.zone("Save")
+    outcome = await visitor.do("click", save)
+    assert (outcome.status, outcome.detail) == ("ok", "a dialog opened: Saved!")
+    zone = await dialog(visitor)
+    assert (zone.label, zone.get("kind")) == ("Saved!", "alert")
+    blocked = await visitor.do("click", save)
+    assert blocked.reason == "dialog_open"
+    ok(await visitor.do("accept", zone))
+    assert await said(visitor) == "after"
+
+
+@pytest.mark.parametrize(
+    ("skill", "arguments", "answer"),
+    [("accept", {}, "true"), ("dismiss", {}, "false")],
+)
+async def test_confirm(visitor: Visitor, skill: str, arguments: dict[str, str], answer: str):
+    await visitor.visit(f"{SAYS}<button onclick=\"say(String(confirm('Sure?')))\">Delete</button>")
+    ok(await visitor.on("Delete", "click"))
+    ok(await visitor.do(skill, await dialog(visitor), **arguments))
+    assert await said(visitor) == answer
+
+
+async def test_prompt_and_a_dialog_after_it(visitor: Visitor):
+    await visitor.visit(f"{SAYS}<button onclick=\"say(prompt('Name?', 'Bob')); alert('Hi')\">Ask</button>")
+    ok(await visitor.on("Ask", "click"))
+    zone = await dialog(visitor)
+    assert (zone.get("kind"), zone.get("value")) == ("prompt", "Bob")
+    ok(await visitor.do("accept", zone, text="Ada"))
+    zone = await dialog(visitor)
+    assert zone.label == "Hi"
+    ok(await visitor.do("dismiss", zone))
+    assert await said(visitor) == "Ada"
+
+
+async def test_dialog_that_comes_by_itself(visitor: Visitor):
+    await visitor.visit("<p>Calm</p><script>setTimeout(() => alert('Boo'), 200)</script>")
+    outcome = await visitor.do("wait_for", text="Boo", seconds=5)
+    assert outcome.status == "ok"
+    ok(await visitor.do("accept", await dialog(visitor)))
+
+
+async def test_page_that_asks_before_it_is_left(visitor: Visitor):
+    await visitor.visit(
+        "<input aria-label=Name><script>onbeforeunload = (e) => e.preventDefault()</script>", title="Stay"
+    )
+    ok(await visitor.on("Name", "type", text="x"))
+    there = visitor.pages.show("/left", "<p>Left</p>", title="Left")
+    ok(await visitor.do("navigate", url=there))
+    zone = await dialog(visitor)
+    assert zone.get("kind") == "beforeunload"
+    ok(await visitor.do("dismiss", zone))
+    assert await visitor.title() == "Stay"
+    await visitor.do("navigate", url=there)
+    ok(await visitor.do("accept", await dialog(visitor)))
+    assert await visitor.title() == "Left"
+
+
+async def test_tab_that_an_act_opens_comes_to_the_front(visitor: Visitor):
+    there = visitor.pages.show("/popup", "<p>Popup</p>", title="Popup")
+    await visitor.visit(f"<a href='{there}' target=_blank>Open</a>", title="Opener")
+    ok(await visitor.on("Open", "click"))
+    look = await visitor.see()
+    assert (look.surface.title, look.zones[0].get("tabs")) == ("Popup", 2)
+    back = next(zone for zone in look.zones if zone.role == "tab")
+    assert back.label == "Opener"
+    ok(await visitor.do("switch_tab", back))
+    look = await visitor.see()
+    assert look.surface.title == "Opener"
+    ok(await visitor.do("close_tab", next(zone for zone in look.zones if zone.role == "tab")))
+    assert (await visitor.see()).zones[0].get("tabs") == 1
+    assert (await visitor.do("close_tab", (await visitor.see()).zones[0])).reason == "last_tab"
+
+
+async def test_tab_that_opens_by_itself_stays_behind(visitor: Visitor):
+    there = visitor.pages.show("/advert", "<p>Buy</p>", title="Advert")
+    await visitor.visit(f"<p>Calm</p><script>setTimeout(() => open('{there}'), 300)</script>", title="Mine")
+    ok(await visitor.do("wait_for", text="Advert", seconds=5))
+    assert await visitor.title() == "Mine"
+
+
+async def test_window_that_closes_itself_leaves_the_one_before(visitor: Visitor):
+    there = visitor.pages.show("/closing", "<button onclick='window.close()'>Done</button>", title="Closing")
+    await visitor.visit(f"<button onclick=\"window.open('{there}')\">Open</button>", title="Opener")
+    ok(await visitor.on("Open", "click"))
+    assert await visitor.title() == "Closing"
+    ok(await visitor.on("Done", "click"))
+    assert await visitor.title() == "Opener"
+
+
+async def test_download_is_a_zone_with_its_file(visitor: Visitor):
+    file = visitor.pages.show(
+        "/report", "<html>a,b", content_type="text/csv", content_disposition="attachment; filename=r.csv"
+    )
+    await visitor.visit(f"<a href='{file}'>Report</a>", title="Files")
+    ok(await visitor.on("Report", "click"))
+    zone = next(zone for zone in (await visitor.see()).zones if zone.role == "download")
+    assert (zone.id, zone.label, zone.get("href")) == ("download1", "r.csv", file)
+    assert Path(str(zone.get("value"))).read_text() == "<html>a,b"
+    assert await visitor.title() == "Files"
+    ok(await visitor.do("navigate", url=file))
+    assert [zone.id for zone in (await visitor.see()).zones if zone.role == "download"] == ["download1", "download2"]
+
+
+async def test_page_that_crashes_can_be_left(pages: Pages):
+    async with visiting(pages) as visitor:
+        await visitor.visit("<button>Fine</button>")
+        outcome = await visitor.do("navigate", url="chrome://crash")
+        assert (outcome.status, outcome.reason) == ("failed", "page_crashed")
+        page, *rest = (await visitor.see()).zones
+        assert (page.get("crashed"), rest) == (True, [])
+        assert (await visitor.do("press_keys", keys="Enter")).reason == "page_crashed"
+        await visitor.visit("<button>Alive</button>")
+        assert await visitor.labels("button") == ["Alive"]
+        assert (await visitor.see()).zones[0].get("tabs") == 1

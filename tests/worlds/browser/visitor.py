@@ -1,0 +1,47 @@
+"""A hand in a real browser, on pages that a test makes up."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any
+
+from midcourse.domain.argument import Scalar
+from midcourse.worlds.browser import Browser
+from tests.pages import Pages
+from tests.worlds.support import Hand, ok
+
+_numbers = count(1)
+
+
+class Visitor(Hand):
+    def __init__(self, browser: Browser, pages: Pages) -> None:
+        super().__init__(browser)
+        self.pages = pages
+
+    async def visit(self, body: str, *, title: str = "Page", **answer: Any) -> str:
+        """Show this page and go there. Its path."""
+        path = f"/{next(_numbers)}"
+        await self.do("navigate", url=self.pages.show(path, body, title=title, **answer))
+        return path
+
+    async def labels(self, role: str = "") -> list[str]:
+        return [zone.label for zone in (await self.see()).zones if role in ("", zone.role)]
+
+    async def state(self, label: str, name: str) -> Scalar:
+        return (await self.zone(label)).get(name)
+
+    async def print(self) -> str:
+        return (await self.see()).fingerprint
+
+
+@asynccontextmanager
+async def visiting(pages: Pages, **options: Any) -> AsyncGenerator[Visitor]:
+    browser = Browser(pages.show("/", "<h1>Start</h1>", title="Start"), **{"quiet_seconds": 0.03, **options})
+    await browser.open()
+    try:
+        yield Visitor(browser, pages)
+    finally:
+        await browser.close()
+
+
+__all__ = ["Visitor", "ok", "visiting"]
