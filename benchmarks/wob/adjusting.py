@@ -1,4 +1,4 @@
-"""Tasks in which something has to be moved, marked or scrolled."""
+"""Tasks in which something has to be set, marked or scrolled."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from midcourse.domain.plan import Draft
 from wob.clicking import submit
 from wob.planner import plans
 from wob.screen import Screen, nth, ordinal, quoted, told
-from wob.step import LOOK, check, click, drag, fill, press, push, scroll
+from wob.step import LOOK, check, click, fill, press, scroll
 
 
 @plans("use-slider")
@@ -64,15 +64,3 @@ def mark_the_paragraph(said: str, seen: Screen) -> Sequence[Draft]:
 @plans("highlight-text-2")
 def mark_the_nth_paragraph(said: str, seen: Screen) -> Sequence[Draft]:
     return [click(nth(seen.all("text"), ordinal(said)), times=3), submit(seen)]
-
-
-@plans("drag-box")
-def box_into_a_box(said: str, seen: Screen) -> Sequence[Draft]:
-    return [drag(seen.get("s"), onto=seen.get("L")), submit(seen)]
-
-
-@plans("drag-circle", "drag-single-shape")
-def push_a_shape(said: str, seen: Screen) -> Sequence[Draft]:
-    way = told(said, r"(left|right|up|down)")[0]
-    right, down = {"left": (-15, 0), "right": (15, 0), "up": (0, -15), "down": (0, 15)}[way]
-    return [push(nth(seen.actable(), 1), right=right, down=down), submit(seen)]

@@ -23,18 +23,9 @@ SKIPPED: dict[str, tuple[str, ...]] = {
         "hot-cold",
         "right-angle",
     ),
-    "things to drag that only what is around them listens for": (
-        "daily-calendar",
-        "drag-items",
-        "drag-items-grid",
-        "drag-sort-numbers",
-    ),
-    "dragged by some way, not onto something": (
-        "drag-cube",
-        "drag-shapes",
-        "drag-shapes-2",
-        "resize-textarea",
-    ),
+    "dragged into a part of a drawing that is no thing of its own": ("drag-cube", "drag-shapes", "drag-shapes-2"),
+    "a grid that makes room beside the place that something is dragged to": ("drag-items-grid",),
+    "dragged over a range of unnamed cells": ("daily-calendar",),
     "moves or blinks faster than one can look and act": (
         "chase-circle",
         "hover-shape",

@@ -38,8 +38,9 @@ def scroll(zone: Zone, screens: float) -> Draft:
     return _step(zone, "scroll", amount=screens)
 
 
-def drag(zone: Zone, *, onto: Zone) -> Draft:
-    return _step(zone, "drag", to=onto.id)
+def drag(zone: Zone, *, onto: Zone, down: float = 0.0) -> Draft:
+    """To the middle of another, or so many pixels below it."""
+    return _step(zone, "drag", to=onto.id, down=down)
 
 
 def push(zone: Zone, *, right: float = 0.0, down: float = 0.0) -> Draft:
