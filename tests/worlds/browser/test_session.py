@@ -1,0 +1,121 @@
+"""A session: what it keeps, who owns it, and that no Chromium outlives its host."""
+
+import asyncio
+import json
+import os
+import signal
+import stat
+from pathlib import Path
+
+import pytest
+
+from midcourse.blobs import BlobFolder
+from midcourse.codec import decode
+from midcourse.errors import TaskInvalid
+from midcourse.worlds.browser import Browser
+from midcourse.worlds.host.wire import Ready
+from midcourse.worlds.remote import RemoteWorld
+from tests.pages import Pages
+from tests.worlds.browser.visitor import Visitor, ok, visiting
+from tests.worlds.support import Hand
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+LOG_IN = "<button onclick=\"document.cookie='user=ada;max-age=999'; localStorage.theme='dark'; b.textContent='In'\">Log in</button><p id=b>Out</p>"
+SMALL = {"width": 200, "height": 100}
+GREETING = "<p id=x></p><script>x.textContent = `${document.cookie} ${localStorage.theme}`</script>"
+
+
+async def test_storage_is_saved_after_acts_and_loaded_at_open(pages: Pages, tmp_path: Path):
+    file = tmp_path / "kept" / "ada.json"
+    async with visiting(pages, storage=str(file)) as visitor:
+        await visitor.visit(LOG_IN)
+        ok(await visitor.on("Log in", "click"))
+        assert json.loads(file.read_text())["cookies"][0]["name"] == "user"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    async with visiting(pages, storage=str(file)) as visitor:
+        await visitor.visit(GREETING)
+        assert "user=ada dark" in await visitor.labels("text")
+    async with visiting(pages) as visitor:
+        await visitor.visit(GREETING)
+        assert "user=ada dark" not in await visitor.labels("text")
+
+
+async def shots(visitor: Visitor) -> list[str]:
+    """Of five looks: at a page, again, at what an act made of it, again, and after an act that failed."""
+    await visitor.visit("<button onclick=\"this.textContent='Two'\">One</button><button disabled>No</button>")
+    seen = [await visitor.see(), await visitor.see()]
+    ok(await visitor.on("One", "click"))
+    seen += [await visitor.see(), await visitor.see()]
+    await visitor.world.act(visitor.call("click", seen[0].zones[2]))
+    seen.append(await visitor.see())
+    return ["x" if look.screenshot else "-" for look in seen]
+
+
+@pytest.mark.parametrize(
+    ("when", "taken"), [("never", "-----"), ("on_change", "x-x--"), ("on_failure", "----x"), ("all", "xxxxx")]
+)
+async def test_screenshots_by_policy(pages: Pages, tmp_path: Path, when: str, taken: str):
+    async with visiting(pages, screenshots=when, blobs=str(tmp_path / "blobs"), **SMALL) as visitor:
+        assert "".join(await shots(visitor)) == taken
+
+
+async def test_screenshot_is_a_picture_in_the_blobs_without_passwords(pages: Pages, tmp_path: Path):
+    field = "<input type=password value={}>"
+    async with visiting(pages, screenshots="all", blobs=str(tmp_path), **SMALL) as visitor:
+        await visitor.visit(field.format("secret"))
+        one = (await visitor.see()).screenshot
+        await visitor.visit(field.format("quite-another"))
+        other = (await visitor.see()).screenshot
+    picture = await BlobFolder(tmp_path).read(one)
+    assert picture is not None
+    assert picture.startswith(b"\x89PNG")
+    assert one == other
+
+
+async def test_screenshots_need_a_place():
+    with pytest.raises(TaskInvalid, match="blobs"):
+        Browser("http://127.0.0.1/", screenshots="all")
+
+
+def children(pid: int) -> list[int]:
+    """All processes below this one."""
+    found = [int(one) for file in Path(f"/proc/{pid}/task").glob("*/children") for one in file.read_text().split()]
+    return found + [below for one in found for below in children(one)]
+
+
+def is_there(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+async def test_another_takes_the_session_over_and_chromium_dies_with_the_host(pages: Pages, tmp_path: Path):
+    """Page, cookies and what is typed are as they were, and kill -9 of the host leaves no process behind."""
+    start = pages.show("/form", f"{LOG_IN}<input aria-label=Name>", title="Form")
+    spec, options = "midcourse.worlds.browser:Browser", {"start": start, "quiet_seconds": 0.03}
+    first = RemoteWorld(spec, options=options, folder=tmp_path, idle=60.0)
+    handle = await first.open()
+    hand = Hand(first)
+    ok(await hand.on("Log in", "click"))
+    ok(await hand.on("Name", "type", text="half done"))
+    before = await hand.see()
+
+    second = RemoteWorld(spec, options=options, folder=tmp_path, idle=60.0)
+    assert await second.attach(handle)
+    hand = Hand(second)
+    hand.command = 10
+    after = await hand.see()
+    assert (after.surface, after.zones) == (before.surface, before.zones)
+    assert (await first.act(hand.call("click", before.zones[1]))).reason == "fenced"
+    ok(await hand.on("Log in", "click"))
+
+    (ready,) = tmp_path.glob("host-*.json")
+    host = decode(Ready, ready.read_bytes()).pid
+    browsers = children(host)
+    assert len(browsers) > 2
+    os.kill(host, signal.SIGKILL)
+    async with asyncio.timeout(20):
+        while any(is_there(pid) for pid in browsers):
+            await asyncio.sleep(0.05)
