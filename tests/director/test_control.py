@@ -182,7 +182,7 @@ def test_a_goal_that_is_seen_is_reached_and_verified() -> None:
 
 
 def test_a_goal_that_is_not_met_is_an_error() -> None:
-    drill = concluding().checks("unmet", detail="no order")
+    drill = concluding().checks("unmet", detail="no order").sees()
     command = drill.pending(MakePlan)
     assert (command.cause, command.why) == ("error", "done_when is not met: no order")
     assert drill.run.counts.error_replans == 1
@@ -266,10 +266,16 @@ def test_a_goal_that_is_not_reached_leaves_the_end_as_it_was(verdict: str) -> No
     assert len(drill.sent(CheckDone)) == 1
 
 
-def test_the_goal_is_not_tested_twice_in_a_row() -> None:
+def test_the_goal_is_not_tested_twice_on_the_same_look() -> None:
     drill = Drill(max_error_replans=0, has_done_when=True).to_planning().plans(verdict="done")
-    assert drill.checks("unmet", detail="no").ended == ("replan_exhausted", "done_when is not met: no")
-    assert len(drill.sent(CheckDone)) == 1
+    drill.checks("unmet", detail="no").sees().checks("unmet", detail="no")
+    assert drill.ended == ("replan_exhausted", "done_when is not met: no")
+    assert len(drill.sent(CheckDone)) == 2
+
+
+def test_what_the_test_of_the_goal_looked_at_is_not_looked_at_again() -> None:
+    drill = Drill(has_done_when=True).to_acting(ONE).acts("ok", fingerprint=None).checks("unmet", seen=ref("f2"))
+    assert isinstance(drill.phase, Planning)
 
 
 def test_a_goal_that_nobody_can_pay_to_look_at_leaves_the_end_as_it_was() -> None:

@@ -2,11 +2,12 @@
 
 import pytest
 
-from midcourse.domain.expectation import Expectation, ZoneHasState
+from midcourse.domain.expectation import Expectation, Probe, ZoneHasState
 from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.domain.task import Task
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import SamePlan, Scripted
-from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
+from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
 from midcourse.worlds.simulated import Desktop
 from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, click, plan, press
 
@@ -154,3 +155,86 @@ async def test_an_error_that_interrupts_one_new_plan_after_another_is_no_circle(
     ).play()
     assert world.on == [True] * 4
     assert played.ended == (True, False, "plan_complete")
+
+
+class Counters(BaseWorld):
+    """Every letter is followed by an error that has to be dismissed; and every second one is refused at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+        self.sent: list[str] = []
+        self.error = False
+
+    def look(self) -> Scene:
+        if self.error:
+            return Scene("Something went wrong", Zone(id="ok", role="button", label="OK"))
+        return Scene("Post office", Zone(id="counter", role="counter", label="Letters"))
+
+    @skill(effect="irreversible", probe=Probe(name="is_sent", arguments=(("to", "Ann"),)))
+    def send(self, zone: Zone, to: str) -> None:
+        self.asked.append(to)
+        self.error = True
+        if to in self.asked[:-1] or len(self.sent) % 2 == 0:
+            self.sent.append(to)
+
+    @probe
+    def is_sent(self, to: str) -> bool:
+        return to in self.sent
+
+    @skill(transition=True)
+    def click(self, zone: Zone) -> None:
+        self.error = False
+
+
+async def test_the_same_way_out_of_the_same_error_is_no_circle_while_effects_are_brought_about() -> None:
+    """Seen in the kill trial: a plan that was refused at first and then went well looked like nothing new."""
+    people = ("Ann", "Bob", "Cyd", "Dan")
+
+    def send(to: str) -> Draft:
+        asked = Probe(name="is_sent", arguments=(("to", to),))
+        return Draft(zone="counter", skill="send", arguments=(("to", to),), probe=asked, says=to)
+
+    def rest(context: PlanningContext) -> PlanDraft:
+        if context.observation.zone("ok"):
+            return plan(click("ok"), AGAIN)
+        done = {step.says for step in context.completed}
+        left = [send(to) for to in people if to not in done]
+        return plan(*left) if left else PlanDraft(verdict="done")
+
+    world = Counters()
+    generous = {"max_error_replans": 20, "max_replans": 20, "max_step_retries": 5, "approvals": "never"}
+    played = await Stage(world=world, planner=Thinking(rest), settings=generous).play()
+    assert (played.result.final_reason, world.sent) == ("plan_complete", list(people))
+
+
+async def test_a_planner_that_says_done_too_soon_is_shown_the_screen_again() -> None:
+    """Seen in the kill trial: forty plans from the screen as it was, before what came late was to be seen."""
+
+    class Late(BaseWorld):
+        checks = 0
+
+        def look(self) -> Scene:
+            return Scene("Here" if self.checks else "Elsewhere", Zone(id="lamp", role="lamp", label="Lamp"))
+
+        @probe
+        def is_lit(self) -> bool:
+            self.checks += 1
+            return self.checks > 1
+
+        @skill
+        def press(self, zone: Zone) -> None: ...
+
+    class Says:
+        def __init__(self) -> None:
+            self.saw: list[str] = []
+
+        async def plan(self, context: PlanningContext) -> PlanDraft:
+            self.saw.append(context.observation.surface.title)
+            return PlanDraft(verdict="done")
+
+    planner = Says()
+    task = Task(goal="Have the lamp lit", done_when=Probe(name="is_lit"))
+    played = await Stage(world=Late(), planner=planner, task=task).play()
+    assert played.result.final_reason == "goal_reached"
+    assert planner.saw == ["Elsewhere", "Here"]

@@ -129,7 +129,8 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
         case "unmet" | "undecided" if phase.otherwise:
             return run, phase.otherwise
         case "unmet":
-            return run, Plan(cause="error", why=f"done_when is not met: {event.detail}")
+            again = Plan(cause="error", why=f"done_when is not met: {event.detail}")
+            return run, again if event.seen else Look(then=again)
         case "undecided":
             return run, End(reason="plan_complete", detail=event.detail or "whether the task is done was not checked")
 

@@ -23,7 +23,7 @@ from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_walked
+from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_progress, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.horizon import may_plan_beyond
 from midcourse.policy.recovery import retry_delay
@@ -225,6 +225,8 @@ def reported(run: Run, move: Report) -> Turn:
     segment = current(run)
     if move.status == "ok":
         run = count(run, completed=1)
+        if move.step.effect == "irreversible":
+            run = replace(run, walked=with_progress(run))
         return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), Advance()
     if move.reason in REFUSALS:
         return refuse(run, move.detail, Plan(cause="error", why=move.detail))

@@ -47,8 +47,12 @@ def with_adopted(run: Run, steps: tuple[PlannedStep, ...]) -> tuple[Walked, ...]
     plan = plan_digest(run.seen.fingerprint if run.seen else "", steps)
     if any(walked.plan == plan for walked in run.walked):
         return run.walked
-    others = tuple(replace(walked, times=min(walked.times, 1)) for walked in run.walked)
-    return (*others, Walked(plan=plan))[-MOST_WALKED:]
+    return (*with_progress(run), Walked(plan=plan))[-MOST_WALKED:]
+
+
+def with_progress(run: Run) -> tuple[Walked, ...]:
+    """What the run remembers once there is something new, such as an effect that can happen only once."""
+    return tuple(replace(walked, times=min(walked.times, 1)) for walked in run.walked)
 
 
 def with_walked(run: Run, segment: Segment) -> tuple[Walked, ...]:
