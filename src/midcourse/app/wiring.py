@@ -40,6 +40,9 @@ SIMULATED = {
 }
 """Worlds that keep a log of their effects; without a path of their own it goes into the run's folder."""
 
+WORLDS = {**SIMULATED, "browser": "midcourse.worlds.browser:Browser"}
+"""All that a task file has a name for."""
+
 JOB_FILE = "job.json"
 _PACKAGED = Path(__file__).parent / "tasks"
 _IN_CHECKOUT = Path(__file__).parents[3] / "examples" / "tasks"
@@ -175,18 +178,19 @@ def check_job(job: Job) -> None:
 def _foreseen(spec: WorldSpec) -> Catalogue:
     """What a world in another process can do, as far as that is known before it is open."""
     kind = _named("world", world_class(spec))
-    if spec.name not in SIMULATED:
+    if spec.name not in WORLDS:
         return Catalogue()
     options = _options(spec)
-    options.pop("effects", None)
-    return _built("world", spec.name, kind, options).catalogue()  # made only to be asked, so it keeps no log
+    for keeps in ("effects", "screenshots"):
+        options.pop(keeps, None)
+    return _built("world", spec.name, kind, options).catalogue()  # made only to be asked, so it keeps nothing
 
 
 def world_class(spec: WorldSpec) -> str:
     """As 'package.module:Class'."""
-    if ":" not in spec.name and spec.name not in SIMULATED:
-        raise TaskInvalid(f"{unknown('world', spec.name, SIMULATED)}; one of your own is 'package.module:Class'")
-    return SIMULATED.get(spec.name, spec.name)
+    if ":" not in spec.name and spec.name not in WORLDS:
+        raise TaskInvalid(f"{unknown('world', spec.name, WORLDS)}; one of your own is 'package.module:Class'")
+    return WORLDS.get(spec.name, spec.name)
 
 
 def world_classes(names: Iterable[str]) -> tuple[str, ...]:
@@ -201,6 +205,8 @@ def _options(spec: WorldSpec, folder: Path | None = None) -> dict[str, object]:
     options = {**spec.options, **({"faults": [dict(fault) for fault in spec.faults]} if spec.faults else {})}
     if folder is not None and spec.name in SIMULATED:
         options.setdefault("effects", str((folder / "effects.jsonl").absolute()))
+    if folder is not None and spec.name == "browser":
+        options.setdefault("blobs", str((folder / "blobs").absolute()))
     return options
 
 

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from midcourse.app.wiring import SIMULATED
+from midcourse.app.wiring import WORLDS
 from midcourse.cli.marks import UNICODE, Marks
 from midcourse.cli.words import elapsed, several
 from midcourse.worlds.host.hosting import Host
@@ -25,7 +25,7 @@ class HostView:
         self._worlds = worlds
         self._ready = ready
         self._marks = marks
-        self._names = {spec: name for name, spec in SIMULATED.items()}
+        self._names = {spec: name for name, spec in WORLDS.items()}
 
     def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
         """Never higher than `height` and never wider than `width`."""
