@@ -29,13 +29,21 @@ def slider_and_box(said: str, seen: Screen) -> Sequence[Draft]:
 
 def _slide(wanted: Sequence[int], seen: Screen) -> list[Draft]:
     """The bar of a slider comes first, then its handle, then the number that it stands at."""
-    handles = seen.actable("")[1::2]
+    handles = seen.all("clickable")[1::2]
     shown = [int(number) for number in seen.texts(r"-?\d+")]
     return [_move(*one) for one in zip(handles, shown, wanted, strict=True) if one[1] != one[2]]
 
 
 def _move(handle: Zone, shown: int, wanted: int) -> Draft:
     return press(handle, " ".join(["ArrowRight" if wanted > shown else "ArrowLeft"] * abs(wanted - shown)))
+
+
+@plans("use-spinner")
+def spinner(said: str, seen: Screen) -> Sequence[Draft]:
+    """It begins at 0 and takes no typing; beside it are a button up and one down."""
+    up, down = seen.actable("")
+    wanted = int(*told(said, r"Select (-?\d+)"))
+    return [*[click(up if wanted > 0 else down)] * abs(wanted), submit(seen)]
 
 
 @plans("scroll-text-2")

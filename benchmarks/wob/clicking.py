@@ -86,12 +86,6 @@ def items_of_a_list(said: str, seen: Screen) -> Sequence[Draft]:
     return [choose(seen.only("listbox"), " | ".join(names)), submit(seen)]
 
 
-@plans("form-sequence-3")
-def item_and_button(said: str, seen: Screen) -> Sequence[Draft]:
-    item = choose(seen.only("combobox"), *told(said, r"^Choose (.*) from the dropdown"))
-    return [item, click(seen.get(quoted(said)[0], "button"))]
-
-
 @plans("grid-coordinate")
 def point_of_a_grid(said: str, seen: Screen) -> Sequence[Draft]:
     """Column by column, each from the top."""

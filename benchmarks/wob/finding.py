@@ -128,3 +128,12 @@ def slice_of_a_pie(said: str, seen: Screen) -> Sequence[Draft]:
     piece = next(zone for zone in seen.actable(quoted(said)[0]) if zone.bounds)
     assert piece.bounds
     return [click(piece)] if piece.bounds[3] > 4 else [click(seen.get("+")), LOOK]
+
+
+@plans("form-sequence-3", changes=True)
+def dropdown_and_button(said: str, seen: Screen) -> Sequence[Draft]:
+    (item,) = told(said, r"^Choose (.*) from the dropdown")
+    offered = seen.find(item)
+    if offered is None:
+        return [click(seen.only("clickable")), LOOK]
+    return [click(offered), click(seen.get(quoted(said)[0], "button"))]

@@ -50,11 +50,6 @@ def time(said: str, seen: Screen) -> Sequence[Draft]:
     return [fill(seen.only(*FIELDS), f"{int(hour) % 12 + 12 * (half == 'PM'):02}:{minute}"), submit(seen)]
 
 
-@plans("use-spinner")
-def spinner(said: str, seen: Screen) -> Sequence[Draft]:
-    return [fill(seen.only(*FIELDS), *told(said, r"Select (-?\d+)")), submit(seen)]
-
-
 @plans("find-word")
 def nth_word(said: str, seen: Screen) -> Sequence[Draft]:
     words = seen.texts()[0].split()
