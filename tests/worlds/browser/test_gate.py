@@ -9,10 +9,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.address import Ip
-from midcourse.worlds.browser.gate import Gate
+from midcourse.worlds.browser.gate import Gate, Refusal
 from midcourse.worlds.browser.http_head import HeadUnreadable, parse_head
 from midcourse.worlds.browser.origins import read_origins
+from midcourse.worlds.browser.outbox import Held, Outbox
 from tests.worlds.browser.site import Answer, Asked, Site
 
 
@@ -43,7 +45,8 @@ class Client:
 
 @asynccontextmanager
 async def gate_for(site: Site, policy: dict[str, Any] | None = None, **more: Any) -> AsyncIterator[tuple[Gate, Client]]:
-    gate = Gate(read_origins(policy, site.url), **more)
+    origins = read_origins(policy, site.url)
+    gate = Gate(origins, Outbox(origins), **more)
     where = urlsplit(await gate.open())
     reader, writer = await asyncio.open_connection(where.hostname, where.port)
     try:
@@ -84,7 +87,7 @@ async def test_nobody_else_is_reached_and_the_refusal_is_kept() -> None:
         status, says = await client.ask("GET", f"{canary.url}/")
         assert status == 403
         assert b"is not in the policy file" in says
-        assert (await client.ask("POST", f"{canary.url}/", b"card=4111"))[0] == 403
+        assert (await client.ask("POST", f"{canary.url}/", b"card=4111"))[0] == 403, "not even held"
         status, _ = await client.ask("GET", f"{site.url}/")
         assert status == 200, "a refusal leaves the connection in order"
         assert [refusal.what for refusal in gate.refusals()] == [f"GET {canary.url}/", f"POST {canary.url}/"]
@@ -136,34 +139,92 @@ async def test_a_server_that_is_not_there_is_a_bad_gateway_and_no_refusal() -> N
             assert gate.refusals() == ()
 
 
-# --- what is sent once
+# --- what has to be allowed first
+
+
+async def waiting(gate: Gate) -> Held:
+    async with asyncio.timeout(10):
+        await gate.outbox.arrived.wait()
+    return gate.outbox.waiting[0]
+
+
+async def test_a_post_waits_until_it_is_allowed_and_arrives_as_it_was() -> None:
+    site = Site({"/": "hello", "/orders": "done"})
+    async with site.served(), gate_for(site) as (gate, client):
+        await client.ask("GET", f"{site.url}/")
+        asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
+        held = await waiting(gate)
+        assert held.request.commit == CommitSet(address=f"POST {site.url}/orders", values=(("body", "item=1"),))
+        assert site.effects() == []
+        gate.outbox.release([held])
+        assert await asking == (200, b"done")
+        assert [(asked.method, asked.path, asked.body) for asked in site.asked[1:]] == [("POST", "/orders", b"item=1")]
+        assert site.connections == 2, "it gets a connection of its own"
+        assert gate.outbox.sent[0].answer.status == 200
+        assert await client.ask("GET", f"{site.url}/") == (200, b"hello")
+
+
+async def test_what_is_dropped_is_refused_and_the_connection_stays_in_order() -> None:
+    async with Site({"/": "hello"}).served() as site, gate_for(site) as (gate, client):
+        asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
+        gate.outbox.drop([await waiting(gate)])
+        assert (await asking)[0] == 403
+        assert gate.refusals() == (Refusal(what=f"POST {site.url}/orders", why="it was not allowed"),)
+        assert await client.ask("GET", f"{site.url}/") == (200, b"hello")
+        assert site.effects() == []
+
+
+async def test_what_the_browser_no_longer_wants_sent_is_gone() -> None:
+    async with Site().served() as site, gate_for(site) as (gate, client):
+        asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
+        held = await waiting(gate)
+        asking.cancel()
+        client.writer.close()
+        async with asyncio.timeout(10):
+            while gate.outbox.waiting:
+                await asyncio.sleep(0)
+        gate.outbox.release([held])
+        await asyncio.sleep(0.05)
+        assert site.connections == 0
 
 
 async def test_a_post_that_a_server_swallowed_is_answered_so_that_no_browser_sends_it_again() -> None:
     site = Site({"/": "hello", "/orders": Answer(hang_up=True)})
-    async with site.served(), gate_for(site) as (_, client):
+    async with site.served(), gate_for(site) as (gate, client):
         await client.ask("GET", f"{site.url}/")
+        gate.outbox.attended = True
         status, says = await client.ask("POST", f"{site.url}/orders", b"item=1")
         assert (status, b"hung up without an answer" in says) == (502, True)
         assert site.effects() == ["POST /orders"]
+        assert gate.outbox.sent[0].reached
+        assert gate.outbox.sent[0].answer.status is None
 
 
-async def test_a_post_gets_a_connection_of_its_own() -> None:
-    async with Site({"/": "hello", "/orders": "done"}).served() as site, gate_for(site) as (_, client):
-        await client.ask("GET", f"{site.url}/")
-        assert await client.ask("POST", f"{site.url}/orders", b"item=1") == (200, b"done")
-        assert site.connections == 2
+async def test_of_what_reached_nobody_it_is_known_that_nobody_got_it() -> None:
+    gone = Site()
+    async with gone.served():
+        pass
+    async with gate_for(gone) as (gate, client):
+        gate.outbox.attended = True
+        assert (await client.ask("POST", f"{gone.url}/orders", b"item=1"))[0] == 502
+        assert not gate.outbox.sent[0].reached
 
 
-async def test_who_may_not_leave_is_refused_where_it_can_be_read() -> None:
-    def may_leave(method: str, url: str) -> bool:
-        return method == "GET"
-
-    async with Site({"/": "hello"}).served() as site, gate_for(site, may_leave=may_leave) as (gate, client):
-        assert (await client.ask("POST", f"{site.url}/", b"x=1"))[0] == 403
-        assert (await client.ask("GET", f"{site.url}/"))[0] == 200
-        assert [asked.method for asked in site.asked] == ["GET"]
-        assert gate.refusals()[0].why == "POST has to be allowed first"
+async def test_where_the_server_sends_it_on_to_it_may_go_too_but_nowhere_else() -> None:
+    site = Site({"/new": "done"})
+    async with site.served(), gate_for(site) as (gate, client):
+        site.pages["/old"] = Answer(status=308, fields={"Location": "/new"})
+        asking = asyncio.create_task(client.ask("POST", f"{site.url}/old", b"item=1"))
+        gate.outbox.release([await waiting(gate)])
+        assert (await asking)[0] == 308
+        other = asyncio.create_task(client.ask("POST", f"{site.url}/new", b"item=2"))
+        gate.outbox.drop([await waiting(gate)])
+        assert (await other)[0] == 403
+        assert (await client.ask("POST", f"{site.url}/new", b"item=1"))[0] == 200
+        again = asyncio.create_task(client.ask("POST", f"{site.url}/new", b"item=1"))
+        gate.outbox.drop([await waiting(gate)])
+        assert (await again)[0] == 403
+        assert site.effects() == ["POST /old", "POST /new"]
 
 
 # --- where a request ends
@@ -172,17 +233,25 @@ async def test_who_may_not_leave_is_refused_where_it_can_be_read() -> None:
 async def test_bodies_arrive_whole_and_are_never_taken_for_requests() -> None:
     site = Site({"/": lambda asked: Answer(asked.body)})
     smuggled = b"POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
-    async with site.served(), gate_for(site) as (_, client):
+    async with site.served(), gate_for(site, {site.url: {"safe": ["POST /"]}}) as (_, client):
         assert await client.ask("POST", f"{site.url}/", smuggled * 5000) == (200, smuggled * 5000)
         assert [asked.path for asked in site.asked] == ["/"]
 
 
 async def test_chunks_are_passed_on_as_they_are() -> None:
     body = b"5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n"
-    async with Site({"/": "hello"}).served() as site, gate_for(site) as (_, client):
+    async with Site({"/": "hello"}).served() as site, gate_for(site, {site.url: {"safe": ["POST /"]}}) as (_, client):
         assert (await client.ask("POST", f"{site.url}/", body, "Transfer-Encoding: chunked"))[0] == 200
         assert (await client.ask("GET", f"{site.url}/"))[0] == 200
         assert [asked.body for asked in site.asked] == [body, b""]
+
+
+async def test_chunks_that_have_to_be_allowed_arrive_as_one() -> None:
+    body = b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
+    async with Site({"/": "hello"}).served() as site, gate_for(site) as (gate, client):
+        gate.outbox.attended = True
+        assert (await client.ask("POST", f"{site.url}/", body, "Transfer-Encoding: chunked"))[0] == 200
+        assert [asked.body for asked in site.asked] == [b"hello world"]
 
 
 @pytest.mark.parametrize(

@@ -62,14 +62,6 @@ def test_a_private_start_is_meant_if_it_is_written_as_an_address(
     assert origin.private is private
 
 
-def test_a_tunnel_belongs_to_whoever_is_allowed_at_that_port() -> None:
-    origins = read_origins({"http://plain.example": {"secrets": ["a"]}}, SHOP)
-    assert origins.at("shop.example", 443) is not None
-    assert origins.at("plain.example", 80) is not None
-    assert origins.at("plain.example", 443) is None
-    assert origins.at("shop.example", 80) is None
-
-
 # --- what may leave
 
 

@@ -1,17 +1,20 @@
 """The only way out of a browser: a proxy in the host's process that connects to allowed origins and to nobody else.
 
-It resolves names itself and connects to the address that it checked, so no second answer of a name server counts. What
-Chromium does on its own account comes by here, too: redirects, prefetches, workers, beacons, downloads.
+It resolves names itself and connects to the address that it checked, so no second answer of a name server counts. It reads
+what leaves, under TLS too, and what has to be allowed first waits in the outbox. Whatever Chromium does on its own account
+comes by here: redirects, prefetches, workers, beacons, downloads, and what a tab left behind when it was closed.
 """
 
 import asyncio
+import ssl
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from midcourse.worlds.browser.address import Address, AddressRefused, Resolver, resolved
+from midcourse.worlds.browser.address import Address, AddressRefused, Resolver, parse, resolved
+from midcourse.worlds.browser.certificate import Certificate
 from midcourse.worlds.browser.http_head import MAX_HEAD
 from midcourse.worlds.browser.origins import Origins
+from midcourse.worlds.browser.outbox import Outbox
 from midcourse.worlds.browser.passage import Passage
 
 FLAGS = (
@@ -20,9 +23,8 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--no-pings",
     "--disable-domain-reliability",
-    "--disable-features=DnsOverHttps,AsyncDns,NetworkTimeServiceQuerying,OptimizationHints",
 )
-"""Without these Chromium knows other ways out."""
+"""Without these Chromium knows other ways out, or speaks for itself."""
 
 CONNECTS_WITHIN = 10.0
 MOST_KEPT = 200
@@ -43,14 +45,18 @@ class Gate:
     def __init__(
         self,
         origins: Origins,
+        outbox: Outbox,
         *,
-        may_leave: Callable[[str, str], bool] | None = None,
         resolver: Resolver | None = None,
+        trusted: ssl.SSLContext | None = None,
+        certificate: Certificate | None = None,
     ) -> None:
-        """`may_leave` is asked about method and URL of every request that can be read here; without it, all may."""
+        """`trusted` says whose certificates are good; without it, the system does. Gates of one browser share theirs."""
+        self.outbox = outbox
         self._origins = origins
         self._resolver = resolver
-        self._may_leave = may_leave
+        self._certificate = certificate or Certificate()
+        self._trusted = trusted or ssl.create_default_context()
         self._refusals: deque[Refusal] = deque(maxlen=MOST_KEPT)
         self._server: asyncio.Server | None = None
         self._passages: set[asyncio.Task[None]] = set()
@@ -68,6 +74,11 @@ class Gate:
             passage.cancel()
         await asyncio.gather(*self._passages, return_exceptions=True)
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """With which Chromium has to be started."""
+        return (*FLAGS, self._certificate.flag)
+
     def refusals(self) -> tuple[Refusal, ...]:
         """What was turned away since this was last asked."""
         found = tuple(self._refusals)
@@ -76,23 +87,38 @@ class Gate:
 
     # --- asked by a passage
 
-    def checked(self, method: str, url: str) -> Address:
-        """Raises `AddressRefused` if nobody may be spoken to there, or not like this."""
-        address, _ = self._origins.check(url)
-        if self._may_leave is not None and not self._may_leave(method, url):
-            raise AddressRefused(f"{method} has to be allowed first")
-        return address
+    @property
+    def identity(self) -> ssl.SSLContext:
+        return self._certificate.context
+
+    def behind(self, tunnel: str) -> str:
+        """The origin that a tunnel to this host and port leads to. Raises `AddressRefused`."""
+        address = parse(f"https://{tunnel}")
+        for scheme in ("https", "http"):
+            found = Address(scheme=scheme, host=address.host, port=address.port, rest="")
+            if self._origins.of(found) is not None:
+                return found.origin
+        raise AddressRefused(f"{tunnel} is not in the policy file, so it is not spoken to")
+
+    def checked(self, url: str) -> Address:
+        """Raises `AddressRefused`."""
+        return self._origins.check(url)[0]
 
     async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """To the very address that was checked. Raises `AddressRefused`, or `OSError` if nobody answers there."""
-        origin = self._origins.at(address.host, address.port)
-        if origin is None:
-            raise AddressRefused(f"{address.host}:{address.port} is not in the policy file, so it is not spoken to")
+        origin = self._origins.check(address.url)[1]
+        secure = address.scheme in ("https", "wss")
         trouble: OSError = ConnectionRefusedError(f"{address.host} does not answer")
         for ip in await resolved(address, private=origin.private, resolver=self._resolver):
             try:
                 async with asyncio.timeout(CONNECTS_WITHIN):
-                    return await asyncio.open_connection(str(ip), address.port, limit=MAX_HEAD)
+                    return await asyncio.open_connection(
+                        str(ip),
+                        address.port,
+                        limit=MAX_HEAD,
+                        ssl=self._trusted if secure else None,
+                        server_hostname=address.host.strip("[]") if secure else None,
+                    )
             except OSError as error:
                 trouble = error
         raise trouble

@@ -26,6 +26,15 @@ class Head:
         return next((value for key, value in self.fields if key.lower() == name), "")
 
     @property
+    def named(self) -> dict[str, str]:
+        """By names in lower case; what is there twice is joined."""
+        named: dict[str, str] = {}
+        for name, value in self.fields:
+            key = name.lower()
+            named[key] = f"{named[key]}, {value}" if key in named else value
+        return named
+
+    @property
     def chunked(self) -> bool:
         return bool(self.get("transfer-encoding"))
 
@@ -33,10 +42,16 @@ class Head:
     def length(self) -> int:
         return int(self.get("content-length") or 0)
 
-    def onward(self, path: str, host: str) -> bytes:
+    @property
+    def upgrades(self) -> bool:
+        """Whether it opens a WebSocket."""
+        return self.get("upgrade").lower() == "websocket"
+
+    def onward(self, path: str, host: str, without: tuple[str, ...] = ()) -> bytes:
         """As the server gets it: without what was meant for the proxy, and with the host that was checked."""
-        kept = [f"{name}: {value}" for name, value in self.fields if name.lower() not in _OURS]
-        head = [f"{self.method} {path} HTTP/1.1", f"Host: {host}", "Connection: keep-alive", *kept, "", ""]
+        kept = [f"{name}: {value}" for name, value in self.fields if name.lower() not in (*_OURS, *without)]
+        connection = ["Connection: Upgrade", "Upgrade: websocket"] if self.upgrades else ["Connection: keep-alive"]
+        head = [f"{self.method} {path} HTTP/1.1", f"Host: {host}", *connection, *kept, "", ""]
         return "\r\n".join(head).encode("latin-1")
 
 

@@ -142,12 +142,6 @@ class Origins:
         found = self._named.get(origin) or self._under_wildcard(origin)
         return found if found is not None and found.allowed else None
 
-    def at(self, host: str, port: int) -> Origin | None:
-        """Who is behind a tunnel, of which nobody sees whether it carries pages or frames, plain or not."""
-        schemes = ("https", "http")
-        found = (self.of(Address(scheme=scheme, host=host, port=port, rest="")) for scheme in schemes)
-        return next((origin for origin in found if origin is not None), None)
-
     def check(self, url: str, schemes: Sequence[str] = ANYWHERE) -> tuple[Address, Origin]:
         """Raises `AddressRefused`."""
         address = parse(url, schemes)

@@ -5,22 +5,32 @@ one. A browser never sends a request before the last one was answered, and nothi
 """
 
 import asyncio
+import ssl
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
-from midcourse.worlds.browser.address import Address, AddressRefused, parse
-from midcourse.worlds.browser.http_head import Head, HeadUnreadable, parse_head
-from midcourse.worlds.browser.origins import SAFE_METHODS
+from midcourse.worlds.browser.address import Address, AddressRefused
+from midcourse.worlds.browser.http_head import MAX_HEAD, Head, HeadUnreadable, parse_head
+from midcourse.worlds.browser.outbox import Outbox, Sent
+from midcourse.worlds.browser.requests import Request
+from midcourse.worlds.browser.socket_passage import pass_messages
 
+MOST_HELD = 64 * 2**20
+"""Bytes of a body that has to be known before it may leave."""
 _CHUNK = 2**16
-_PHRASES = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway"}
+_PHRASES = {204: "No Content", 400: "Bad Request", 403: "Forbidden", 413: "Content Too Large", 502: "Bad Gateway"}
 
 
 class Keeper(Protocol):
     """Who decides. It is the gate."""
 
-    def checked(self, method: str, url: str) -> Address: ...
+    outbox: Outbox
+
+    @property
+    def identity(self) -> ssl.SSLContext: ...
+    def behind(self, tunnel: str) -> str: ...
+    def checked(self, url: str) -> Address: ...
     async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]: ...
     def refuse(self, what: str, why: str) -> None: ...
 
@@ -29,15 +39,12 @@ class Keeper(Protocol):
 class Onward:
     """The connection to a server, kept for the next request to the same one."""
 
-    address: Address
+    origin: str
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    returning: asyncio.Task[None] | None = field(default=None)
-    unanswered: str = ""
-    """The method that no byte of an answer has come for yet."""
-
-    def leads_to(self, address: Address) -> bool:
-        return self.address.origin == address.origin and self.returning is not None and not self.returning.done()
+    returning: asyncio.Task[None] | None = None
+    sent: Sent | None = None
+    """What was allowed to leave over it. Such a connection is used for nothing else."""
 
 
 class Passage:
@@ -46,6 +53,10 @@ class Passage:
         self._reader = reader
         self._writer = writer
         self._onward: Onward | None = None
+        self._origin = ""
+        """To which a tunnel leads."""
+        self._bodiless = False
+        """Whether the answer that is due has no body, whatever it says."""
 
     async def serve(self) -> None:
         try:
@@ -53,7 +64,7 @@ class Passage:
                 pass
         except HeadUnreadable as unreadable:
             await self._answer(400, str(unreadable))
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
             await self._leave()
@@ -62,74 +73,181 @@ class Passage:
     async def _one(self) -> bool:
         """Whether there may be another one after it."""
         head = parse_head(await self._reader.readuntil(b"\r\n\r\n"))
-        if head.method == "CONNECT":
-            await self._tunnel(head)
-            return False
+        self._bodiless = head.method == "HEAD"
+        if head.method == "CONNECT" and not self._origin:
+            return await self._enter(head.target)
+        if self._origin and not head.target.startswith("/"):
+            raise HeadUnreadable("inside a tunnel there is only a path")
+        url = self._origin + head.target
         try:
-            address = self._keeper.checked(head.method, head.target)
-            onward = await self._towards(address, head.method)
+            address = self._keeper.checked(url)
+            if head.upgrades and self._origin:
+                await self._socket(head, address)
+                return False
+            request = Request(method=head.method, url=url, fields=head.named)
+            if self._keeper.outbox.is_free(request):
+                await self._pass(head, address)
+            else:
+                await self._ask(head, address, request)
         except AddressRefused as refused:
-            self._keeper.refuse(f"{head.method} {head.target}", str(refused))
-            await self._pass_body(head, None)
+            self._keeper.refuse(f"{head.method} {url}", str(refused))
+            await self._body(head, None)
             await self._answer(403, str(refused))
-            return True
-        except OSError as trouble:
-            await self._pass_body(head, None)
-            await self._answer(502, f"{head.target} cannot be reached: {trouble}")
-            return True
-        onward.unanswered = head.method
-        onward.writer.write(head.onward(address.path, address.origin.partition("://")[2]))
-        await self._pass_body(head, onward.writer)
         return True
+
+    async def _enter(self, tunnel: str) -> bool:
+        """A tunnel. What comes out of it here is read like everything else."""
+        try:
+            self._origin = self._keeper.behind(tunnel)
+        except AddressRefused as refused:
+            self._keeper.refuse(f"CONNECT {tunnel}", str(refused))
+            await self._answer(403, str(refused))
+            return False
+        transport = self._writer.transport
+        secure = self._origin.startswith("https:")
+        if secure and isinstance(transport, asyncio.ReadTransport):
+            transport.pause_reading()  # else the first bytes of TLS could arrive where nobody expects them
+        await _write(self._writer, b"HTTP/1.1 200 Connection established\r\n\r\n")
+        if secure:
+            await self._begin_tls()
+        return True
+
+    async def _begin_tls(self) -> None:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(limit=MAX_HEAD)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        identity = self._keeper.identity
+        transport = await loop.start_tls(self._writer.transport, protocol, identity, server_side=True)
+        assert transport is not None
+        protocol.connection_made(transport)
+        self._reader, self._writer = reader, asyncio.StreamWriter(transport, protocol, reader, loop)
+
+    # --- what may leave as it is
+
+    async def _pass(self, head: Head, address: Address) -> None:
+        try:
+            onward = await self._towards(address)
+        except OSError as trouble:
+            await self._body(head, None)
+            await self._answer(502, f"{address.origin} cannot be reached: {trouble}")
+            return
+        onward.writer.write(head.onward(address.path, _host(address)))
+        await self._body(head, onward.writer)
+
+    # --- what has to be allowed first
+
+    async def _ask(self, head: Head, address: Address, request: Request) -> None:
+        """It gets a connection of its own: on a kept one, a browser sends again, unasked, what a server swallowed."""
+        await self._leave()
+        body = await self._body(head, None)
+        if len(body) == MOST_HELD:
+            await self._answer(413, f"what has to be allowed first has less than {MOST_HELD} bytes")
+            return
+        request = Request(method=request.method, url=request.url, fields=request.fields, body=body)
+        sent = await self._while_waited_for(request)
+        if sent is None:
+            self._keeper.refuse(f"{request.method} {request.url}", "it was not allowed")
+            await self._answer(204 if request.navigates else 403, "it was not allowed")
+            return
+        try:
+            onward = await self._towards(address, sent)
+        except (AddressRefused, OSError) as trouble:
+            sent.reached = False
+            await self._answer(502, f"{address.origin} cannot be reached: {trouble}")
+            return
+        plain = head.onward(
+            address.path, _host(address), without=("accept-encoding", "content-length", "transfer-encoding")
+        )
+        length = f"Content-Length: {len(body)}\r\n\r\n" if body or head.length or head.chunked else "\r\n"
+        await _write(onward.writer, plain.removesuffix(b"\r\n") + length.encode() + body)
+
+    async def _while_waited_for(self, request: Request) -> Sent | None:
+        """Raises `ConnectionResetError` if the browser no longer wants it sent."""
+        asked = asyncio.ensure_future(self._keeper.outbox.leave(request))
+        gone = asyncio.ensure_future(self._reader.read(1))
+        try:
+            await asyncio.wait({asked, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if gone.done():
+                raise ConnectionResetError
+            return asked.result()
+        finally:
+            for each in (asked, gone):
+                each.cancel()
+            await asyncio.wait({asked, gone})
+
+    # --- messages
+
+    async def _socket(self, head: Head, address: Address) -> None:
+        """Without compression, so that messages can be read."""
+        url = address.url.replace("http", "ws", 1)
+        try:
+            reader, writer = await self._keeper.connect(address)
+        except OSError as trouble:
+            await self._answer(502, f"{address.origin} cannot be reached: {trouble}")
+            return
+        await _write(writer, head.onward(address.path, _host(address), without=("sec-websocket-extensions",)))
+        ways = {
+            asyncio.create_task(_pump(reader, self._writer)),
+            asyncio.create_task(pass_messages(self._keeper.outbox, url, self._reader, writer)),
+        }
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            await _close(writer)
 
     # --- there
 
-    async def _towards(self, address: Address, method: str) -> Onward:
-        """A kept connection, or a new one.
-
-        What must not be sent twice gets a new one: a browser sends again, unasked, what a kept one swallowed.
-        """
-        if self._onward is not None and self._onward.leads_to(address) and method in SAFE_METHODS:
-            return self._onward
+    async def _towards(self, address: Address, sent: Sent | None = None) -> Onward:
+        """A kept connection, or a new one."""
+        kept = self._onward
+        if kept and kept.origin == address.origin and not kept.sent and kept.returning and not kept.returning.done():
+            return kept
         await self._leave()
         reader, writer = await self._keeper.connect(address)
-        self._onward = Onward(address=address, reader=reader, writer=writer)
+        self._onward = Onward(origin=address.origin, reader=reader, writer=writer, sent=sent)
         self._onward.returning = asyncio.create_task(self._return(self._onward))
         return self._onward
 
-    async def _pass_body(self, head: Head, to: asyncio.StreamWriter | None) -> None:
-        """To nobody, if the request was refused: it has to be taken in all the same."""
+    async def _body(self, head: Head, to: asyncio.StreamWriter | None) -> bytes:
+        """Passed on, or kept if there is nobody to pass it on to."""
+        kept = bytearray()
+
+        async def take(data: bytes) -> None:
+            if to is None:
+                kept.extend(data[: max(0, MOST_HELD - len(kept))])
+            else:
+                await _write(to, data)
+
         left = head.length
         while left:
-            data = await self._reader.read(min(left, _CHUNK))
-            if not data:
-                raise ConnectionResetError
+            data = await self._reader.readexactly(min(left, _CHUNK))
             left -= len(data)
-            await _write(to, data)
-        if head.chunked:
-            await self._pass_chunks(to)
-        await _write(to, b"")
-
-    async def _pass_chunks(self, to: asyncio.StreamWriter | None) -> None:
-        while True:
+            await take(data)
+        while head.chunked:
             line = await self._reader.readuntil(b"\r\n")
-            try:
-                size = int(line.partition(b";")[0].strip(), 16)
-            except ValueError:
-                raise HeadUnreadable("a chunk begins with its size") from None
-            await _write(to, line + await self._reader.readexactly(size + 2))
+            size = _chunk_size(line)
+            data = await self._reader.readexactly(size + 2)
+            await take(data[:-2] if to is None else line + data)
             if not size:
-                return
+                break
+        if to is not None:
+            await to.drain()
+        return bytes(kept)
 
     # --- and back
 
     async def _return(self, onward: Onward) -> None:
-        with suppress(ConnectionError):
+        sent = onward.sent
+        with suppress(OSError):
             while data := await onward.reader.read(_CHUNK):
-                onward.unanswered = ""
+                if sent is not None:
+                    self._keeper.outbox.answered(sent, data)
                 await _write(self._writer, data)
-        if onward.unanswered and onward.unanswered not in SAFE_METHODS:
-            await self._answer(502, f"{onward.address.origin} hung up without an answer")
+        if sent is not None and not sent.answer:
+            await self._answer(502, f"{onward.origin} hung up without an answer")
         self._writer.close()
 
     async def _leave(self) -> None:
@@ -142,48 +260,34 @@ class Passage:
         await _close(onward.writer)
 
     async def _answer(self, status: int, says: str) -> None:
-        body = f"Midcourse did not let this through: {says}\n".encode()
-        head = (
-            f"HTTP/1.1 {status} {_PHRASES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\n"
-            f"Content-Length: {len(body)}\r\nX-Midcourse-Gate: {status}\r\n\r\n"
-        )
-        with suppress(ConnectionError):
-            await _write(self._writer, head.encode() + body)
+        body = b"" if status == 204 else f"Midcourse did not let this through: {says}\n".encode()
+        head = f"HTTP/1.1 {status} {_PHRASES[status]}\r\nX-Midcourse-Gate: {status}\r\n"
+        if body:
+            head += f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+        with suppress(OSError):
+            await _write(self._writer, f"{head}\r\n".encode() + (b"" if self._bodiless else body))
 
-    # --- what nobody here can read
 
-    async def _tunnel(self, head: Head) -> None:
-        try:
-            address = parse(f"https://{head.target}")
-            reader, writer = await self._keeper.connect(address)
-        except AddressRefused as refused:
-            self._keeper.refuse(f"CONNECT {head.target}", str(refused))
-            await self._answer(403, str(refused))
-            return
-        except OSError as trouble:
-            await self._answer(502, f"{head.target} cannot be reached: {trouble}")
-            return
-        await _write(self._writer, b"HTTP/1.1 200 Connection established\r\n\r\n")
-        both = {asyncio.create_task(_pump(self._reader, writer)), asyncio.create_task(_pump(reader, self._writer))}
-        try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for way in both:
-                way.cancel()
-            await asyncio.wait(both)
-            await _close(writer)
+def _host(address: Address) -> str:
+    return address.origin.partition("://")[2]
+
+
+def _chunk_size(line: bytes) -> int:
+    try:
+        return int(line.partition(b";")[0].strip(), 16)
+    except ValueError:
+        raise HeadUnreadable("a chunk begins with its size") from None
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(ConnectionError):
+    with suppress(OSError):
         while data := await reader.read(_CHUNK):
             await _write(writer, data)
 
 
-async def _write(writer: asyncio.StreamWriter | None, data: bytes) -> None:
-    if writer is not None:
-        writer.write(data)
-        await writer.drain()
+async def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
+    writer.write(data)
+    await writer.drain()
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:

@@ -1,0 +1,60 @@
+"""What a server answered to a request that was allowed: as much of it as evidence rules need."""
+
+import re
+from urllib.parse import urljoin
+
+MOST_KEPT = 2**20
+
+_STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)")
+
+
+class Answer:
+    """Grows while it arrives. It was asked for without compression, so that its text can be read."""
+
+    def __init__(self) -> None:
+        self._raw = bytearray()
+
+    def __bool__(self) -> bool:
+        """Whether anything has come at all."""
+        return bool(self._raw)
+
+    def take(self, data: bytes) -> None:
+        self._raw += data[: max(0, MOST_KEPT - len(self._raw))]
+
+    @property
+    def status(self) -> int | None:
+        """None while it is not known. What only says that more will come does not count."""
+        found = _STATUS.match(self._final())
+        return int(found[1]) if found else None
+
+    @property
+    def text(self) -> str:
+        head, _, body = self._final().partition(b"\r\n\r\n")
+        chunked = re.search(rb"(?im)^transfer-encoding:.*chunked", head) is not None
+        return (_unchunked(body) if chunked else body).decode(errors="replace")
+
+    def sends_on_to(self, url: str) -> str:
+        """Where the same request should be sent instead; empty if not."""
+        head = self._final().partition(b"\r\n\r\n")[0]
+        location = re.search(rb"(?im)^location:[ \t]*(\S+)", head)
+        return urljoin(url, location[1].decode("latin-1")) if location and self.status in (307, 308) else ""
+
+    def _final(self) -> bytes:
+        raw = bytes(self._raw)
+        while re.match(rb"HTTP/1\.[01] 1\d\d", raw) and not raw.startswith((b"HTTP/1.1 101", b"HTTP/1.0 101")):
+            raw = raw.partition(b"\r\n\r\n")[2]
+        return raw
+
+
+def _unchunked(body: bytes) -> bytes:
+    """As far as it goes."""
+    whole = bytearray()
+    while body:
+        line, _, rest = body.partition(b"\r\n")
+        try:
+            size = int(line.partition(b";")[0], 16)
+        except ValueError:
+            break
+        whole += rest[:size]
+        body = rest[size + 2 :]
+    return bytes(whole)

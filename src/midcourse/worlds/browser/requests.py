@@ -1,0 +1,188 @@
+"""A request as it is about to leave, and everything it would send: what a person is shown, and what an approval binds.
+
+Values are read out of the body as far as its kind is known. What is shortened or not understood is bound by its digest.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from email.message import Message
+from email.parser import HeaderParser
+from hashlib import sha256
+from math import isfinite
+from typing import cast
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs, Scalar
+from midcourse.worlds.browser.origins import SAFE_METHODS
+
+MOST_VALUES = 200
+LONGEST = 1000
+"""Characters of one value that are shown."""
+
+_OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
+_MARKED = re.compile(r"([.\[\]{}\\])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """As it came out of the browser. A message through a WebSocket is one, too, with the method `WS`."""
+
+    method: str
+    url: str
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Header fields by their names in lower case."""
+    body: bytes = b""
+
+    @property
+    def navigates(self) -> bool:
+        """Whether its answer would take the place of a page."""
+        return self.fields.get("sec-fetch-mode") == "navigate" or "upgrade-insecure-requests" in self.fields
+
+    @property
+    def disguise(self) -> str:
+        """The method that the server is asked to take it for, if it is another one."""
+        return next((self.fields[name].upper() for name in _OVERRIDES if name in self.fields), "")
+
+    @property
+    def commit(self) -> CommitSet:
+        """Every value, and the address: method and URL. The query of a GET is its values."""
+        url = self.url.partition("#")[0]
+        bare, _, query = url.partition("?")
+        asked = _form(query.encode()) if query and not self.body and self.method in SAFE_METHODS else None
+        values = _values(self.fields.get("content-type", ""), self.body) if asked is None else asked
+        method = f"{self.method} as {self.disguise}" if self.disguise else self.method
+        return CommitSet(address=f"{method} {url if asked is None else bare}", values=_shown(values, self.body))
+
+
+def file_value(name: str, kind: str, content: bytes) -> str:
+    """A file as a value: by its name, and by what is in it."""
+    return f"{name or 'unnamed'} ({kind or 'unknown kind'}, {len(content)} bytes, sha256 {digest(content)})"
+
+
+def digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:32]
+
+
+def _shown(values: Pairs, body: bytes) -> Pairs:
+    shown = tuple((name, _short(value)) for name, value in values[:MOST_VALUES])
+    if len(values) <= MOST_VALUES:
+        return shown
+    return (*shown, ("…", f"{len(values) - MOST_VALUES} more values, of a body with sha256 {digest(body)}"))
+
+
+def _short(value: Scalar) -> Scalar:
+    if not isinstance(value, str) or len(value) <= LONGEST:
+        return value
+    return f"{value[:LONGEST]}… ({len(value)} characters, sha256 {digest(value.encode(errors='surrogatepass'))})"
+
+
+# --- what is in a body
+
+
+def _values(kind: str, body: bytes) -> Pairs:
+    if not body:
+        return ()
+    described = Message()
+    described["content-type"] = kind
+    match described.get_content_type() if kind else "":
+        case "application/x-www-form-urlencoded":
+            found = _form(body)
+        case "multipart/form-data":
+            found = _multipart(str(described.get_param("boundary", "")), body)
+        case _:
+            found = _json(body)
+    return _raw(kind, body) if found is None else found
+
+
+def _raw(kind: str, body: bytes) -> Pairs:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return (("body", file_value("", kind, body)),)
+    return (("body", text if text.isprintable() or "\n" in text else file_value("", kind, body)),)
+
+
+def _form(body: bytes) -> Pairs | None:
+    """None if it is not what a browser makes of a form."""
+    try:
+        unquote_to_bytes(body.replace(b"+", b" ")).decode()
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=True, errors="strict")
+    except ValueError:
+        return None
+    return tuple((name, _one_newline(value)) for name, value in pairs)
+
+
+def _one_newline(text: str) -> str:
+    """Browsers send the line ends of a field in their own way."""
+    return text.replace("\r\n", "\n")
+
+
+def _multipart(boundary: str, body: bytes) -> Pairs | None:
+    mark = b"--" + boundary.encode(errors="replace")
+    parts = (b"\r\n" + body).split(b"\r\n" + mark)
+    if not boundary or parts[0] or not parts[-1].startswith(b"--"):
+        return None
+    values: list[tuple[str, Scalar]] = []
+    for part in parts[1:-1]:
+        head, blank, content = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+        fields = HeaderParser().parsestr(head.decode(errors="replace"))
+        name = fields.get_param("name", header="content-disposition")
+        if not blank or not isinstance(name, str):
+            return None
+        values.append((name, _part(fields, content)))
+    return tuple(values)
+
+
+def _part(fields: Message, content: bytes) -> str:
+    filename = fields.get_param("filename", header="content-disposition")
+    if isinstance(filename, str):
+        return file_value(filename, fields.get_content_type(), content)
+    try:
+        return _one_newline(content.decode())
+    except UnicodeDecodeError:
+        return file_value("", "", content)
+
+
+def _json(body: bytes) -> Pairs | None:
+    """Flattened: `lines[0].item`. None if it is no object or list, or one that two readers could read differently."""
+    try:
+        read: object = json.loads(body, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_number)
+        return tuple(_flat(None, cast(object, read))) if isinstance(read, dict | list) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    read = dict(pairs)
+    if len(read) != len(pairs):
+        raise ValueError("a name is there twice")
+    return read
+
+
+def _number(text: str) -> float:
+    return float(text) if isfinite(float(text)) else _no_number(text)
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
+def _flat(path: str | None, value: object) -> Iterator[tuple[str, Scalar]]:
+    """No two different values come out alike: what stands for structure is marked in names, and what is empty is named."""
+    if isinstance(value, dict):
+        entries = cast(dict[str, object], value)
+        if not entries:
+            yield (path or "") + "{}", None
+        for key, inner in entries.items():
+            name = _MARKED.sub(r"\\\1", key)
+            yield from _flat(name if path is None else f"{path}.{name}", inner)
+    elif isinstance(value, list):
+        if not value:
+            yield (path or "") + "[]", None
+        for i, inner in enumerate(cast(list[object], value)):
+            yield from _flat(f"{path or ''}[{i}]", inner)
+    else:
+        yield path or "", cast(Scalar, value)
