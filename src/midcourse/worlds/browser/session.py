@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed
@@ -130,15 +131,23 @@ class Session:
     # --- elsewhere
 
     async def text_at(self, url: str) -> str | None:
-        """What another page says, opened behind everybody's back. None: it did not come, or came as an error."""
+        """What another page says, opened behind everybody's back. None: it did not come, or came as an error.
+
+        Nor if another one came in its place: whoever is asked to sign in again has not seen that an order is missing.
+        """
         tab = await self.tabs.aside()
         try:
             answer = await tab.doing(tab.page.goto(url, timeout=1000 * self._terms.navigate_seconds))
             if answer is None or not answer.ok:
                 return None
             await settle(tab, self._terms.patience)
-            return await Capture().text(tab)
+            return await Capture().text(tab) if _place(tab.page.url) == _place(url) else None
         except Interrupted:
             return None
         finally:
             await tab.page.close()
+
+
+def _place(url: str) -> tuple[str, str, str]:
+    parts = urlsplit(url)
+    return parts.netloc, parts.path.rstrip("/"), parts.query
