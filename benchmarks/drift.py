@@ -109,15 +109,29 @@ def _mean(numbers: Sequence[int]) -> float:
     return round(sum(numbers) / len(numbers), 2)
 
 
-def run(places: Sequence[str], seeds: range, arms: Sequence[str], jobs: int) -> list[DriftTrial]:
-    cells = [(place, seed, arm) for place in places for seed in seeds for arm in arms]
-    trials: list[DriftTrial] = []
+def run(cells: Sequence[Cell], jobs: int, log: Path | None) -> list[DriftTrial]:
+    """Those that the log has are not run again."""
+    known = {trial.cell: trial for trial in logged(log)} if log else {}
+    todo = [cell for cell in cells if named(cell) not in known]
     with ProcessPoolExecutor(jobs) as pool:
-        for done, trial in enumerate(pool.map(measure, cells), start=1):
-            trials.append(trial)
+        for done, trial in enumerate(pool.map(measure, todo), start=1):
+            known[trial.cell] = trial
+            if log:
+                with log.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(trial)) + "\n")
             if done % 20 == 0:
-                print(f"{done}/{len(cells)} runs", file=sys.stderr)
-    return trials
+                print(f"{done}/{len(todo)} runs", file=sys.stderr)
+    return [known[named(cell)] for cell in cells]
+
+
+def named(cell: Cell) -> Cell:
+    place, seed, arm = cell
+    return application_at(place).name, seed, arm
+
+
+def logged(log: Path) -> list[DriftTrial]:
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return [DriftTrial(**{**told, "again": Again(**told["again"])}) for told in map(json.loads, lines)]
 
 
 def rows_of(trials: Sequence[DriftTrial], arms: Sequence[str]) -> list[Row]:
@@ -168,6 +182,7 @@ def main() -> int:
     parser.add_argument("--arm", action="append", choices=ARMS, help="only this one; may be given more than once")
     parser.add_argument("--only", help="only the shipped application of this name")
     parser.add_argument("--also", action="append", default=[], metavar="MODULE:NAME", help="a further application")
+    parser.add_argument("--log", type=Path, help="a file for every run as it ends; those in it are not run again")
     parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
@@ -175,7 +190,8 @@ def main() -> int:
     places = [place for place in SHIPPED if given.only in (None, application_at(place).name)] + given.also
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     arms = given.arm or ARMS
-    trials = run(places, seeds, arms, given.jobs)
+    cells = [(place, seed, arm) for place in places for seed in seeds for arm in arms]
+    trials = run(cells, given.jobs, given.log)
     rows = rows_of(trials, arms)
     replayed = sum((trial.again for trial in trials), Again())
     summary: dict[str, object] = {

@@ -46,6 +46,10 @@ class DriftTrial(Trial):
     detail: str
     seconds: float
 
+    @property
+    def cell(self) -> tuple[str, int, str]:
+        return self.task, self.seed, self.arm
+
 
 @dataclass(frozen=True)
 class Vault:
