@@ -8,7 +8,7 @@ from midcourse.domain.plan import Draft
 from wob.clicking import best_offer, submit
 from wob.planner import plans
 from wob.screen import Screen, nth, shortest, told, value
-from wob.step import LOOK, click, fill, press
+from wob.step import LOOK, click, fill, wait_for
 
 MONTHS = list(month_name)
 """January is number 1."""
@@ -49,4 +49,4 @@ def _pick_place(place: str, field: Zone, seen: Screen) -> Sequence[Draft]:
     offered = [zone for zone in seen.actable() if place in zone.label]
     if offered:
         return [click(shortest(offered)), LOOK]
-    return [fill(field, place), press(field, "ArrowDown"), LOOK]
+    return [fill(field, place), wait_for(f"({place})" if place.isupper() else f"{place} ("), LOOK]

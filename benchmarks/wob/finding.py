@@ -103,10 +103,13 @@ def ascending(said: str, seen: Screen) -> Sequence[Draft]:
 @plans("use-autocomplete", "use-autocomplete-nodelay", changes=True)
 def autocomplete(said: str, seen: Screen) -> Sequence[Draft]:
     begins, ends = (*quoted(said), "")[:2]
-    offered = [zone for zone in seen.actable() if zone.label.startswith(begins) and zone.label.endswith(ends)]
-    if offered:
-        return [click(shortest(offered)), submit(seen)]
     field = seen.only(*FIELDS)
+    offered = [zone for zone in seen.actable() if zone.label.startswith(begins) and zone.label.endswith(ends)]
+    chosen = value(field) != begins and value(field).startswith(begins) and value(field).endswith(ends)
+    if chosen:  # what was typed before may make it offer once more
+        return [press(field, "Escape"), LOOK] if offered else [submit(seen)]
+    if offered:
+        return [click(shortest(offered)), LOOK]
     return [fill(field, begins), press(field, "ArrowDown"), LOOK]
 
 
@@ -124,8 +127,8 @@ def terminal(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("click-pie", "click-pie-nodelay", changes=True)
 def slice_of_a_pie(said: str, seen: Screen) -> Sequence[Draft]:
-    """As long as the pie is folded, its slices are no larger than a dot."""
-    piece = next(zone for zone in seen.actable(quoted(said)[0]) if zone.bounds)
+    """As long as the pie is folded, its slices are no larger than a dot. The label of each stands after it."""
+    piece = seen.before(seen.get(quoted(said)[0])).actable()[-1]
     assert piece.bounds
     return [click(piece)] if piece.bounds[3] > 4 else [click(seen.get("+")), LOOK]
 
