@@ -26,6 +26,7 @@ from midcourse.ports.planner import Planner
 from midcourse.ports.world import World
 
 if TYPE_CHECKING:
+    from midcourse.worlds.browser import Browser
     from midcourse.worlds.host.wire import Handle
     from midcourse.worlds.remote import RemoteWorld
 
@@ -214,6 +215,13 @@ def world_for(spec: WorldSpec, folder: Path) -> World:
     if spec.process:
         return remote_world(spec, folder)
     return _built("world", spec.name, _named("world", world_class(spec)), _options(spec, folder))
+
+
+def browser_at(address: str, options: Mapping[str, object]) -> "Browser":
+    """One to look with."""
+    from midcourse.worlds.browser import Browser
+
+    return _built("world", "browser", Browser, {"start": address, **options})
 
 
 def remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None, key: str = "") -> "RemoteWorld":

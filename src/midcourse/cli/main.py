@@ -30,6 +30,8 @@ from midcourse.cli.options import (
     Inputs,
     Journal,
     Json,
+    LookJson,
+    Png,
     Quiet,
     Results,
     Run,
@@ -37,6 +39,8 @@ from midcourse.cli.options import (
     RunOrBatch,
     Set,
     Task,
+    Url,
+    Whole,
     teach,
 )
 from midcourse.errors import MidcourseError
@@ -236,6 +240,24 @@ def examples_command(name: ExampleName = "", json: Json = False) -> None:
     from midcourse.cli.examples import examples
 
     examples(name, json=json)
+
+
+@app.command(
+    name="look",
+    epilog=teach(
+        ("midcourse look https://example.org", "its zones in the terminal, and drawn over it in look.png"),
+        ("midcourse look http://127.0.0.1:8000 --whole --png page.png", "down to the end of the page"),
+        ("midcourse look https://example.org --json | jq '.zones[].label'", "for programs"),
+    ),
+)
+def look_command(url: Url, png: Png = "look.png", whole: Whole = False, json: LookJson = False) -> None:
+    """See a web page as a planner sees it: every zone with its id, role, name and state.
+
+    Nothing is clicked, typed or sent.
+    """
+    from midcourse.cli.look import look
+
+    look(url, png=png, whole=whole, json=json)
 
 
 @app.command(

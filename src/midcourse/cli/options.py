@@ -151,6 +151,11 @@ DetachUp = Annotated[
 ]
 OnceJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it is up, and nothing else.")]
 
+Url = Annotated[str, typer.Argument(metavar="URL", help="The page to look at.", show_default=False)]
+Png = Annotated[str, typer.Option("--png", metavar="FILE", help="Where the picture goes.")]
+Whole = Annotated[bool, typer.Option("--whole", help="The whole page, not only what is in view.")]
+LookJson = Annotated[bool, typer.Option("--json", help="Print what is seen as one JSON object, and nothing else.")]
+
 
 def teach(*lines: tuple[str, str]) -> str:
     """An epilog: command lines, and what they do."""

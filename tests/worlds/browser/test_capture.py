@@ -166,7 +166,8 @@ async def test_the_browsers_own_complaint(visitor: Visitor):
 
 async def test_rows_and_dialogs_tell_twins_apart(visitor: Visitor):
     await visitor.visit(
-        """<table><tr><th>Ada<td><button>Delete</button><tr><th>Bob<td><button>Delete</button></table>
+        """<table><tr><th>Name<th>Do<tr><td><input type=checkbox aria-label=Pick><td>Ada<td><button>Delete</button>
+        <tr><th>Bob<td><button>Delete</button></table>
         <div role=dialog aria-label=Sure?><button>Delete</button></div>"""
     )
     look = await visitor.see()
@@ -242,3 +243,18 @@ async def test_long_text_is_cut_in_the_zone_and_read_whole(visitor: Visitor):
     assert len(zone.label) == 1000
     outcome = await visitor.do("read", zone)
     assert dict(outcome.data)["text"] == "word " * 1000 + "end"
+
+
+async def test_what_something_else_lies_over_is_said_to_be_covered(visitor: Visitor):
+    await visitor.visit(
+        """<button>Behind</button><iframe srcdoc="<button>In frame</button>"></iframe>
+        <div style='position: fixed; inset: 0; background: #0008'></div>
+        <div role=dialog aria-label=Cookies style='position: fixed; inset: 40% 30%; background: white'><button>Accept</button></div>"""
+    )
+    covered = {zone.label: zone.get("covered") for zone in (await visitor.see()).zones}
+    assert covered == {"Page": None, "Behind": True, "In frame": True, "Cookies": None, "Accept": None}
+
+
+async def test_what_is_folded_away_is_not_seen(visitor: Visitor):
+    assert await seen(visitor, "<details>Away<summary>More</summary><p>Hidden</p></details>") == [("button", "More")]
+    assert ("text", "Shown") in await seen(visitor, "<details open><summary>More</summary><p>Shown</p></details>")

@@ -1,20 +1,22 @@
 """What is on the page, as zones: the scripts in all of its frames are asked, and the answers put together."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
-from midcourse.domain.argument import Pairs
+from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.frames import Frames, Gone
 from midcourse.worlds.browser.tabs import Arrived, Interrupted, Tab, Tabs
 
 _ADVERT, _RESTLESS = 1, 2
+_FRAME = 5
+"""How many things a script says about a frame; about a zone it says more."""
 _MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _TIMES = re.compile(
     rf"\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\b\.?)?|\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}"
@@ -52,35 +54,45 @@ class Capture:
         for _ in range(2):
             try:
                 await frames.meet()
-                return await self._frame(frames, frames.main, 0, 0)
+                return await self._frame(frames, frames.main, _Place())
             except Gone:  # another document came meanwhile
                 continue
-        return await self._frame(frames, frames.main, 0, 0)
+        return await self._frame(frames, frames.main, _Place())
 
-    async def _frame(self, frames: Frames, frame: str, left: int, top: int) -> "_Seen":
+    async def _frame(self, frames: Frames, frame: str, at: "_Place") -> "_Seen":
         name = frames.name_of(frame)
         answer: dict[str, Any] = await frames.ask("look", self._next.get(name, 1), frame=frame)
         self._next[name] = answer["next"]
         seen = _Seen(title=answer["title"], zones=[], print=[])
         for entry in answer["zones"]:
-            if len(entry) == 4:
-                await self._inner(frames, entry, left, top, seen)
+            if len(entry) == _FRAME:
+                await self._inner(frames, entry, at, seen)
             else:
-                _add(seen, name, entry, left, top)
+                _add(seen, name, entry, at)
         return seen
 
-    async def _inner(self, frames: Frames, entry: list[Any], left: int, top: int, seen: "_Seen") -> None:
+    async def _inner(self, frames: Frames, entry: list[Any], around: "_Place", seen: "_Seen") -> None:
         """The zones of a frame, where it is in the page around it."""
-        name, x, y, volatile = entry
+        name, x, y, state, volatile = entry
         if not name or not (frame := frames.called(name)):
             return
+        place = _Place(left=around.left + x, top=around.top + y, state={**around.state, **state})
         try:
-            inner = await self._frame(frames, frame, left + x, top + y)
+            inner = await self._frame(frames, frame, place)
         except Gone:
             return
         seen.zones.extend(inner.zones)
         if volatile != _ADVERT:
             seen.print.extend(inner.print)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where a document begins on the page, and what is true of everything in it."""
+
+    left: int = 0
+    top: int = 0
+    state: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +103,10 @@ class _Seen:
     """What the fingerprint is made of."""
 
 
-def _add(seen: _Seen, name: str, entry: list[Any], left: int, top: int) -> None:
+def _add(seen: _Seen, name: str, entry: list[Any], at: _Place) -> None:
     number, role, label, x, y, width, height, state, volatile = entry
-    bounds = (left + x, top + y, width, height)
+    state.update(at.state)
+    bounds = (at.left + x, at.top + y, width, height)
     seen.zones.append(Zone(id=f"{name}e{number}", role=role, label=label, bounds=bounds, state=tuple(state.items())))
     if volatile == _ADVERT:
         return

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
 
 _WORLD = "midcourse"
-_SCRIPTS = ("watch.js", "capture.js", "reach.js", "fields.js")
+_SCRIPTS = ("watch.js", "words.js", "roles.js", "states.js", "capture.js", "reach.js", "fields.js")
 _PATIENCE = 5.0
 """Seconds that a document gets to come into being after the one before it is gone."""
 
@@ -84,18 +84,19 @@ class Frames:
 
     async def ask(self, function: str, *arguments: object, frame: str = "") -> Any:
         """What `midcourse.<function>` answers there, out of its JSON if it is text. Raises `Gone`."""
-        context = await self._context(frame or self.main)
         words = ", ".join(json.dumps(one) for one in arguments)
+        value = await self.run(f"midcourse.{function}({words})", frame=frame)
+        return json.loads(value) if isinstance(value, str) else value
+
+    async def run(self, source: str, *, frame: str = "") -> Any:
+        """What it comes to in that world of ours. Raises `Gone`."""
+        context = await self._context(frame or self.main)
         answer = await context.send(
-            "Runtime.evaluate",
-            expression=f"midcourse.{function}({words})",
-            uniqueContextId=context.unique,
-            returnByValue=True,
+            "Runtime.evaluate", expression=source, uniqueContextId=context.unique, returnByValue=True
         )
         if "exceptionDetails" in answer:
-            raise RuntimeError(f"{function}: {answer['exceptionDetails'].get('exception', {}).get('description')}")
-        value = answer["result"].get("value")
-        return json.loads(value) if isinstance(value, str) else value
+            raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "a script failed"))
+        return answer["result"].get("value")
 
     async def ask_all(self, function: str, *arguments: object) -> list[Any]:
         """The same of every document; those that are gone meanwhile say nothing."""

@@ -15,6 +15,8 @@ globalThis.midcourse ??= {};
     return hit;
   };
 
+  midcourse.deepest = deepest;
+
   const above = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
   midcourse.above = above;
 
@@ -23,6 +25,8 @@ globalThis.midcourse ??= {};
     for (let one = hit; one; one = above(one)) if (one === element || (one.tagName === 'LABEL' && one.control === element)) return true;
     return false;
   };
+
+  midcourse.isTouchedBy = isTouchedBy;
 
   const inWords = (element) => {
     if (!element) return 'nothing of the page';

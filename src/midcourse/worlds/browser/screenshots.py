@@ -1,9 +1,12 @@
 """Which looks get a picture, and where it is kept: under the hash of what it is."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from midcourse.blobs import BlobFolder
+from midcourse.domain.observation import Zone
 from midcourse.errors import TaskInvalid
+from midcourse.worlds.browser.frames import script
 from midcourse.worlds.browser.tabs import Interrupted, Tab
 
 if TYPE_CHECKING:
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
 When: TypeAlias = Literal["never", "on_change", "on_failure", "all"]
 
 _HIDDEN = "input[type=password]"
+_GREY = "#d4d4d8"
 _SECONDS = 10.0
 
 
@@ -51,6 +55,18 @@ class Screenshots:
                 return True
 
 
-async def shot(page: "Page") -> bytes:
-    """A PNG of what is in view, without what is typed into password fields."""
-    return await page.screenshot(mask=[page.locator(_HIDDEN)], timeout=1000 * _SECONDS)
+async def shot(page: "Page", *, whole: bool = False) -> bytes:
+    """A PNG of what is in view, or of the whole page, without what is typed into password fields."""
+    hidden = [page.locator(_HIDDEN)]
+    return await page.screenshot(mask=hidden, mask_color=_GREY, full_page=whole, timeout=1000 * _SECONDS)
+
+
+async def drawn(tab: Tab, zones: Iterable[Zone], *, whole: bool = False) -> bytes:
+    """The same with these zones drawn over it, each with its id; not those that something else lies over."""
+    boxes = [(zone.id, zone.role, *zone.bounds) for zone in zones if zone.bounds and not zone.get("covered")]
+    await tab.frames.run(script("overlay.js"))
+    await tab.frames.ask("draw", boxes)
+    try:
+        return await shot(tab.page, whole=whole)
+    finally:
+        await tab.frames.ask("wipe")

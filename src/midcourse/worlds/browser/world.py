@@ -15,7 +15,7 @@ from midcourse.worlds.browser.capture import shows
 from midcourse.worlds.browser.frames import Gone
 from midcourse.worlds.browser.hands import Hands, Unreached
 from midcourse.worlds.browser.reading import Kind, Unreadable, read_as
-from midcourse.worlds.browser.screenshots import Screenshots, When
+from midcourse.worlds.browser.screenshots import Screenshots, When, drawn
 from midcourse.worlds.browser.session import Session, Terms
 from midcourse.worlds.browser.settle import Patience
 from midcourse.worlds.browser.tabs import Interrupted, Tab
@@ -90,6 +90,10 @@ class Browser(BaseWorld):
         if isinstance(seen, Unseen):
             return seen
         return replace(seen, screenshot=await self._screenshots.of(self._tab, seen.fingerprint))
+
+    async def picture(self, seen: Observation, *, whole: bool = False) -> bytes:
+        """For people: a PNG of the page, in view or whole, with the zones of this look drawn over it."""
+        return await drawn(self._tab, seen.zones, whole=whole)
 
     async def _attempt(self, call: Call) -> Outcome:
         if self._session is None:

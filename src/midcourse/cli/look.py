@@ -1,0 +1,82 @@
+"""`midcourse look`: a web page as a planner sees it, in the terminal and as a picture."""
+
+import asyncio
+import json as json_format
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from midcourse.app.wiring import browser_at
+from midcourse.cli.marks import Marks
+from midcourse.cli.terminal import print_object, terminal
+from midcourse.cli.words import several
+from midcourse.codec import encode
+from midcourse.domain.argument import Scalar
+from midcourse.domain.observation import Observation, Unseen, Zone
+
+_STYLES = {"page": "bold", "heading": "bold", "text": "dim", "cell": "dim", "alert": "red", "dialog": "magenta"}
+_LONGEST_ROLE = 10
+_LONGEST_STATE = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sight:
+    seen: Observation
+    picture: bytes
+    milliseconds: float
+    """What one look took."""
+
+
+def look(url: str, *, png: str, whole: bool, json: bool) -> None:
+    sight = asyncio.run(_look(url, whole=whole))
+    Path(png).write_bytes(sight.picture)
+    if json:
+        seen = json_format.loads(encode(sight.seen))
+        print_object({**seen, "png": png, "milliseconds": sight.milliseconds})
+        return
+    where = terminal()
+    for line in lines(sight.seen, where.marks):
+        where.console.print(line, soft_wrap=not where.console.is_terminal)
+    zones = several(len(sight.seen.zones), "zone")
+    where.console.print(Text(f"\n{zones} in {sight.milliseconds:.0f} ms, drawn in {png}", "dim"), soft_wrap=True)
+
+
+async def _look(url: str, *, whole: bool) -> Sight:
+    """The second look is timed: in the first one frames are met."""
+    browser = browser_at(url, {})
+    await browser.open()
+    try:
+        await browser.observe()
+        begun = time.perf_counter()
+        seen = await browser.observe()
+        took = time.perf_counter() - begun
+        if isinstance(seen, Unseen):
+            raise ConnectionError(f"the page cannot be seen: {seen.detail}")
+        picture = await browser.picture(seen, whole=whole)
+    finally:
+        await browser.close()
+    return Sight(seen=seen, picture=picture, milliseconds=round(1000 * took, 1))
+
+
+def lines(seen: Observation, marks: Marks) -> list[Text]:
+    """One for each zone: id, role, label, and what its states say."""
+    widest = max(len(zone.id) for zone in seen.zones)
+    return [Text(marks.clean(seen.surface.address), "cyan"), *(_line(zone, widest, marks) for zone in seen.zones)]
+
+
+def _line(zone: Zone, widest: int, marks: Marks) -> Text:
+    states = "  ".join(_state(name, value, marks) for name, value in zone.state)
+    return Text.assemble(
+        (f"{zone.id:>{widest}}  ", "cyan"),
+        (f"{marks.clean(zone.role):<{_LONGEST_ROLE}}  ", "green"),
+        (marks.fit(zone.label, 100), _STYLES.get(zone.role, "")),
+        (f"  {states}" if states else "", "dim"),
+    )
+
+
+def _state(name: str, value: Scalar, marks: Marks) -> str:
+    if value is True:
+        return name
+    return f"{name}={marks.fit(str(value), _LONGEST_STATE)}"

@@ -1,0 +1,53 @@
+// What an element is for: its role, said or by its tag, and whether only a script knows that it can be clicked.
+globalThis.midcourse ??= {};
+(() => {
+  const ACTED_ON = new Set(['button', 'link', 'textbox', 'searchbox', 'checkbox', 'radio', 'combobox', 'listbox', 'option', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'switch', 'slider', 'spinbutton', 'treeitem', 'file', 'clickable']);
+  const READ = new Set(['heading', 'alert', 'status', 'cell', 'img']);
+  const ALIASES = { alertdialog: 'dialog', gridcell: 'cell', columnheader: 'cell', rowheader: 'cell', image: 'img', log: 'status' };
+  const INPUTS = { button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox', radio: 'radio', range: 'slider', number: 'spinbutton', search: 'searchbox', file: 'file', hidden: '' };
+  const CONTROLS = 'a[href],button,input,select,textarea,summary,[onclick],[role=button],[role=link],[role=option],[role=tab],[role=menuitem]';
+  const NO_CELL = `${CONTROLS},p,div,ul,ol,dl,table,form,fieldset,h1,h2,h3,h4,h5,h6,article,section`; // a page laid out as a table
+  const HANDLES = '[draggable=true],.ui-draggable-handle,.ui-resizable-handle,.ui-sortable-handle'; // jQuery UI listens on what is around them
+  const listening = new WeakSet();
+
+  // Asks listeners.js, which is in the page's own world.
+  const learnWhoListens = () => {
+    const learn = (event) => listening.add(event.composedPath()[0]);
+    window.addEventListener('midcourse:listens', learn, true);
+    document.dispatchEvent(new CustomEvent('midcourse:who-listens'));
+    window.removeEventListener('midcourse:listens', learn, true);
+  };
+
+  const byTag = (element) => {
+    switch (element.tagName) {
+      case 'A': case 'AREA': return element.hasAttribute('href') ? 'link' : '';
+      case 'BUTTON': case 'SUMMARY': return 'button';
+      case 'INPUT': return INPUTS[element.type] ?? 'textbox';
+      case 'TEXTAREA': return 'textbox';
+      case 'SELECT': return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
+      case 'H1': case 'H2': case 'H3': case 'H4': case 'H5': case 'H6': return 'heading';
+      case 'TD': case 'TH': return element.querySelector(NO_CELL) ? '' : 'cell';
+      case 'IMG': return element.alt ? 'img' : '';
+      case 'OUTPUT': return 'status';
+      case 'DIALOG': return 'dialog';
+      default: return element.isContentEditable && !element.parentElement?.isContentEditable ? 'textbox' : '';
+    }
+  };
+
+  const roleOf = (element) => {
+    const said = element.getAttribute('role')?.trim().split(/\s+/)[0].toLowerCase();
+    const role = said && (ALIASES[said] ?? said);
+    return role && (ACTED_ON.has(role) || READ.has(role) || role === 'dialog') ? role : byTag(element);
+  };
+
+  // An element that listens for what happens to those inside it is no target itself.
+  const delegates = (element) => element === document.body || element === document.documentElement || element.querySelector(CONTROLS) !== null;
+
+  const isClickable = (element, pointed) => {
+    if (element.hasAttribute('onclick') || element.matches(HANDLES)) return true;
+    const maybe = pointed || listening.has(element) || (element.hasAttribute('tabindex') && element.tabIndex >= 0);
+    return maybe && !delegates(element);
+  };
+
+  Object.assign(midcourse, { ACTED_ON, READ, learnWhoListens, roleOf, isClickable });
+})();

@@ -1,0 +1,106 @@
+// What an element says: its text as far as it is shown, and its name.
+globalThis.midcourse ??= {};
+(() => {
+  const SHORT = 200;
+  const RAW = 4; // how much more is gathered than is wanted, for the white space in it
+  const UNSEEN = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'TITLE', 'OPTION', 'OPTGROUP', 'DATALIST', 'PARAM', 'SOURCE', 'TRACK', 'defs', 'script', 'style', 'symbol', 'title']);
+  const INLINE = new Set(['A', 'ABBR', 'B', 'BDI', 'BDO', 'CITE', 'CODE', 'DEL', 'DFN', 'EM', 'FONT', 'I', 'INS', 'KBD', 'LABEL', 'MARK', 'Q', 'S', 'SAMP', 'SMALL', 'SPAN', 'STRONG', 'SUB', 'SUP', 'TIME', 'TT', 'U', 'VAR', 'WBR']);
+  const FIELDS = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'file']);
+  const { TEXT_NODE, ELEMENT_NODE } = Node;
+
+  const tidy = (text, most = SHORT) => {
+    const plain = text.replace(/\s+/g, ' ').trim();
+    return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain;
+  };
+
+  // As they are shown: of a shadow root instead of its host, and what was put into a slot. Until one of them says true.
+  const eachChild = (element, see) => {
+    const assigned = element.tagName === 'SLOT' ? element.assignedNodes({ flatten: true }) : [];
+    if (assigned.length) assigned.some(see);
+    else for (let node = (element.shadowRoot ?? element).firstChild; node; node = node.nextSibling) if (see(node)) return;
+  };
+
+  const isShown = (element) => element.checkVisibility() || getComputedStyle(element).display === 'contents';
+
+  // Adds to `said`, up to about so many characters.
+  const gather = (element, said, most) => {
+    eachChild(element, (node) => {
+      if (said.text.length > most) return true;
+      if (node.nodeType === TEXT_NODE) said.text += node.data;
+      else if (node.nodeType === ELEMENT_NODE && !UNSEEN.has(node.tagName) && isShown(node)) {
+        const name = node.getAttribute('aria-label') || node.getAttribute('alt');
+        const space = INLINE.has(node.tagName) ? '' : ' ';
+        said.text += space;
+        if (name) said.text += ` ${name} `;
+        else gather(node, said, most);
+        said.text += space;
+      }
+      return false;
+    });
+  };
+
+  const textOf = (element, most = SHORT) => {
+    if (!element.firstElementChild && !element.shadowRoot && element.tagName !== 'SLOT') return element.textContent;
+    const said = { text: '' };
+    gather(element, said, RAW * most);
+    return said.text;
+  };
+
+  const hasOwnText = (element) => {
+    let found = false;
+    eachChild(element, (node) => (found = node.nodeType === TEXT_NODE && node.data.trim() !== ''));
+    return found;
+  };
+
+  // What an element with text of its own says, without the blocks inside it.
+  const ownText = (element, most) => {
+    const said = { text: '' };
+    eachChild(element, (node) => {
+      if (node.nodeType === TEXT_NODE) said.text += node.data;
+      else if (INLINE.has(node.tagName) && isShown(node)) said.text += textOf(node, most);
+      else said.text += ' ';
+      return said.text.length > RAW * most;
+    });
+    return tidy(said.text, most);
+  };
+
+  const referred = (element, attribute) => {
+    const ids = element.getAttribute(attribute);
+    if (!ids) return '';
+    const root = element.getRootNode();
+    return ids.split(/\s+/).map((id) => root.getElementById?.(id)).filter(Boolean).map((one) => textOf(one)).join(' ');
+  };
+
+  // The words of its labels, without those of the field itself.
+  const labelled = (element) => {
+    const parts = [];
+    for (const label of element.labels ?? []) {
+      eachChild(label, (node) => {
+        if (node.nodeType === TEXT_NODE) parts.push(node.data);
+        else if (node.nodeType === ELEMENT_NODE && !node.contains(element) && !node.matches('select,textarea')) parts.push(' ', textOf(node));
+        return false;
+      });
+    }
+    return parts.join('');
+  };
+
+  // A button that is only a picture.
+  const pictured = (element) => {
+    const picture = element.querySelector('img[alt],svg title,[title]');
+    return picture ? picture.getAttribute('alt') || picture.getAttribute('title') || picture.textContent : '';
+  };
+
+  const drawnTitle = (element) => (element instanceof SVGElement ? element.querySelector(':scope > title')?.textContent : '');
+
+  const nameOf = (element, role) => {
+    if (!element.hasAttributes() && !element.firstElementChild && element.tagName === 'BUTTON') return tidy(element.textContent);
+    const said = referred(element, 'aria-labelledby') || element.getAttribute('aria-label') || labelled(element);
+    if (said.trim()) return tidy(said);
+    if (element.tagName === 'INPUT' && role === 'button') return tidy(element.value || element.alt || element.title || (element.type === 'reset' ? 'Reset' : 'Submit'));
+    const own = FIELDS.has(role) ? '' : element.getAttribute('alt') || drawnTitle(element) || textOf(element);
+    if (own.trim()) return tidy(own);
+    return tidy(element.title || element.placeholder || element.getAttribute('aria-placeholder') || pictured(element) || element.name || '');
+  };
+
+  Object.assign(midcourse, { SHORT, UNSEEN, INLINE, FIELDS, tidy, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf });
+})();

@@ -1,0 +1,48 @@
+"""`midcourse look`: what a planner sees of a page, in words and as a picture."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from midcourse.cli.look import lines
+from midcourse.cli.main import main
+from midcourse.cli.marks import UNICODE
+from midcourse.domain.observation import Observation, Surface, Zone
+from tests.pages import serving
+
+PAGE = "<h1>Shop</h1><label>Name <input value=Ada></label><div style='height: 2000px'></div><button>Buy</button>"
+
+
+def size_of(png: bytes) -> tuple[int, int]:
+    assert png.startswith(b"\x89PNG")
+    return int.from_bytes(png[16:20]), int.from_bytes(png[20:24])
+
+
+@pytest.mark.slow
+def test_zones_in_the_terminal_as_json_and_over_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with serving() as pages:
+        address = pages.show("/", PAGE, title="Shop")
+        assert main(["look", address, "--png", str(tmp_path / "view.png")]) == 0
+        said = capsys.readouterr().out.splitlines()
+        assert main(["look", address, "--whole", "--json", "--png", str(tmp_path / "whole.png")]) == 0
+        seen = json.loads(capsys.readouterr().out)
+    assert said[0] == address
+    assert [line.split() for line in said[1:5]] == [
+        ["page", "page", "Shop", "status=200", "tabs=1"],
+        ["e1", "heading", "Shop"],
+        ["e2", "textbox", "Name", "value=Ada"],
+        ["e3", "button", "Buy", "seen=False"],
+    ]
+    assert [zone["label"] for zone in seen["zones"]] == ["Shop", "Shop", "Name", "Buy"]
+    assert size_of((tmp_path / "view.png").read_bytes()) == (1280, 800)
+    assert size_of((tmp_path / "whole.png").read_bytes())[1] > 2000
+
+
+def test_what_a_page_says_cannot_forge_the_terminal():
+    zone = Zone(id="e1", role="text", label="\x1b[2J\u202eevil", state=(("value", "a\nb"),))
+    seen = Observation(id="", surface=Surface(title="", address="http://x/\x1b]0;"), zones=(zone,), fingerprint="x")
+    text = "".join(line.plain for line in lines(seen, UNICODE))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "value=a b" in text
