@@ -30,7 +30,8 @@ class WagtailClerk(Clerk):
         match screen.title.removesuffix(" - Wagtail"):
             case "Sign in":
                 password = Reference(source="secret", name="password")
-                return form(screen, {"Username *": EDITOR}, "Sign in", secret=("Password *", password))
+                values = {"Username *": EDITOR}
+                return form(screen, values, "Sign in", secret=("Password *", password)) or _wait("Username")
             case "Dashboard":
                 return self._list()
             case title if title == f"Exploring: {PARENT}":
@@ -62,6 +63,8 @@ class WagtailClerk(Clerk):
     def _editor(self, screen: Screen) -> PlanDraft | None:
         if screen.did(PUBLISH):
             return self._list()
+        if not screen.zone("button", "More actions"):
+            return _wait("More actions")
         if screen.says(RELATED, "text"):
             return _wait("More actions") if screen.dialog else self._publish(screen)
         if screen.dialog:
@@ -80,7 +83,7 @@ class WagtailClerk(Clerk):
     def _publish(self, screen: Screen) -> PlanDraft | None:
         button = screen.zone("button", "Publish")
         if button is None:
-            return form(screen, {"Title *": TITLE, "Summary *": SUMMARY}, "More actions") or _wait("More actions")
+            return form(screen, {"Title *": TITLE, "Summary *": SUMMARY}, "More actions")
         shown = Probe(name="page_shows", arguments=(("url", self.public), ("text", TITLE)))
         return steps(Draft(zone=button.id, skill="click", says=PUBLISH, expect=LISTED, probe=shown))
 
