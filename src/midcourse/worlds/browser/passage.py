@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from midcourse.worlds.browser.address import Address, AddressRefused
-from midcourse.worlds.browser.http_head import MAX_HEAD, Head, HeadUnreadable, parse_head
+from midcourse.worlds.browser.http_head import Head, HeadUnreadable, parse_head
 from midcourse.worlds.browser.outbox import Outbox, Sent
 from midcourse.worlds.browser.requests import Request
 from midcourse.worlds.browser.socket_passage import pass_messages
@@ -109,18 +109,8 @@ class Passage:
             transport.pause_reading()  # else the first bytes of TLS could arrive where nobody expects them
         await _write(self._writer, b"HTTP/1.1 200 Connection established\r\n\r\n")
         if secure:
-            await self._begin_tls()
+            await self._writer.start_tls(self._keeper.identity)
         return True
-
-    async def _begin_tls(self) -> None:
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=MAX_HEAD)
-        protocol = asyncio.StreamReaderProtocol(reader)
-        identity = self._keeper.identity
-        transport = await loop.start_tls(self._writer.transport, protocol, identity, server_side=True)
-        assert transport is not None
-        protocol.connection_made(transport)
-        self._reader, self._writer = reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
     # --- what may leave as it is
 
