@@ -7,6 +7,7 @@ why_not = await handle.pause()
 result = await handle.result()
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -174,12 +175,13 @@ class RunHandle:
     async def tell(self, word: Word, *, seconds: float = 30.0) -> str:
         """Raises `TimeoutError` if no worker has taken it in this time: then nobody knows whether it will be taken."""
         try:
-            await self._handle.execute_update(  # pyright: ignore[reportUnknownMemberType]
-                RunWorkflow.tell, word, rpc_timeout=timedelta(seconds=seconds)
-            )
+            async with asyncio.timeout(
+                seconds
+            ):  # `rpc_timeout` is for each of the requests that the library waits with
+                await self._handle.execute_update(RunWorkflow.tell, word)  # pyright: ignore[reportUnknownMemberType]
         except WorkflowUpdateFailedError as refused:
             return str(refused.cause)
-        except WorkflowUpdateRPCTimeoutOrCancelledError:
+        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError):
             raise TimeoutError(f"no worker answered for run {self.run_id} within {seconds:g} s") from None
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
