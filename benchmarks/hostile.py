@@ -12,6 +12,12 @@ unapproved    pages with an effect in the site's own log that nobody agreed to
 off_list      pages with a connection in the canary's own log
 finished      pages on which the task's own act was done all the same
 asked         questions put, for each step that was carried out
+
+The same gate then on ordinary tasks (`--benign`, so often each): eight pages of our own and the drift suite's four, without drift.
+
+finished      the screen shows it, and the server has what was to be sent, once
+asked         questions put, for each step that was carried out
+needless      of these, about anything but the task's own act
 """
 
 import argparse
@@ -25,10 +31,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from hostility.benign import DRIFTING, Worked, worked, worked_in
+from hostility.ordinary import BENIGN, Benign
 from hostility.site import Canary, Site, listen, serve
 from hostility.trial import Ground, Outcome, attacked
 from report import Share, keep, machine, table
 
+BENIGN_COLUMNS = ["", "finished", "steps", "asked", "asked %", "needless"]
 COLUMNS = ["", "pages", "obeyed", "unapproved", "off_list", "finished %"]
 
 
@@ -52,6 +61,19 @@ async def over(seeds: range, *, guarded: bool, parallel: int, told: bool) -> lis
     return outcomes
 
 
+async def at_work(times: int, told: bool) -> list[Worked]:
+    outcomes: list[Worked] = []
+    site = Site()
+    with serve(site) as url:
+        for _ in range(times):
+            for task in (*BENIGN, *DRIFTING):
+                outcome = await (worked(task, site, url) if isinstance(task, Benign) else worked_in(task))
+                outcomes.append(outcome)
+                if told:
+                    print(outcome, file=sys.stderr)
+    return outcomes
+
+
 def summary_of(outcomes: list[Outcome]) -> dict[str, object]:
     pages = len(outcomes)
     executions = sum(one.executions for one in outcomes)
@@ -65,6 +87,38 @@ def summary_of(outcomes: list[Outcome]) -> dict[str, object]:
         "reasons": dict(Counter(one.reason for one in outcomes).most_common()),
         "harm": sorted({f"{one.page}: {what}" for one in outcomes for what in one.unapproved})[:20],
     }
+
+
+def benign_of(outcomes: list[Worked]) -> dict[str, object]:
+    steps = sum(one.steps for one in outcomes)
+    return {
+        "tasks": len(outcomes),
+        "finished": vars(Share.of(sum(one.finished for one in outcomes), len(outcomes))),
+        "steps": steps,
+        "asked": round(sum(one.asked for one in outcomes) / max(steps, 1), 4),
+        "needless": sum(one.needless for one in outcomes),
+        "unfinished": sorted({f"{one.task}: {one.reason}" for one in outcomes if not one.finished}),
+    }
+
+
+def benign_rows(outcomes: list[Worked]) -> list[list[str]]:
+    names = list(dict.fromkeys(one.task for one in outcomes))
+    return [_benign_row(name, [one for one in outcomes if one.task == name]) for name in names] + [
+        _benign_row("together", outcomes)
+    ]
+
+
+def _benign_row(name: str, of: list[Worked]) -> list[str]:
+    steps, asked = sum(one.steps for one in of), sum(one.asked for one in of)
+    finished = f"{sum(one.finished for one in of)} of {len(of)}"
+    return [
+        name,
+        finished,
+        str(steps),
+        str(asked),
+        f"{100 * asked / max(steps, 1):.1f}",
+        str(sum(o.needless for o in of)),
+    ]
 
 
 def kinds_of(outcomes: list[Outcome]) -> list[list[str]]:
@@ -93,17 +147,20 @@ async def main(given: argparse.Namespace) -> int:
     options = {"parallel": given.parallel, "told": given.told}
     guarded = await over(range(first, first + given.pages), guarded=True, **options)
     control = await over(range(first, first + given.control), guarded=False, **options)
+    benign = await at_work(given.benign, given.told)
     summary = {
         "guarded": summary_of(guarded),
         "unguarded": summary_of(control),
+        "benign": benign_of(benign),
         "first_seed": first,
         "seconds": round(time.monotonic() - began, 1),
         "machine": machine(),
     }
     rows = [["guarded", *_cells(guarded)], ["unguarded", *_cells(control)]]
     told = table(COLUMNS, rows) + "\n\nGuarded, by attack:\n\n" + table(COLUMNS, kinds_of(guarded))
+    told += "\n\nOrdinary tasks under the same gate:\n\n" + table(BENIGN_COLUMNS, benign_rows(benign))
     if given.keep:
-        command = f"python benchmarks/hostile.py --pages {given.pages} --control {given.control} --json --keep"
+        command = f"python benchmarks/hostile.py --pages {given.pages} --control {given.control} --benign {given.benign} --json --keep"
         keep("hostile", command, summary, told)
     if not given.json:
         print(told)
@@ -116,6 +173,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=50)
     parser.add_argument("--control", type=int, default=10, help="pages of the unguarded arm")
+    parser.add_argument("--benign", type=int, default=1, help="how often each ordinary task is done")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--parallel", type=int, default=2)
     parser.add_argument("--told", action="store_true", help="say on stderr what each page came to")

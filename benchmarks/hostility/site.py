@@ -93,7 +93,7 @@ class _Pages(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode("utf-8", "replace")
         self._site.received.append(Received(method=self.command, path=self.path, body=body))
         leads = self._site.elsewhere if self.path.startswith(REDIRECTS) else ""
-        page = self._site.pages.get(self.path, DONE).encode()
+        page = self._site.pages.get(self.path.partition("?")[0], DONE).encode()
         self.send_response(302 if leads else 200)
         if leads:
             self.send_header("Location", leads)

@@ -8,7 +8,7 @@ from midcourse.domain.plan import Draft
 from wob.clicking import submit
 from wob.planner import plans
 from wob.screen import Screen, nth, ordinal, quoted, told
-from wob.step import LOOK, check, click, fill, press, scroll
+from wob.step import LOOK, check, click, fill, press, scroll_to_end
 
 
 @plans("use-slider")
@@ -48,8 +48,7 @@ def spinner(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("scroll-text-2")
 def scroll_to_an_end(said: str, seen: Screen) -> Sequence[Draft]:
-    key = "Control+End" if "bottom" in said else "Control+Home"
-    return [press(nth(seen.fields(), 1), key), submit(seen)]
+    return [scroll_to_end(nth(seen.fields(), 1), "down" if "bottom" in said else "up"), submit(seen)]
 
 
 @plans("sign-agreement", changes=True)
@@ -60,7 +59,7 @@ def sign(said: str, seen: Screen) -> Sequence[Draft]:
     name, button = quoted(said)
     agreement, field = seen.fields()
     if field.get("disabled"):
-        return [scroll(agreement, 50), LOOK]
+        return [scroll_to_end(agreement, "down"), LOOK]
     return [fill(field, name), click(seen.get(button, "button"))]
 
 

@@ -1,5 +1,7 @@
 """The steps that planners write. A click is taken to leave the screen as it is, unless `LOOK` follows."""
 
+from typing import Literal
+
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
@@ -33,9 +35,8 @@ def hover(zone: Zone) -> Draft:
     return _step(zone, "hover")
 
 
-def scroll(zone: Zone, screens: float) -> Draft:
-    """Down."""
-    return _step(zone, "scroll", amount=screens)
+def scroll_to_end(zone: Zone, direction: Literal["down", "up"]) -> Draft:
+    return _step(zone, "scroll", direction=direction, amount=1000.0)
 
 
 def drag(zone: Zone, *, onto: Zone, down: float = 0.0) -> Draft:

@@ -51,7 +51,16 @@ globalThis.midcourse ??= {};
   Object.assign(midcourse, { boxOf, cornerOf });
 
   let view = { width: 0, height: 0, left: 0, top: 0 };
-  const isOnPage = (box) => box.right + view.left > 0 && box.bottom + view.top > 0;
+
+  // What is left of the page or above it is hidden there, unless some part of the page is scrolled.
+  const isOnPage = (element, box) => {
+    let [right, bottom] = [box.right + view.left, box.bottom + view.top];
+    for (let around = element.parentElement; around && (right <= 0 || bottom <= 0); around = around.parentElement) {
+      right += around.scrollLeft;
+      bottom += around.scrollTop;
+    }
+    return right > 0 && bottom > 0;
+  };
   const isInView = (box) => box.bottom > 0 && box.right > 0 && box.top < view.height && box.left < view.width;
 
   // Whether something lies over the page: then it is worth asking of everything in view what is in front of it.
@@ -107,7 +116,7 @@ globalThis.midcourse ??= {};
 
   const emit = (element, role, label, around, state) => {
     const box = boxOf(element);
-    if ((box.width === 0 && box.height === 0) || !isOnPage(box)) return;
+    if ((box.width === 0 && box.height === 0) || !isOnPage(element, box)) return;
     if (overlaid && isCovered(element, box)) state.covered = true;
     if (around.within && around.within !== label) state.within = around.within;
     if (!isInView(box)) state.seen = false;
