@@ -8,6 +8,7 @@ expired sessions, slow and failing requests, forms that are rejected, orders tha
 nothing at all. The arms are in `drifting/trial.py`; all have the same planner, which sees zones and nothing else.
 
 completed    success was reported, and the application's own record has all that the task asks for
+clean        completed, and with nothing twice and nothing unasked
 twice        runs in which an effect that must happen once happened more often
 false done   success was reported, and the record says otherwise
 unasked      runs with an effect that nobody asked for
@@ -77,6 +78,7 @@ class Row:
     arm: str
     runs: int
     completed: Share
+    clean: Share
     twice: int
     false_done: int
     unasked: int
@@ -95,6 +97,7 @@ def summed(application: str, arm: str, trials: Sequence[DriftTrial]) -> Row:
         arm=arm,
         runs=n,
         completed=Share.of(sum(trial.completed for trial in trials), n),
+        clean=Share.of(sum(t.completed and not t.twice and not t.unasked for t in trials), n),
         twice=sum(trial.twice > 0 for trial in trials),
         false_done=sum(trial.false_done for trial in trials),
         unasked=sum(trial.unasked > 0 for trial in trials),
@@ -149,6 +152,7 @@ def text(rows: Sequence[Row]) -> str:
         "arm",
         "runs",
         "completed % (95 %)",
+        "clean % (95 %)",
         "twice",
         "false done",
         "unasked",
@@ -162,6 +166,7 @@ def text(rows: Sequence[Row]) -> str:
             row.arm,
             str(row.runs),
             str(row.completed),
+            str(row.clean),
             str(row.twice),
             str(row.false_done),
             str(row.unasked),
