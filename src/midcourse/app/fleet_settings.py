@@ -133,8 +133,9 @@ class FleetSettings(BaseSettings):
         missing = [name for name in SERVERS if not getattr(self, name)]
         if not self.is_somewhere:
             raise FleetUnavailable(
-                f"there is no fleet in '{home}': start one with midcourse up, or say where it is with "
-                "MIDCOURSE_DATABASE_URL and MIDCOURSE_TEMPORAL_ADDRESS"
+                f"there is no fleet in '{home}': start one with midcourse up. One that was started in another folder is "
+                "found from there, or by its MIDCOURSE_HOME; one on other machines by MIDCOURSE_DATABASE_URL and "
+                "MIDCOURSE_TEMPORAL_ADDRESS"
             )
         if missing:
             raise FleetUnavailable(f"{missing[0]} is missing: a fleet needs {' and '.join(SERVERS)}")

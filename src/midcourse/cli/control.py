@@ -1,6 +1,7 @@
 """`midcourse pause`, `cancel`, `guide` and `take-over`: what people tell a durable run besides answers."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 
 from temporalio.service import RPCError
@@ -10,7 +11,13 @@ from midcourse.errors import TaskInvalid
 from midcourse.runtimes.temporal.client import RunHandle
 
 GLANCE = 0.2
-NO_WORKER = "{trouble}; nobody knows yet whether it will be taken. Is there a worker? midcourse worker starts one"
+NO_WORKER = (
+    "{trouble}; nobody knows yet whether it will be taken. "
+    "No worker seems to be up: midcourse worker starts one, and so does midcourse up"
+)
+WAITING = "waiting for a worker to take it"
+PATIENCE = 3.0
+"""Seconds before we say so."""
 
 
 def pause(name: str, overrides: Sequence[str], *, json: bool) -> int:
@@ -64,7 +71,10 @@ async def _paused(there: Reached) -> str:
 
 async def taken(telling: Awaitable[str]) -> str:
     """Why the run did not take it, or nothing."""
+    telling = asyncio.ensure_future(telling)
     try:
+        if not (await asyncio.wait([telling], timeout=PATIENCE))[0]:
+            print(WAITING, file=sys.stderr)
         return await telling
     except TimeoutError as trouble:
         return NO_WORKER.format(trouble=trouble)
