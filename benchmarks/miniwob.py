@@ -127,6 +127,8 @@ def tables(rows: Sequence[Row], trials: Sequence[Trial]) -> str:
         body = [_cells(one) for one in rows if one.changes == changes]
         if body:
             parts.append(f"## {name}\n\n{table(header, body)}")
+    restarts = sum(trial.restarts for trial in trials)
+    parts.append(f"Begun again, because the browser had been ended from outside: {restarts} of {len(trials)} episodes.")
     skipped = sum(map(len, SKIPPED.values()))
     left_out = "\n".join(f"- {why}: {', '.join(tasks)}" for why, tasks in SKIPPED.items())
     return "\n\n".join([*parts, f"## Left out: {skipped} of {skipped + len(RULES)}\n\n{left_out}"])
@@ -185,6 +187,7 @@ def main() -> int:
         "overall": asdict(everything),
         "unchanging": asdict(overall(trials, False)),
         "changing": asdict(overall(trials, True)),
+        "restarts": sum(trial.restarts for trial in trials),
         "worse": [one.task for one in rows if one.worse],
         "reached": reached,
         "rows": [asdict(one) for one in rows],

@@ -6,7 +6,7 @@ from midcourse.domain.observation import Zone
 from midcourse.domain.plan import Draft
 from wob.clicking import submit
 from wob.planner import plans
-from wob.screen import Screen, nth, told
+from wob.screen import Screen, box, nth, told
 from wob.step import drag, push
 
 WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
@@ -14,7 +14,13 @@ WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 
 @plans("drag-box")
 def box_into_a_box(said: str, seen: Screen) -> Sequence[Draft]:
-    return [drag(seen.get("s"), onto=seen.get("L")), submit(seen)]
+    small, large = seen.get("s"), seen.get("L")
+    return [submit(seen)] if _is_inside(small, large) else [drag(small, onto=large), submit(seen)]
+
+
+def _is_inside(small: Zone, large: Zone) -> bool:
+    (x, y, width, height), (left, top, wide, high) = box(small), box(large)
+    return 0 < x - left < wide - width and 0 < y - top < high - height
 
 
 @plans("drag-circle", "drag-single-shape")

@@ -31,18 +31,26 @@ class Episodes(Browser):
         self._page, self._seed = f"{self._origin}/miniwob/{task}.html", seed
         self.utterance, self.reward = "", 0.0
 
+    @property
+    def gone(self) -> bool:
+        """Whether there is no browser, whoever ended it."""
+        browser = self._session and self._tab.page.context.browser
+        return not (browser and browser.is_connected())
+
     async def open(self) -> str:
-        if self._session is None:
+        if self.gone:
+            await self.end()
             await super().open()
         await self._running.go(self._page)
-        await self._running.rest()
+        await self._tab.page.wait_for_load_state("load")
         self.utterance = await self._tab.page.evaluate(BEGIN, self._seed)
         await self._running.rest()
         return ""
 
     async def close(self) -> None:
         """The episode is over; `end` is for the browser."""
-        self.reward = await self._tab.page.evaluate(END)
+        if not self.gone:
+            self.reward = await self._tab.page.evaluate(END)
 
     async def end(self) -> None:
         await super().close()

@@ -7,7 +7,7 @@ from midcourse.domain.observation import Zone
 from midcourse.domain.plan import Draft
 from wob.clicking import submit
 from wob.planner import plans
-from wob.screen import FIELDS, Screen, nth, ordinal, quoted, shortest, told, value
+from wob.screen import FIELDS, Screen, box, nth, ordinal, quoted, shortest, told, value
 from wob.step import LOOK, click, fill, hover, press, wait_for
 
 
@@ -129,8 +129,7 @@ def terminal(said: str, seen: Screen) -> Sequence[Draft]:
 def slice_of_a_pie(said: str, seen: Screen) -> Sequence[Draft]:
     """As long as the pie is folded, its slices are no larger than a dot. The label of each stands after it."""
     piece = seen.before(seen.get(quoted(said)[0])).actable()[-1]
-    assert piece.bounds
-    return [click(piece)] if piece.bounds[3] > 4 else [click(seen.get("+")), LOOK]
+    return [click(piece)] if box(piece)[3] > 4 else [click(seen.get("+")), LOOK]
 
 
 @plans("form-sequence-3", changes=True)

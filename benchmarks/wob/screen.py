@@ -89,6 +89,13 @@ def value(zone: Zone) -> str:
     return str(zone.get("value") or "")
 
 
+def box(zone: Zone) -> tuple[int, int, int, int]:
+    """Where it is: left, top, width and height."""
+    if zone.bounds is None:
+        raise NotSeen(f"nobody knows where '{zone.label}' is")
+    return zone.bounds
+
+
 # --- utterances
 
 

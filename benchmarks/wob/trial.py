@@ -6,6 +6,7 @@ from typing import Literal
 from midcourse.app.agent import Agent
 from midcourse.app.settings import Settings
 from midcourse.domain.budget import Limits
+from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.testing import MemoryStore
 from wob.episode import Episodes
@@ -17,6 +18,8 @@ ARMS: tuple[Arm, ...] = ("fixed", "segments")
 LIMITS = Limits(max_plan_steps=150, max_calls=40, retry_delay_seconds=0.2)
 ONE_PLAN = Limits(max_plan_steps=150, max_calls=40, retry_delay_seconds=0.2, max_segments=1, visible_plans=0)
 """What the first screen gives rise to is carried out to its end, however the page may change."""
+
+MOST_RESTARTS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +33,8 @@ class Trial:
     reason: str
     """Why the run ended."""
     detail: str
+    restarts: int
+    """How often the browser was gone, whoever had ended it, and the episode was begun again in another."""
 
     @property
     def solved(self) -> bool:
@@ -38,10 +43,12 @@ class Trial:
 
 async def tried(episodes: Episodes, task: str, seed: int, arm: Arm) -> Trial:
     episodes.next(task, seed)
-    planner = RulePlanner(RULES[task].rule, episodes)
-    agent = Agent(world=episodes, planner=planner, store=MemoryStore(), settings=Settings())
-    limits = ONE_PLAN if arm == "fixed" else LIMITS
-    result = await agent.run(Task(goal=f"MiniWoB++ {task}, seed {seed}", limits=limits), run_id="episode")
+    result = await _run(episodes, task, arm)
+    restarts = 0
+    while episodes.gone and restarts < MOST_RESTARTS:
+        restarts += 1
+        episodes.next(task, seed)
+        result = await _run(episodes, task, arm)
     return Trial(
         task=task,
         seed=seed,
@@ -50,4 +57,12 @@ async def tried(episodes: Episodes, task: str, seed: int, arm: Arm) -> Trial:
         plans=result.planner_calls,
         reason=result.final_reason,
         detail=result.final_detail,
+        restarts=restarts,
     )
+
+
+async def _run(episodes: Episodes, task: str, arm: Arm) -> Result:
+    planner = RulePlanner(RULES[task].rule, episodes)
+    agent = Agent(world=episodes, planner=planner, store=MemoryStore(), settings=Settings())
+    limits = ONE_PLAN if arm == "fixed" else LIMITS
+    return await agent.run(Task(goal=f"MiniWoB++ {task}", limits=limits), run_id="episode")
