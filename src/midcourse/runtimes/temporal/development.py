@@ -15,9 +15,12 @@ TUNED = {
     "history.visibilityProcessorMaxPollRPS": "1000",
     "history.timerProcessorMaxTimeShift": '"10ms"',
     "history.workflowIdReuseMinimalInterval": '"0s"',
+    "matching.numTaskqueueReadPartitions": "1",
+    "matching.numTaskqueueWritePartitions": "1",
 }
 """The defaults are for a server of many: they add 40 ms to each activity, and up to a second to each timer and each young
-run that continues.
+run that continues. And each queue is four: of a few workers, some have no poll at the one where a task is, and on a busy machine
+it lay there for minutes.
 """
 
 PATIENCE = 60.0
