@@ -20,7 +20,7 @@ class Episodes(Browser):
     name = "miniwob"
 
     def __init__(self, origin: str) -> None:
-        super().__init__("about:blank")
+        super().__init__(f"{origin}/miniwob/click-test.html")
         self._origin = origin
         self._page, self._seed = "", 0
         self.utterance = ""

@@ -105,11 +105,10 @@ def autocomplete(said: str, seen: Screen) -> Sequence[Draft]:
     begins, ends = (*quoted(said), "")[:2]
     field = seen.only(*FIELDS)
     offered = [zone for zone in seen.actable() if zone.label.startswith(begins) and zone.label.endswith(ends)]
-    chosen = value(field) != begins and value(field).startswith(begins) and value(field).endswith(ends)
-    if chosen:  # what was typed before may make it offer once more
-        return [press(field, "Escape"), LOOK] if offered else [submit(seen)]
     if offered:
         return [click(shortest(offered)), LOOK]
+    if value(field) != begins and value(field).startswith(begins) and value(field).endswith(ends):
+        return [submit(seen)]
     return [fill(field, begins), press(field, "ArrowDown"), LOOK]
 
 
