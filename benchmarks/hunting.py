@@ -111,11 +111,12 @@ class Hunter(ABC):
         return next((one.activity_id for one in its), "")
 
     def fate_of(self, pid: int) -> dict[str, Any] | None:
-        """What a worker noted when it came to its named point (fate.py), if it did."""
+        """What a worker noted when it came to its named point (fate.py), if it did; the last time, if several runs of its did."""
         for file in self.fleet.site.deaths.glob("*.json"):
             if file.name not in self._fates:
                 self._fates[file.name] = json.loads(file.read_text())
-        return next((fate for fate in self._fates.values() if fate["pid"] == pid), None)
+        its = [fate for fate in self._fates.values() if fate["pid"] == pid]
+        return max(its, key=lambda fate: fate["at"], default=None)
 
 
 @asynccontextmanager
