@@ -61,6 +61,7 @@ class Account:
 
 async def account_of(fleet: Fleet, run_id: str) -> Account:
     store = fleet.store
+    result = await store.result(run_id)  # before the journal: with a result there, that is whole
     journal = await store.journal(run_id)
     plans = {plan.version: plan for plan in await store.plans(run_id)}
     commands = [command for row in journal for command in row.commands]
@@ -74,7 +75,7 @@ async def account_of(fleet: Fleet, run_id: str) -> Account:
 
     return Account(
         run=run_id,
-        result=await store.result(run_id),
+        result=result,
         acts={command.id: counter(command.version, command.index) for command in commands if isinstance(command, Act)},
         steps={command.id: (command.version, command.index) for command in commands if isinstance(command, Act)},
         asked=[
