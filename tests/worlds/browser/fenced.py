@@ -33,6 +33,12 @@ class Fenced:
         await until(lambda: len(self.outbox.waiting) >= number)
         return self.outbox.waiting
 
+    async def let_go(self, held: Held) -> None:
+        """And claim it, if it was parked."""
+        self.outbox.release([held])
+        if held.allowed is None:
+            await self.page.goto(held.request.url)
+
 
 async def until(holds: Callable[[], bool], seconds: float = 10) -> None:
     async with asyncio.timeout(seconds):

@@ -11,7 +11,7 @@ import pytest
 
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.address import Ip
-from midcourse.worlds.browser.gate import Gate, Refusal
+from midcourse.worlds.browser.gate import Gate
 from midcourse.worlds.browser.http_head import HeadUnreadable, parse_head
 from midcourse.worlds.browser.origins import read_origins
 from midcourse.worlds.browser.outbox import Held, Outbox
@@ -144,7 +144,8 @@ async def test_a_server_that_is_not_there_is_a_bad_gateway_and_no_refusal() -> N
 
 async def waiting(gate: Gate) -> Held:
     async with asyncio.timeout(10):
-        await gate.outbox.arrived.wait()
+        while not gate.outbox.waiting:
+            await asyncio.sleep(0.001)
     return gate.outbox.waiting[0]
 
 
@@ -169,7 +170,7 @@ async def test_what_is_dropped_is_refused_and_the_connection_stays_in_order() ->
         asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
         gate.outbox.drop([await waiting(gate)])
         assert (await asking)[0] == 403
-        assert gate.refusals() == (Refusal(what=f"POST {site.url}/orders", why="it was not allowed"),)
+        assert gate.refusals() == (), "whoever dropped it knows"
         assert await client.ask("GET", f"{site.url}/") == (200, b"hello")
         assert site.effects() == []
 

@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
 
+from playwright.async_api import Page
+
 from midcourse.domain.argument import Scalar
 from midcourse.worlds.browser import Browser
 from tests.pages import Pages
@@ -16,7 +18,13 @@ _numbers = count(1)
 class Visitor(Hand):
     def __init__(self, browser: Browser, pages: Pages) -> None:
         super().__init__(browser)
+        self.browser = browser
         self.pages = pages
+
+    @property
+    def page(self) -> Page:
+        """In front, behind the world's back."""
+        return self.browser._tab.page  # pyright: ignore[reportPrivateUsage]
 
     async def visit(self, body: str, *, title: str = "Page", **answer: Any) -> str:
         """Show this page and go there. Its path."""

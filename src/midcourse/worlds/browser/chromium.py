@@ -1,6 +1,7 @@
 """The Chromium process of one session: how it is found, started and ended."""
 
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ class Chromium:
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
 
-    async def start(self, *, proxy: str = "", **context: Any) -> "BrowserContext":
+    async def start(self, *, proxy: str, flags: Sequence[str], **context: Any) -> "BrowserContext":
         """A browser, and a fresh context in it with these options of Playwright's.
 
         Raises `TaskInvalid` without Playwright, `ConnectionError` if no browser starts.
@@ -44,8 +45,8 @@ class Chromium:
             self._browser = await self._driver.chromium.launch(
                 executable_path=self._executable or _installed(),
                 headless=not self._headed,
-                args=list(FLAGS),
-                proxy={"server": proxy, "bypass": "<-loopback>"} if proxy else None,
+                args=[*FLAGS, *flags],
+                proxy={"server": proxy, "bypass": "<-loopback>"},
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,

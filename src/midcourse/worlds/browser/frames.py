@@ -92,7 +92,11 @@ class Frames:
         """What it comes to in that world of ours. Raises `Gone`."""
         context = await self._context(frame or self.main)
         answer = await context.send(
-            "Runtime.evaluate", expression=source, uniqueContextId=context.unique, returnByValue=True
+            "Runtime.evaluate",
+            expression=source,
+            uniqueContextId=context.unique,
+            returnByValue=True,
+            awaitPromise=True,
         )
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "a script failed"))

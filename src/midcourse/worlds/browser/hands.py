@@ -9,7 +9,7 @@ from typing import Any, Literal
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import failed, no_effect
-from midcourse.worlds.browser.frames import Gone
+from midcourse.worlds.browser.frames import Gone, script
 from midcourse.worlds.browser.tabs import Interrupted, Tab
 
 _ELEMENT = re.compile(r"(f\d+)?e(\d+)")
@@ -38,6 +38,10 @@ class Hands:
         """The script in the zone's frame, about its element."""
         frame, number = self._element(zone)
         return await self._tab.doing(self._tab.frames.ask(function, number, *arguments, frame=frame))
+
+    async def load(self, file: str, zone: Zone) -> None:
+        """A script that only some questions need, in the zone's frame."""
+        await self._tab.doing(self._tab.frames.run(script(file), frame=self._element(zone)[0]))
 
     async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", times: int = 1) -> None:
         """If something came in the way at the last moment, it did not notice, and there is one more try."""

@@ -1,7 +1,10 @@
 """What wants to leave a browser and has not been allowed to waits here, at the gate. Nothing of it has been sent.
 
-Letting it go sends that very request, byte for byte. Dropping it tells the page that it was refused; a navigation just
-does not happen. Whoever asked may also have gone away meanwhile, and then it is gone from here, too.
+Letting it go sends that very request, byte for byte. Dropping it tells the page that it was refused. Whoever asked may also
+have gone away meanwhile, and then it is gone from here, too.
+
+A navigation is parked: the browser is told at once that there is nothing to show, and stays where it is. (While a navigation
+is under way, Chromium answers no questions about the page.) Let go, it is claimed by the next navigation to its address.
 """
 
 import asyncio
@@ -17,6 +20,7 @@ from midcourse.worlds.browser.requests import Request
 
 MOST_WAITING = 5
 """To one origin. Chromium has six connections to each; if all waited, the page could not even be read any more."""
+MOST_PARKED = 20
 _SHOWN = 20
 """Values of a request that are on the screen."""
 
@@ -27,7 +31,8 @@ class Held:
 
     number: int
     request: Request
-    allowed: asyncio.Future[bool]
+    allowed: asyncio.Future[bool] | None = None
+    """What the browser waits for; nothing if it was parked."""
 
     @property
     def zone(self) -> Zone:
@@ -55,28 +60,42 @@ class Outbox:
         self._count = 0
         self._expected: CommitSet | None = None
         self._followed: list[Request] = []
+        self._claimable: list[Request] = []
         self.sent: list[Sent] = []
         """Since `begin`."""
         self.attended = False
         """Whether a person is at the browser: then what it does is theirs, and nothing is held."""
-        self.arrived = asyncio.Event()
-        """Set while something waits."""
 
     # --- asked by the gate
 
     def is_free(self, request: Request) -> bool:
         """Whether it may leave without being asked about. Its body need not be known for that."""
-        if self._expected is not None and request.navigates:
+        claims = any(claimed.url == request.url for claimed in self._claimable)
+        if request.navigates and (self._expected is not None or claims):
             return False
         return self._origins.is_safe(request.method, request.url) and not request.disguise
 
     async def leave(self, request: Request) -> Sent | None:
         """When it may go. None: it may not."""
-        if self._passes(request) or await self._held(request):
-            sent = Sent(request=request)
-            self.sent.append(sent)
-            return sent
-        return None
+        return self.at_once(request) or (self._sent(request) if await self._held(request) else None)
+
+    def at_once(self, request: Request) -> Sent | None:
+        """If it may go now: it was let go, or is expected, or somebody is at the browser."""
+        for claimed in self._claimable:
+            if request.navigates and request.url == claimed.url:
+                self._claimable.remove(claimed)
+                return self._sent(claimed)
+        return self._sent(request) if self._passes(request) else None
+
+    def park(self, request: Request) -> None:
+        alike = any(held.allowed is None and held.request == request for held in self.waiting)
+        if not alike and len(self._waiting) < MOST_PARKED:
+            self._add(request, None)
+
+    def _sent(self, request: Request) -> Sent:
+        sent = Sent(request=request)
+        self.sent.append(sent)
+        return sent
 
     def answered(self, sent: Sent, data: bytes) -> None:
         """A server that answers with 307 or 308 wants the same thing again elsewhere. That was allowed, too."""
@@ -97,22 +116,24 @@ class Outbox:
         return self.attended
 
     async def _held(self, request: Request) -> bool:
-        near = [held for held in self.waiting if _origin(held.request) == _origin(request)]
+        near = [held for held in self.waiting if held.allowed and _origin(held.request) == _origin(request)]
         if len(near) >= MOST_WAITING:
             return False
-        self._count += 1
-        held = Held(number=self._count, request=request, allowed=asyncio.get_running_loop().create_future())
-        self._waiting[held.number] = held
-        self.arrived.set()
+        allowed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        held = self._add(request, allowed)
         try:
-            return await held.allowed
+            return await allowed
         finally:
             self._forget(held)
 
+    def _add(self, request: Request, allowed: asyncio.Future[bool] | None) -> Held:
+        self._count += 1
+        held = Held(number=self._count, request=request, allowed=allowed)
+        self._waiting[held.number] = held
+        return held
+
     def _forget(self, held: Held) -> None:
         self._waiting.pop(held.number, None)
-        if not self._waiting:
-            self.arrived.clear()
 
     # --- asked by the world
 
@@ -124,9 +145,10 @@ class Outbox:
         return any((held.request.method, held.request.url) == (method, url) for held in self.waiting)
 
     def begin(self) -> None:
-        """A new act: what was sent before is no longer of interest."""
+        """A new act: what was sent before is no longer of interest, and what was let go and not claimed stays here."""
         self.sent.clear()
         self._followed.clear()
+        self._claimable.clear()
 
     @contextmanager
     def expecting(self, commit: CommitSet) -> Generator[None]:
@@ -137,16 +159,18 @@ class Outbox:
         finally:
             self._expected = None
 
-    def release(self, held: Sequence[Held]) -> None:
-        self._decide(held, allowed=True)
+    def release(self, several: Sequence[Held]) -> None:
+        """What was parked has to be claimed from here on."""
+        self._claimable += [held.request for held in several if held.allowed is None and held in self.waiting]
+        self._decide(several, allowed=True)
 
-    def drop(self, held: Sequence[Held]) -> None:
-        self._decide(held, allowed=False)
+    def drop(self, several: Sequence[Held]) -> None:
+        self._decide(several, allowed=False)
 
     def _decide(self, several: Sequence[Held], *, allowed: bool) -> None:
         for held in several:
             self._forget(held)
-            if not held.allowed.done():
+            if held.allowed is not None and not held.allowed.done():
                 held.allowed.set_result(allowed)
 
 

@@ -7,11 +7,12 @@ one. A browser never sends a request before the last one was answered, and nothi
 import asyncio
 import ssl
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from midcourse.worlds.browser.address import Address, AddressRefused
 from midcourse.worlds.browser.http_head import Head, HeadUnreadable, parse_head
+from midcourse.worlds.browser.origins import SAFE_METHODS
 from midcourse.worlds.browser.outbox import Outbox, Sent
 from midcourse.worlds.browser.requests import Request
 from midcourse.worlds.browser.socket_passage import pass_messages
@@ -84,7 +85,7 @@ class Passage:
             if head.upgrades and self._origin:
                 await self._socket(head, address)
                 return False
-            request = Request(method=head.method, url=url, fields=head.named)
+            request = Request(method=head.method, url=url, fields=head.named, head=head)
             if self._keeper.outbox.is_free(request):
                 await self._pass(head, address)
             else:
@@ -129,16 +130,25 @@ class Passage:
     async def _ask(self, head: Head, address: Address, request: Request) -> None:
         """It gets a connection of its own: on a kept one, a browser sends again, unasked, what a server swallowed."""
         await self._leave()
-        body = await self._body(head, None)
-        if len(body) == MOST_HELD:
+        request = replace(request, body=await self._body(head, None))
+        if len(request.body) == MOST_HELD:
             await self._answer(413, f"what has to be allowed first has less than {MOST_HELD} bytes")
             return
-        request = Request(method=request.method, url=request.url, fields=request.fields, body=body)
-        sent = await self._while_waited_for(request)
-        if sent is None:
-            self._keeper.refuse(f"{request.method} {request.url}", "it was not allowed")
-            await self._answer(204 if request.navigates else 403, "it was not allowed")
-            return
+        if request.navigates:
+            sent = self._keeper.outbox.at_once(request)
+        else:
+            sent = await self._while_waited_for(request)
+        if sent is not None:
+            await self._send(address, sent)
+        elif request.navigates:
+            self._keeper.outbox.park(request)
+            await self._answer(204, "it waits")
+        else:
+            await self._answer(403, "it was not allowed")
+
+    async def _send(self, address: Address, sent: Sent) -> None:
+        head, body = sent.request.head, sent.request.body
+        assert head is not None, "only a message has none"
         try:
             onward = await self._towards(address, sent)
         except (AddressRefused, OSError) as trouble:
@@ -148,7 +158,7 @@ class Passage:
         plain = head.onward(
             address.path, _host(address), without=("accept-encoding", "content-length", "transfer-encoding")
         )
-        length = f"Content-Length: {len(body)}\r\n\r\n" if body or head.length or head.chunked else "\r\n"
+        length = f"Content-Length: {len(body)}\r\n\r\n" if body or head.method not in SAFE_METHODS else "\r\n"
         await _write(onward.writer, plain.removesuffix(b"\r\n") + length.encode() + body)
 
     async def _while_waited_for(self, request: Request) -> Sent | None:

@@ -16,11 +16,14 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
+from midcourse.worlds.browser.http_head import Head
 from midcourse.worlds.browser.origins import SAFE_METHODS
 
 MOST_VALUES = 200
 LONGEST = 1000
 """Characters of one value that are shown."""
+RAW = "body"
+"""The name of a value that is a whole body."""
 
 _OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
 _MARKED = re.compile(r"([.\[\]{}\\])")
@@ -35,6 +38,8 @@ class Request:
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     """Header fields by their names in lower case."""
     body: bytes = b""
+    head: Head | None = field(default=None, compare=False, repr=False)
+    """With everything in the order in which it came; a message has none."""
 
     @property
     def navigates(self) -> bool:
@@ -49,34 +54,41 @@ class Request:
     @property
     def commit(self) -> CommitSet:
         """Every value, and the address: method and URL. The query of a GET is its values."""
-        url = self.url.partition("#")[0]
+        url = self.url.partition("#")[0].removesuffix("?")
         bare, _, query = url.partition("?")
         asked = _form(query.encode()) if query and not self.body and self.method in SAFE_METHODS else None
         values = _values(self.fields.get("content-type", ""), self.body) if asked is None else asked
         method = f"{self.method} as {self.disguise}" if self.disguise else self.method
-        return CommitSet(address=f"{method} {url if asked is None else bare}", values=_shown(values, self.body))
+        return commit_set(f"{method} {url if asked is None else bare}", values)
 
 
-def file_value(name: str, kind: str, content: bytes) -> str:
-    """A file as a value: by its name, and by what is in it."""
-    return f"{name or 'unnamed'} ({kind or 'unknown kind'}, {len(content)} bytes, sha256 {digest(content)})"
-
-
-def digest(content: bytes) -> str:
-    return sha256(content).hexdigest()[:32]
-
-
-def _shown(values: Pairs, body: bytes) -> Pairs:
+def commit_set(address: str, values: Pairs) -> CommitSet:
+    """With what is too much to be shown bound by its digest."""
     shown = tuple((name, _short(value)) for name, value in values[:MOST_VALUES])
-    if len(values) <= MOST_VALUES:
-        return shown
-    return (*shown, ("…", f"{len(values) - MOST_VALUES} more values, of a body with sha256 {digest(body)}"))
+    if len(values) > MOST_VALUES:
+        rest = json.dumps(values[MOST_VALUES:]).encode()
+        shown += (("…", f"{len(values) - MOST_VALUES} more values, sha256 {digest(rest)}"),)
+    return CommitSet(address=address, values=shown)
 
 
 def _short(value: Scalar) -> Scalar:
     if not isinstance(value, str) or len(value) <= LONGEST:
         return value
     return f"{value[:LONGEST]}… ({len(value)} characters, sha256 {digest(value.encode(errors='surrogatepass'))})"
+
+
+def file_value(name: str, kind: str, content: bytes) -> str:
+    """A file as a value: by its name, and by what is in it."""
+    return f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {len(content)} bytes, sha256 {digest(content)})"
+
+
+def digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:32]
+
+
+def one_newline(text: str) -> str:
+    """Browsers send the line ends of a field in a way of their own."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 # --- what is in a body
@@ -99,10 +111,10 @@ def _values(kind: str, body: bytes) -> Pairs:
 
 def _raw(kind: str, body: bytes) -> Pairs:
     try:
-        text = body.decode()
+        text = one_newline(body.decode())
     except UnicodeDecodeError:
-        return (("body", file_value("", kind, body)),)
-    return (("body", text if text.isprintable() or "\n" in text else file_value("", kind, body)),)
+        return ((RAW, file_value("", kind, body)),)
+    return ((RAW, text if text.replace("\n", "").replace("\t", "").isprintable() else file_value("", kind, body)),)
 
 
 def _form(body: bytes) -> Pairs | None:
@@ -112,12 +124,7 @@ def _form(body: bytes) -> Pairs | None:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=True, errors="strict")
     except ValueError:
         return None
-    return tuple((name, _one_newline(value)) for name, value in pairs)
-
-
-def _one_newline(text: str) -> str:
-    """Browsers send the line ends of a field in their own way."""
-    return text.replace("\r\n", "\n")
+    return tuple((one_newline(name), one_newline(value)) for name, value in pairs)
 
 
 def _multipart(boundary: str, body: bytes) -> Pairs | None:
@@ -141,7 +148,7 @@ def _part(fields: Message, content: bytes) -> str:
     if isinstance(filename, str):
         return file_value(filename, fields.get_content_type(), content)
     try:
-        return _one_newline(content.decode())
+        return one_newline(content.decode())
     except UnicodeDecodeError:
         return file_value("", "", content)
 

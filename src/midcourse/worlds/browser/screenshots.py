@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 When: TypeAlias = Literal["never", "on_change", "on_failure", "all"]
 
-_HIDDEN = "input[type=password]"
+_HIDDEN = "input[type=password],[data-midcourse-secret]"
 _GREY = "#d4d4d8"
 _SECONDS = 10.0
 
@@ -56,8 +56,8 @@ class Screenshots:
 
 
 async def shot(page: "Page", *, whole: bool = False) -> bytes:
-    """A PNG of what is in view, or of the whole page, without what is typed into password fields."""
-    hidden = [page.locator(_HIDDEN)]
+    """A PNG of what is in view, or of the whole page, without passwords, and without fields that a secret was typed into."""
+    hidden = [frame.locator(_HIDDEN) for frame in page.frames]
     return await page.screenshot(mask=hidden, mask_color=_GREY, full_page=whole, timeout=1000 * _SECONDS)
 
 

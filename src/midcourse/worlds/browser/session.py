@@ -2,23 +2,28 @@
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed
 from midcourse.worlds.browser.capture import Capture
 from midcourse.worlds.browser.chromium import Chromium
+from midcourse.worlds.browser.fence import Fence
 from midcourse.worlds.browser.frames import Gone, script
+from midcourse.worlds.browser.origins import Origins
+from midcourse.worlds.browser.outbox import Held
+from midcourse.worlds.browser.requests import Request as Parked
 from midcourse.worlds.browser.settle import Patience, settle
 from midcourse.worlds.browser.storage import Storage
 from midcourse.worlds.browser.tabs import Interrupted, Tab, Tabs
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Request
+    from playwright.async_api import BrowserContext, Frame, Request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +36,18 @@ class Terms:
     width: int
     height: int
     storage: str
+    origins: Origins
+    authorities: str
     patience: Patience
     navigate_seconds: float
 
 
 class Session:
-    def __init__(self, terms: Terms, chromium: Chromium, context: "BrowserContext", storage: Storage) -> None:
+    def __init__(
+        self, terms: Terms, chromium: Chromium, context: "BrowserContext", storage: Storage, fence: Fence
+    ) -> None:
         self._terms = terms
+        self.fence = fence
         self._chromium = chromium
         self._context = context
         self._storage = storage
@@ -50,9 +60,21 @@ class Session:
     async def begin(cls, terms: Terms) -> "Session":
         """With the first page loaded, if it loads: that it does not is to be seen on it."""
         chromium, storage = Chromium(executable=terms.executable, headed=terms.headed), Storage(terms.storage)
-        viewport = {"width": terms.width, "height": terms.height}
-        context = await chromium.start(viewport=viewport, accept_downloads=True, **storage.load())
-        session = cls(terms, chromium, context, storage)
+        fence = Fence(terms.origins, authorities=terms.authorities)
+        proxy = await fence.gate.open()
+        try:
+            context = await chromium.start(
+                proxy=proxy,
+                flags=fence.gate.flags,
+                viewport={"width": terms.width, "height": terms.height},
+                accept_downloads=True,
+                service_workers="block",
+                **storage.load(),
+            )
+        except BaseException:
+            await fence.gate.close()
+            raise
+        session = cls(terms, chromium, context, storage, fence)
         try:
             await context.add_init_script(script("listeners.js"))
             await session.tabs.begin()
@@ -66,6 +88,7 @@ class Session:
     async def end(self) -> None:
         with suppress(Exception):  # a browser that is gone has nothing more to keep
             await self.keep()
+        await self.fence.gate.close()
         await self._chromium.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -74,25 +97,51 @@ class Session:
         return self.tabs.front
 
     async def look(self) -> Scene:
-        return await self._capture.look(self.tabs)
+        scene = await self._capture.look(self.tabs)
+        scene.zones += tuple(held.zone for held in self.fence.outbox.waiting)
+        return scene
 
     async def go(self, url: str) -> Outcome | None:
+        if not self.tab.alive:
+            await self._replace()
+        return await self._go(self.tab, url)
+
+    async def _go(self, tab: Tab, url: str, frame: "Frame | None" = None) -> Outcome | None:
         from playwright.async_api import Error
         from playwright.async_api import TimeoutError as TimedOut
 
-        if not self.tab.alive:
-            await self._replace()
-        tab = self.tab
+        going = (frame or tab.page).goto(url, wait_until="commit", timeout=1000 * self._terms.navigate_seconds)
         try:
-            await tab.doing(tab.page.goto(url, wait_until="commit", timeout=1000 * self._terms.navigate_seconds))
+            await tab.doing(going)
         except TimedOut:
             return Outcome(status="unknown", reason="timeout", detail=f"no answer from {url}")
         except Error as error:
-            if "Download is starting" in error.message:
+            if "Download is starting" in error.message or self.fence.outbox.waiting:
                 return None
             tab.trouble = error.message.partition("\n")[0]
             return failed("not_reached", tab.trouble)
         return None
+
+    async def let_go(self, several: Sequence[Held]) -> Outcome:
+        """What was parked goes in the frame that wanted to go there, if there still is one."""
+        self.fence.outbox.release(several)
+        for held in several:
+            if held.allowed is None:
+                outcome = await self._claim(held.request)
+                if outcome is not None:
+                    return outcome
+        return Outcome()
+
+    async def _claim(self, request: Parked) -> Outcome | None:
+        """By going there, past the browser's cache: what is there of this address is not what was asked for."""
+        tab, frame = self.tabs.wanting(request.method, request.url)
+        cdp: Any = await self._context.new_cdp_session(tab.page)  # Playwright leaves its types open
+        try:
+            await cdp.send("Network.enable")
+            await cdp.send("Network.setCacheDisabled", {"cacheDisabled": True})
+            return await self._go(tab, request.url, frame)
+        finally:
+            await cdp.detach()
 
     async def _replace(self) -> None:
         """A page that crashed cannot be brought back."""
@@ -105,7 +154,7 @@ class Session:
     async def stir(self) -> None:
         """An act begins: what changes from here on, it may have changed."""
         self.tabs.acting = True
-        self._background = set(self.tab.in_flight)
+        self._background = {request for request in self.tab.in_flight if not self._waits(request)}
         await self._tell_acting(True)
 
     async def rest(self) -> None:
@@ -113,10 +162,13 @@ class Session:
         settled: Tab | None = None
         while settled is not self.tab:
             settled = self.tab
-            await settle(settled, self._terms.patience, self._background)
+            await settle(settled, self._terms.patience, lambda one: one in self._background or self._waits(one))
             await self.tabs.settled()
         self.tabs.acting = False
         await self._tell_acting(False)
+
+    def _waits(self, request: "Request") -> bool:
+        return self.fence.outbox.holds(request.method, request.url)
 
     async def keep(self) -> None:
         """Cookies and the like, for a session after this one."""

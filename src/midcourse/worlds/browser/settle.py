@@ -1,7 +1,7 @@
 """When is a page done with what an act set off? When its documents and its network have been quiet for a moment."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,16 +23,20 @@ class Patience:
     most: float = 5.0
 
 
-async def settle(tab: Tab, patience: Patience, background: "Collection[Request]" = ()) -> None:
+def _nothing(_request: "Request") -> bool:
+    return False
+
+
+async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], bool]" = _nothing) -> None:
     """Returns when the page is quiet, a dialog is open or the page is gone; at the latest when patience ends.
 
-    What was on its way before the act (`background`) is not waited for. A page whose network is quiet and whose
-    documents never are (an animation) gets a second.
+    Requests that were on their way before the act, or that wait to be allowed, are `ignored`. A page whose network is
+    quiet and whose documents never are (an animation) gets a second.
     """
     loop = asyncio.get_running_loop()
     begun = busy = loop.time()
     while not tab.interrupted and loop.time() - begun < patience.most:
-        loading = not tab.in_flight.issubset(background)
+        loading = not all(map(ignored, tab.in_flight))
         if loading:
             busy = loop.time()
         still = min(await _still_for(tab), loop.time() - begun, loop.time() - busy)

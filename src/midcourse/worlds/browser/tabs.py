@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from midcourse.worlds.browser.frames import Frames
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Dialog, Download, Page, Request, Response
+    from playwright.async_api import BrowserContext, Dialog, Download, Frame, Page, Request, Response
 
 T = TypeVar("T")
+
+_STAYED, _NO_CONTENT = "net::ERR_ABORTED", 204
+"""With these the page that was there stays."""
+_REMEMBERED = 50
 
 _UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websocket", "manifest", "texttrack", "other"})
 """Kinds of requests that a page is complete without."""
@@ -34,6 +38,8 @@ class Tab:
         """Why the last document did not come, in Chromium's words."""
         self.crashed = False
         self.in_flight: set[Request] = set()
+        self.wanted: dict[tuple[str, str], Frame] = {}
+        """The frames that went, or wanted to go, to other pages, by method and address."""
         self._interrupted = asyncio.Event()
         self._unfinished: set[asyncio.Future[Any]] = set()
 
@@ -104,17 +110,21 @@ class Tab:
             self.in_flight.clear()
         if request.resource_type not in _UNWAITED:
             self.in_flight.add(request)
+        if request.is_navigation_request():
+            self.wanted[request.method, request.url] = request.frame
+            while len(self.wanted) > _REMEMBERED:
+                self.wanted.pop(next(iter(self.wanted)))
 
     def _on_finished(self, request: "Request") -> None:
         self.in_flight.discard(request)
 
     def _on_failed(self, request: "Request") -> None:
         self.in_flight.discard(request)
-        if self._is_document(request):
+        if self._is_document(request) and request.failure != _STAYED:
             self.trouble = request.failure or "failed"
 
     def _on_response(self, response: "Response") -> None:
-        if self._is_document(response.request):
+        if self._is_document(response.request) and response.status != _NO_CONTENT:
             self.status, self.trouble = response.status, ""
 
     def _is_document(self, request: "Request") -> bool:
@@ -190,6 +200,14 @@ class Tabs:
     def called(self, zone_id: str) -> Tab | None:
         """The tab that a zone stands for: `tab2`, or `page` for the one in front."""
         return self.front if zone_id == "page" else self._tabs.get(int(zone_id.removeprefix("tab")))
+
+    def wanting(self, method: str, url: str) -> "tuple[Tab, Frame]":
+        """Where a page like this was last wanted; in front, if that is gone."""
+        for tab in self._tabs.values():
+            frame = tab.wanted.get((method, url))
+            if frame is not None and tab.alive and not frame.is_detached():
+                return tab, frame
+        return self.front, self.front.page.main_frame
 
     async def switch(self, tab: Tab) -> None:
         self._front = tab.number

@@ -1,19 +1,26 @@
 """The browser as a world: what can be done in it, and what it can be asked."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
-from midcourse.ports.world import Call
+from midcourse.domain.skill import Parameter
+from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import BaseWorld, Scene, Unseen, Zone, failed, no_effect, probe, skill
+from midcourse.worlds.browser.address import PAGES, AddressRefused
 from midcourse.worlds.browser.capture import shows
+from midcourse.worlds.browser.forms import commit_of_form
 from midcourse.worlds.browser.frames import Gone
 from midcourse.worlds.browser.hands import Hands, Unreached
+from midcourse.worlds.browser.origins import Origins, read_origins
+from midcourse.worlds.browser.outbox import Held, commit_of
 from midcourse.worlds.browser.reading import Kind, Unreadable, read_as
 from midcourse.worlds.browser.screenshots import Screenshots, When, drawn
 from midcourse.worlds.browser.session import Session, Terms
@@ -39,6 +46,8 @@ class Browser(BaseWorld):
         start: str,
         *,
         headed: bool = False,
+        origins: str | Mapping[str, object] | None = None,
+        authorities: str = "",
         storage: str = "",
         screenshots: When = "never",
         blobs: str = "",
@@ -49,7 +58,10 @@ class Browser(BaseWorld):
         settle_seconds: float = 5.0,
         navigate_seconds: float = 30.0,
     ) -> None:
-        """`storage` is a file with cookies to begin with, kept up to date. `blobs` is where screenshots go.
+        """`origins` says whom it may speak to besides the start, and what is known about them: a policy file, or what would
+        be in one. `authorities` is a file with certificates to trust besides the usual ones.
+
+        `storage` is a file with cookies to begin with, kept up to date. `blobs` is where screenshots go.
 
         A page has settled after `quiet_seconds` without a change and without a request under way, or after
         `settle_seconds` whatever it does.
@@ -62,10 +74,13 @@ class Browser(BaseWorld):
             width=width,
             height=height,
             storage=storage,
+            origins=read_origins(origins, start),
+            authorities=authorities,
             patience=Patience(quiet=quiet_seconds, most=settle_seconds),
             navigate_seconds=navigate_seconds,
         )
         self._screenshots = Screenshots(screenshots, blobs)
+        self._catalogue = _catalogue(super().catalogue(), start, self._terms.origins)
         self._session: Session | None = None
 
     # --- the port
@@ -79,6 +94,17 @@ class Browser(BaseWorld):
         session, self._session = self._session, None
         if session is not None:
             await session.end()
+
+    def catalogue(self) -> Catalogue:
+        """Of every skill it shows only when it is tried whether it would send something, and what."""
+        return self._catalogue
+
+    async def commit_set(self, call: Call) -> CommitSet | None:
+        if self._session is None or self._session.fence.lost(call):
+            return None
+        held = self._session.fence.waiting_for(call)
+        commit = commit_of(held) if held else await super().commit_set(call)
+        return self._session.fence.agree(call, commit)
 
     async def look(self) -> Scene | Unseen:
         if self._session is None:
@@ -103,9 +129,13 @@ class Browser(BaseWorld):
         declared = self.catalogue().skill(call.skill)
         if declared is None or declared.effect == "read":
             return await self._carried_out(call)
+        fence = self._session.fence
         await self._session.stir()
-        outcome = await self._carried_out(call)
-        await self._session.rest()
+        own = fence.begin(call)
+        with fence.expecting(call):
+            outcome = await (self._let_go(own) if own else self._carried_out(call))
+            await self._session.rest()
+        outcome = fence.judged(call, outcome, sends=bool(own) or declared.effect == "irreversible")
         await self._session.keep()
         if self._tab.crashed:
             outcome = _interrupted(self._tab)
@@ -113,11 +143,20 @@ class Browser(BaseWorld):
         return outcome
 
     async def _carried_out(self, call: Call) -> Outcome:
+        async def attempt() -> Outcome:
+            return await self._secret_refused(call) or await super(Browser, self)._attempt(call)
+
+        return await self._come_what_may(attempt())
+
+    async def _let_go(self, held: Sequence[Held]) -> Outcome:
+        return await self._come_what_may(self._running.let_go(held))
+
+    async def _come_what_may(self, doing: Awaitable[Outcome]) -> Outcome:
         from playwright.async_api import Error
 
         tab = self._tab
         try:
-            return await super()._attempt(call)
+            return await doing
         except Unreached as unreached:
             return unreached.outcome
         except Interrupted:
@@ -126,6 +165,21 @@ class Browser(BaseWorld):
             return (
                 _interrupted(tab) if tab.interrupted else Outcome(status="unknown", reason="error", detail=str(error))
             )
+
+    async def _secret_refused(self, call: Call) -> Outcome | None:
+        """A secret is typed into fields of origins that may know it, and is pictured nowhere."""
+        if not call.secrets:
+            return None
+        zone = await self._find(call.zone)
+        if zone is None:
+            return failed("secret_not_allowed_here", "a secret is typed into a field, and into nothing else")
+        await self._hands.load("secrets.js", zone)
+        origin = await self._hands.ask("origin", zone)
+        for _, name in call.secrets:
+            if not self._terms.origins.takes_secret(str(name), origin):
+                detail = f"'{name}' may not be typed at {origin}; if it belongs there, add it to its secrets"
+                return failed("secret_not_allowed_here", detail)
+        return await self._hands.ask("conceal", zone)
 
     @property
     def _running(self) -> Session:
@@ -145,7 +199,11 @@ class Browser(BaseWorld):
     @skill(transition=True, undo="go_back")
     async def navigate(self, url: str) -> Outcome | None:
         """Go to an address."""
-        return await self._running.go(url)
+        try:
+            address, _ = self._terms.origins.check(url, PAGES)
+        except AddressRefused as refused:
+            return failed("not_permitted", str(refused))
+        return await self._running.go(address.url)
 
     @skill(transition=True)
     async def go_back(self) -> Outcome | None:
@@ -289,6 +347,37 @@ class Browser(BaseWorld):
             return failed("wrong_target", f"{zone.role} '{zone.label}' is on the page; click its buttons")
         return await self._tab.answer(accept, text)
 
+    # --- skills: sending
+
+    @skill(effect="irreversible", transition=True, commit_set="form_sends")
+    async def submit(self, zone: Zone) -> Outcome | None:
+        """Submit the form that it belongs to. All of its fields leave."""
+        form = await self._form(zone)
+        if form is None:
+            return failed("wrong_target", f"{zone.role} '{zone.label}' belongs to no form")
+        if form["pressed"]:
+            return await self._hands.click(zone)
+        return await self._hands.ask("submit", zone)
+
+    async def form_sends(self, zone: Zone) -> CommitSet | None:
+        form = await self._form(zone)
+        return None if form is None else commit_of_form(form)
+
+    async def _form(self, zone: Zone) -> dict[str, Any] | None:
+        await self._hands.load("forms.js", zone)
+        return await self._hands.ask("form", zone)
+
+    @skill(effect="irreversible", transition=True, commit_set="request_sends")
+    async def send(self, zone: Zone) -> Outcome | None:
+        """Let a request go that waits."""
+        if self._running.fence.request(zone.id) is None:
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is no request that waits")
+        return Outcome(status="no_effect", reason="would_send", detail="it has to be allowed first")
+
+    async def request_sends(self, zone: Zone) -> CommitSet | None:
+        held = self._running.fence.request(zone.id)
+        return None if held is None else held.request.commit
+
     # --- skills: reading
 
     @skill(effect="read")
@@ -324,6 +413,22 @@ class Browser(BaseWorld):
         """Whether another page says this. The session's own tabs stay as they are."""
         said = await self._running.text_at(url)
         return None if said is None else text in said
+
+
+def _catalogue(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
+    """With the destinations among the parameters, and those of them that the policy file vouches for."""
+    vouched = tuple("*".join(map(escape, pattern.split("*"))) for pattern in origins.vouched)
+    destinations = {("navigate", "url"): (escape(start), *vouched), ("upload", "path"): ()}
+
+    def marked(skill: str, parameter: Parameter) -> Parameter:
+        where = destinations.get((skill, parameter.name))
+        return parameter if where is None else replace(parameter, destination=True, vouched=where)
+
+    skills = (
+        replace(one, commits="world", parameters=tuple(marked(one.name, each) for each in one.parameters))
+        for one in declared.skills
+    )
+    return replace(declared, skills=tuple(skills))
 
 
 def _interrupted(tab: Tab) -> Outcome:
