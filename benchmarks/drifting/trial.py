@@ -149,7 +149,7 @@ def _agent(application: Application, started: Started, person: Person, store: Me
 
 
 def _browser(started: Started, origin: Mapping[str, object]) -> Browser:
-    return Browser(started.url)
+    return Browser(started.url, origins={started.url: origin})
 
 
 def _task(application: Application) -> Task:
