@@ -184,7 +184,7 @@ def _flat(path: str | None, value: object) -> Iterator[tuple[str, Scalar]]:
         if not entries:
             yield (path or "") + "{}", None
         for key, inner in entries.items():
-            name = _MARKED.sub(r"\\\1", key)
+            name = _MARKED.sub(r"\\\1", key) or r"\0"
             yield from _flat(name if path is None else f"{path}.{name}", inner)
     elif isinstance(value, list):
         if not value:
