@@ -201,6 +201,7 @@ async def test_frames_in_frames(visitor: Visitor):
     await visitor.visit(
         f"<p>Before</p><iframe style='margin: 30px; border: 5px solid' height=300 src='{outer}'></iframe><p>After</p>"
     )
+    ok(await visitor.do("wait_for", text="Innermost"))
     assert await visitor.labels() == ["Page", "Before", "Inner", "Innermost", "After"]
     button = await visitor.zone("Innermost")
     assert button.id.startswith("f")
@@ -251,6 +252,7 @@ async def test_what_something_else_lies_over_is_said_to_be_covered(visitor: Visi
         <div style='position: fixed; inset: 0; background: #0008'></div>
         <div role=dialog aria-label=Cookies style='position: fixed; inset: 40% 30%; background: white'><button>Accept</button></div>"""
     )
+    ok(await visitor.do("wait_for", text="In frame"))
     covered = {zone.label: zone.get("covered") for zone in (await visitor.see()).zones}
     assert covered == {"Page": None, "Behind": True, "In frame": True, "Cookies": None, "Accept": None}
 

@@ -2,10 +2,10 @@
 globalThis.midcourse ??= {};
 (() => {
   const LONG = 1000, NAME = 80;
-  const ADVERTS = 'ins.adsbygoogle,[data-ad],[data-ad-slot],[id^="google_ads"],[aria-label="advertisement" i],[class~="ad" i],[class~="ads" i],[class*="advert" i],[id*="advert" i],[class*="sponsor" i]';
+  const ADVERT_WORDS = /(^|[\s_-])(ads?|adsbygoogle|advert\w*|sponsored|google_ads\w*)($|[\s_-])/i;
   const CORNERS = [[0.5, 0.5], [0.2, 0.2], [0.8, 0.2], [0.2, 0.8], [0.8, 0.8]];
-  const ADVERT = 1, RESTLESS = 2;
-  const { UNSEEN, INLINE, ACTED_ON, READ, tidy, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
+  const DRAWN = { visibilityProperty: true };
+  const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
 
   // --- ids: of elements for as long as they are there, of frames as they are given
 
@@ -53,15 +53,17 @@ globalThis.midcourse ??= {};
   let view = { width: 0, height: 0, left: 0, top: 0 };
 
   // What is left of the page or above it is hidden there, unless some part of the page is scrolled.
-  const isOnPage = (element, box) => {
-    let [right, bottom] = [box.right + view.left, box.bottom + view.top];
+  const isOnPage = (element, x, y, width, height) => {
+    let right = x + width + view.left;
+    let bottom = y + height + view.top;
+    if (right > 0 && bottom > 0) return true;
     for (let around = element.parentElement; around && (right <= 0 || bottom <= 0); around = around.parentElement) {
       right += around.scrollLeft;
       bottom += around.scrollTop;
     }
     return right > 0 && bottom > 0;
   };
-  const isInView = (box) => box.bottom > 0 && box.right > 0 && box.top < view.height && box.left < view.width;
+  const isInView = (x, y, width, height) => y + height > 0 && x + width > 0 && y < view.height && x < view.width;
 
   // Whether something lies over the page: then it is worth asking of everything in view what is in front of it.
   const isOverlaid = () =>
@@ -73,9 +75,9 @@ globalThis.midcourse ??= {};
       return false;
     });
 
-  const isCovered = (element, box) => {
-    const x = box.x + box.width / 2;
-    const y = box.y + box.height / 2;
+  const isCovered = (element, left, top, width, height) => {
+    const x = left + width / 2;
+    const y = top + height / 2;
     if (x < 0 || y < 0 || x >= view.width || y >= view.height) return false;
     const hit = midcourse.deepest(x, y);
     return hit !== null && !midcourse.isTouchedBy(hit, element) && !hit.contains(element);
@@ -91,9 +93,10 @@ globalThis.midcourse ??= {};
     return words.find(Boolean) ?? '';
   };
 
-  const groupName = (element) => {
-    if (element.tagName === 'TR') return rowName(element);
-    if (element.tagName === 'FIELDSET') return tidy(element.querySelector(':scope > legend')?.textContent ?? '', NAME);
+  const groupName = (element, it) => {
+    if (it.tag === 'TR') return rowName(element);
+    if (it.tag === 'FIELDSET') return tidy(element.querySelector(':scope > legend')?.textContent ?? '', NAME);
+    if (!it.has.includes('role')) return '';
     switch (element.getAttribute('role')) {
       case 'row': return rowName(element);
       case 'group': case 'radiogroup': return tidy(referred(element, 'aria-labelledby') || element.getAttribute('aria-label') || '', NAME);
@@ -103,42 +106,49 @@ globalThis.midcourse ??= {};
 
   const dialogName = (element) => tidy(referred(element, 'aria-labelledby') || element.getAttribute('aria-label') || element.querySelector('h1,h2,h3,h4,h5,h6,legend')?.textContent || '');
 
-  // --- the walk. `around` is what is true of everything inside an element:
-  // within: the group it belongs to; told: its text has been told; inline: its text is part of a block that has;
-  // named: it is part of a control; pointed: the mouse shows a hand there already; advert, inert.
+  // --- the walk. What is known about an element is passed on to everything inside it, which adds what is its own:
+  // within: the group it belongs to; told: its text has been told; inline: its text is part of a block that has; named: it is
+  // part of a control; pointed: the mouse shows a hand there already; advert; inert; shadowed: it is in a shadow root;
+  // and of the element alone: tag; has: the names of its attributes; aria: some of them tell role, name or state; drawn.
 
-  const AROUND = { within: '', told: false, inline: false, named: false, pointed: false, advert: false, inert: false };
-  let zones = [];
-  let adverts = new Set();
+  const NOTHING = { within: '', told: false, inline: false, named: false, pointed: false, advert: false, inert: false, shadowed: false, tag: '', has: [], aria: false, drawn: true };
+  const LEAVES = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'IMG']);
+  let zones = {};
   let modal = null;
   let overlaid = false;
   let focused = null;
 
   const emit = (element, role, label, around, state) => {
-    const box = boxOf(element);
-    if ((box.width === 0 && box.height === 0) || !isOnPage(element, box)) return;
-    if (overlaid && isCovered(element, box)) state.covered = true;
+    const { x, y, width, height } = boxOf(element);
+    if ((width === 0 && height === 0) || !isOnPage(element, x, y, width, height)) return;
+    if (overlaid && isCovered(element, x, y, width, height)) state.covered = true;
     if (around.within && around.within !== label) state.within = around.within;
-    if (!isInView(box)) state.seen = false;
-    const noise = around.advert ? ADVERT : midcourse.isRestless(element) ? RESTLESS : 0;
-    zones.push([numberOf(element), role, label, Math.round(box.x), Math.round(box.y), Math.round(box.width), Math.round(box.height), state, noise]);
+    if (!isInView(x, y, width, height)) state.seen = false;
+    if (!around.advert) midcourse.print(role, label, state, midcourse.isRestless(element));
+    zones.number.push(numberOf(element));
+    zones.role.push(role);
+    zones.label.push(label);
+    zones.box.push([Math.round(x), Math.round(y), Math.round(width), Math.round(height)]);
+    zones.state.push(state);
   };
 
-  const isVisible = (element) => getComputedStyle(element).visibility === 'visible';
 
   const visitChildren = (element, around) => {
-    if (element.shadowRoot) midcourse.watch(element.shadowRoot);
-    eachChild(element, (node) => {
-      if (node.nodeType === Node.ELEMENT_NODE) visit(node, around);
-      return false;
-    });
+    const shadow = shadowOf(element, around.tag);
+    if (shadow) {
+      midcourse.watch(shadow);
+      around = { ...around, shadowed: true };
+    }
+    if (around.tag === 'SLOT') eachChild(element, (node) => void (node.nodeType === Node.ELEMENT_NODE && visit(node, around)));
+    else for (let child = (shadow ?? element).firstElementChild; child; child = child.nextElementSibling) visit(child, around);
   };
 
   const visitFrame = (element, around) => {
-    const [x, y] = cornerOf(element);
-    const box = element.getBoundingClientRect();
-    const state = overlaid && isCovered(element, box) ? { covered: true } : isInView(box) ? {} : { seen: false };
-    zones.push([owners.get(element) ?? '', Math.round(x), Math.round(y), state, around.advert ? ADVERT : 0]);
+    if (!element.checkVisibility()) return;
+    const [left, top] = cornerOf(element);
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const state = overlaid && isCovered(element, x, y, width, height) ? { covered: true } : isInView(x, y, width, height) ? {} : { seen: false };
+    zones.frame.push([zones.number.length, owners.get(element) ?? '', Math.round(left), Math.round(top), state, around.advert]);
   };
 
   const visitDialog = (element, around) => {
@@ -147,9 +157,9 @@ globalThis.midcourse ??= {};
     visitChildren(element, { ...around, within: name || 'dialog' });
   };
 
-  const visitActedOn = (element, role, around) => {
-    if (isVisible(element)) emit(element, role, nameOf(element, role), around, statesOf(element, role, around.inert, focused));
-    if (element.firstElementChild || element.shadowRoot) visitChildren(element, { ...around, told: true, named: around.named || role !== 'clickable' });
+  const visitActedOn = (element, role, it) => {
+    if (it.drawn) emit(element, role, nameOf(element, role, it), it, statesOf(element, role, it, element === focused));
+    if (!LEAVES.has(it.tag)) visitChildren(element, { ...it, told: true, named: it.named || role !== 'clickable' });
   };
 
   const visitFolded = (element, around) => {
@@ -159,56 +169,71 @@ globalThis.midcourse ??= {};
 
   const visitRead = (element, role, around) => {
     const label = tidy(role === 'img' ? element.alt ?? element.getAttribute('aria-label') ?? '' : textOf(element, LONG), LONG);
-    if (label && isVisible(element)) emit(element, role, label, around, {});
+    if (label && around.drawn) emit(element, role, label, around, {});
     visitChildren(element, { ...around, told: true });
   };
 
-  const visitText = (element, around) => {
-    const isPart = around.inline && INLINE.has(element.tagName);
-    const label = isPart ? '' : ownText(element, LONG);
-    if (label && isVisible(element)) emit(element, 'text', label, around, {});
-    visitChildren(element, { ...around, inline: true });
+  const visitText = (element, it) => {
+    const isPart = it.inline && INLINE.has(it.tag);
+    const label = isPart ? '' : ownText(element, LONG, it.tag);
+    if (label && it.drawn) emit(element, 'text', label, it, {});
+    visitChildren(element, { ...it, inline: true });
   };
+
+  const isAdvert = (element, has) =>
+    has.includes('data-ad-slot') ||
+    (has.includes('class') && ADVERT_WORDS.test(element.getAttribute('class'))) ||
+    (has.includes('id') && ADVERT_WORDS.test(element.id)) ||
+    (has.includes('aria-label') && element.ariaLabel.toLowerCase() === 'advertisement');
 
   const isDrawnByLabel = (element) => element.tagName === 'INPUT' && (element.type === 'checkbox' || element.type === 'radio') && element.labels?.[0]?.checkVisibility();
 
-  const changed = (element, around) => {
-    const now = { ...around };
-    if (!INLINE.has(element.tagName)) now.inline = false;
-    if (adverts.has(element)) now.advert = true;
-    if (element.inert) now.inert = true;
-    if (element === modal) now.inert = false;
-    now.within = groupName(element) || around.within;
-    return now;
+  const known = (element, tag, around) => {
+    const has = element.getAttributeNames();
+    const it = { ...around, tag, has, aria: false };
+    if (!INLINE.has(tag)) it.inline = false;
+    if (has.length) {
+      it.aria = has.some((name) => name === 'role' || name.startsWith('aria-'));
+      if (isAdvert(element, has)) it.advert = true;
+      if (has.includes('inert')) it.inert = true;
+      if (element === modal) it.inert = false;
+    }
+    it.within = groupName(element, it) || around.within;
+    return it;
   };
 
-  const visit = (element, outside) => {
+  const visit = (element, around) => {
     const tag = element.tagName;
     if (UNSEEN.has(tag)) return;
-    if (!element.checkVisibility() && !isDrawnByLabel(element)) {
-      if (getComputedStyle(element).display === 'contents') visitChildren(element, outside);
-      return;
-    }
-    const role = roleOf(element);
-    const around = changed(element, outside);
-    if (tag === 'IFRAME' || tag === 'FRAME') visitFrame(element, around);
-    else if (role === 'dialog') visitDialog(element, around);
-    else if (ACTED_ON.has(role)) visitActedOn(element, role, around);
-    else visitOther(element, role, around);
+    const it = known(element, tag, around);
+    const role = roleOf(element, it);
+    if (tag === 'IFRAME' || tag === 'FRAME') visitFrame(element, it);
+    else if (ACTED_ON.has(role)) visitControl(element, role, it);
+    else visitOther(element, role, it);
+  };
+
+  // Most are drawn, and one question is enough.
+  const visitControl = (element, role, it) => {
+    it.drawn = element.checkVisibility(DRAWN) || isDrawnByLabel(element);
+    if (it.drawn || element.checkVisibility()) visitActedOn(element, role, it);
   };
 
   // What may still be clicked, read, or only holds other things.
-  const visitOther = (element, role, around) => {
-    const tag = element.tagName;
-    if (!around.named && tag !== 'LABEL') {
-      const pointed = !around.pointed && getComputedStyle(element).cursor === 'pointer';
-      around.pointed ||= pointed;
-      if (isClickable(element, pointed)) return visitActedOn(element, 'clickable', around);
+  const visitOther = (element, role, it) => {
+    if (it.tag === 'LABEL' && element.control) return visitChildren(element, it); // its words are the field's
+    const style = getComputedStyle(element);
+    if (style.display === 'none') return;
+    it.drawn = style.visibility === 'visible';
+    if (!it.named) {
+      const pointed = !it.pointed && style.cursor === 'pointer';
+      it.pointed ||= pointed;
+      if (isClickable(element, it, pointed)) return visitActedOn(element, 'clickable', it);
     }
-    if (tag === 'DETAILS' && !element.open) visitFolded(element, around);
-    else if (!around.told && READ.has(role)) visitRead(element, role, around);
-    else if (!around.told && !(tag === 'LABEL' && element.control) && hasOwnText(element)) visitText(element, around);
-    else visitChildren(element, around);
+    if (role === 'dialog') visitDialog(element, it);
+    else if (it.tag === 'DETAILS' && !element.open) visitFolded(element, it);
+    else if (!it.told && READ.has(role)) visitRead(element, role, it);
+    else if (!it.told && hasOwnText(element, it.tag)) visitText(element, it);
+    else visitChildren(element, it);
   };
 
   const focusedNow = () => {
@@ -224,13 +249,14 @@ globalThis.midcourse ??= {};
   midcourse.look = (first) => {
     next = Math.max(next, first);
     midcourse.learnWhoListens();
-    zones = [];
+    midcourse.beginStates();
+    midcourse.beginPrint();
+    zones = { number: [], role: [], label: [], box: [], state: [], frame: [] }; // columns are parsed faster than rows
     view = { width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
-    adverts = new Set(document.querySelectorAll(ADVERTS));
     modal = Array.from(document.querySelectorAll('dialog:modal')).at(-1) ?? null;
     overlaid = isOverlaid();
     focused = focusedNow();
-    if (document.body) visit(document.body, { ...AROUND, inert: modal !== null });
-    return JSON.stringify({ title: document.title, next, zones });
+    if (document.body) visit(document.body, { ...NOTHING, inert: modal !== null });
+    return JSON.stringify({ title: document.title, next, print: midcourse.printed(), zones });
   };
 })();

@@ -1,6 +1,5 @@
 """What is on the page, as zones: the scripts in all of its frames are asked, and the answers put together."""
 
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,19 +12,7 @@ from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.frames import Frames, Gone
 from midcourse.worlds.browser.tabs import Arrived, Interrupted, Tab, Tabs
-
-_ADVERT, _RESTLESS = 1, 2
-_FRAME = 5
-"""How many things a script says about a frame; about a zone it says more."""
-_MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_TIMES = re.compile(
-    rf"\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*[ap]\.?m\b\.?)?|\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}"
-    rf"|\b\d+\s+(?:second|minute|hour|day|week|month|year)s?\s+ago\b|\bjust now\b"
-    rf"|\b{_MONTHS}\s+\d{{1,2}},?\s+\d{{4}}|\b\d{{1,2}}\s+{_MONTHS}\s+\d{{4}}",
-    re.IGNORECASE,
-)
-_NO_PRINT = frozenset({"seen", "focused", "within"})
-"""States that come and go without the page having become another one."""
+from midcourse.worlds.browser.uncollected import uncollected
 
 
 class Capture:
@@ -63,17 +50,19 @@ class Capture:
         name = frames.name_of(frame)
         answer: dict[str, Any] = await frames.ask("look", self._next.get(name, 1), frame=frame)
         self._next[name] = answer["next"]
-        seen = _Seen(title=answer["title"], zones=[], print=[])
-        for entry in answer["zones"]:
-            if len(entry) == _FRAME:
-                await self._inner(frames, entry, at, seen)
-            else:
-                _add(seen, name, entry, at)
+        seen = _Seen(title=answer["title"], zones=[], print=[answer["print"]])
+        with uncollected():
+            zones, done = _zones(name, answer["zones"], at), 0
+        for before, *inner in answer["zones"]["frame"]:
+            seen.zones.extend(zones[done:before])
+            done = before
+            await self._inner(frames, inner, at, seen)
+        seen.zones.extend(zones[done:])
         return seen
 
     async def _inner(self, frames: Frames, entry: list[Any], around: "_Place", seen: "_Seen") -> None:
         """The zones of a frame, where it is in the page around it."""
-        name, x, y, state, volatile = entry
+        name, x, y, state, advert = entry
         if not name or not (frame := frames.called(name)):
             return
         place = _Place(left=around.left + x, top=around.top + y, state={**around.state, **state})
@@ -82,7 +71,7 @@ class Capture:
         except Gone:
             return
         seen.zones.extend(inner.zones)
-        if volatile != _ADVERT:
+        if not advert:
             seen.print.extend(inner.print)
 
 
@@ -100,28 +89,36 @@ class _Seen:
     title: str
     zones: list[Zone]
     print: list[str]
-    """What the fingerprint is made of."""
+    """What each document came to for the fingerprint, but for adverts."""
 
 
-def _add(seen: _Seen, name: str, entry: list[Any], at: _Place) -> None:
-    number, role, label, x, y, width, height, state, volatile = entry
-    state.update(at.state)
-    bounds = (at.left + x, at.top + y, width, height)
-    seen.zones.append(Zone(id=f"{name}e{number}", role=role, label=label, bounds=bounds, state=tuple(state.items())))
-    if volatile == _ADVERT:
-        return
-    words = _TIMES.sub("#", label)
-    if volatile == _RESTLESS and words == label:
-        words = ""
-    kept = [f"{key}={value}" for key, value in state.items() if key not in _NO_PRINT]
-    seen.print.append("\x1f".join((role, words, *kept)))
+def _zones(name: str, columns: dict[str, Any], at: _Place) -> list[Zone]:
+    left, top, around = at.left, at.top, tuple(at.state.items())
+    rows = zip(columns["number"], columns["role"], columns["label"], columns["box"], columns["state"], strict=True)
+    return [
+        _zone(
+            id=f"{name}e{number}",
+            role=role,
+            label=label,
+            bounds=(left + x, top + y, width, height),
+            state=(*state.items(), *around),
+        )
+        for number, role, label, (x, y, width, height), state in rows
+    ]
 
 
-def _scene(tab: Tab, tabs: Tabs, title: str, zones: list[Zone], lines: list[str]) -> Scene:
+def _zone(**fields: Any) -> Zone:
+    """As `Zone` makes one, and all fields at once: on a large page half of Python's time went into that."""
+    zone = object.__new__(Zone)
+    object.__setattr__(zone, "__dict__", fields)
+    return zone
+
+
+def _scene(tab: Tab, tabs: Tabs, title: str, zones: list[Zone], prints: list[str]) -> Scene:
     address = tab.page.url
     page = Zone(id="page", role="page", label=title, state=_page_state(tab, tabs))
     besides = [f"{zone.role}\x1f{zone.label}" for zone in zones if zone.role in ("dialog", "tab", "download")]
-    parts = (urldefrag(address).url, _TIMES.sub("#", title), str(tab.status), *lines, *besides)
+    parts = (urldefrag(address).url, str(tab.status), *prints, *besides)
     return Scene(
         title or address,
         page,

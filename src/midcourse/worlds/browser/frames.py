@@ -8,11 +8,24 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import from_json
+
+from midcourse.worlds.browser.uncollected import uncollected
+
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
 
 _WORLD = "midcourse"
-_SCRIPTS = ("watch.js", "words.js", "roles.js", "states.js", "capture.js", "reach.js", "fields.js")
+_SCRIPTS = (
+    "watch.js",
+    "words.js",
+    "roles.js",
+    "states.js",
+    "fingerprint.js",
+    "capture.js",
+    "reach.js",
+    "fields.js",
+)
 _PATIENCE = 5.0
 """Seconds that a document gets to come into being after the one before it is gone."""
 
@@ -86,7 +99,10 @@ class Frames:
         """What `midcourse.<function>` answers there, out of its JSON if it is text. Raises `Gone`."""
         words = ", ".join(json.dumps(one) for one in arguments)
         value = await self.run(f"midcourse.{function}({words})", frame=frame)
-        return json.loads(value) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        with uncollected():
+            return from_json(value)
 
     async def run(self, source: str, *, frame: str = "") -> Any:
         """What it comes to in that world of ours. Raises `Gone`."""

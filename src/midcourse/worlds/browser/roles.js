@@ -18,8 +18,8 @@ globalThis.midcourse ??= {};
     window.removeEventListener('midcourse:listens', learn, true);
   };
 
-  const byTag = (element) => {
-    switch (element.tagName) {
+  const byTag = (element, it) => {
+    switch (it.tag) {
       case 'A': case 'AREA': return element.hasAttribute('href') ? 'link' : '';
       case 'BUTTON': case 'SUMMARY': return 'button';
       case 'INPUT': return INPUTS[element.type] ?? 'textbox';
@@ -30,22 +30,24 @@ globalThis.midcourse ??= {};
       case 'IMG': return element.alt ? 'img' : '';
       case 'OUTPUT': return 'status';
       case 'DIALOG': return 'dialog';
-      default: return element.isContentEditable && !element.parentElement?.isContentEditable ? 'textbox' : '';
+      default: return it.has.includes('contenteditable') && element.isContentEditable ? 'textbox' : '';
     }
   };
 
-  const roleOf = (element) => {
+  // `it` is what capture.js knows about it: tag, has (the names of its attributes), aria.
+  const roleOf = (element, it) => {
+    if (!it.aria) return byTag(element, it);
     const said = element.getAttribute('role')?.trim().split(/\s+/)[0].toLowerCase();
     const role = said && (ALIASES[said] ?? said);
-    return role && (ACTED_ON.has(role) || READ.has(role) || role === 'dialog') ? role : byTag(element);
+    return role && (ACTED_ON.has(role) || READ.has(role) || role === 'dialog') ? role : byTag(element, it);
   };
 
   // An element that listens for what happens to those inside it is no target itself.
   const delegates = (element) => element === document.body || element === document.documentElement || element.querySelector(CONTROLS) !== null;
 
-  const isClickable = (element, pointed) => {
-    if (element.hasAttribute('onclick') || element.matches(HANDLES)) return true;
-    const maybe = pointed || listening.has(element) || (element.hasAttribute('tabindex') && element.tabIndex >= 0);
+  const isClickable = (element, it, pointed) => {
+    if (it.has.includes('onclick') || (it.has.length && element.matches(HANDLES))) return true;
+    const maybe = pointed || listening.has(element) || (it.has.includes('tabindex') && element.tabIndex >= 0);
     return maybe && !delegates(element);
   };
 

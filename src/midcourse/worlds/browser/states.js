@@ -2,26 +2,28 @@
 globalThis.midcourse ??= {};
 (() => {
   const LONG = 1000, MOST_OPTIONS = 100, MOST_IN_WRAPPER = 8;
+  const PATH = /^\/[\w-][\w/-]*$/;
   const TELLING_TYPES = new Set(['password', 'date', 'time', 'datetime-local', 'month', 'week', 'color']);
   const ERRORS = '[role=alert],.error,.errors,.errorlist,.error-message,.field-error,.invalid-feedback,.help-inline';
+  const CONTROLS = new Set(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'OPTION', 'OUTPUT', 'FIELDSET']); // the browser's own
   const { FIELDS, tidy, isShown, textOf, referred } = midcourse;
 
   const isTrue = (element, attribute) => element.getAttribute(attribute) === 'true';
 
-  const checkedOf = (element, role) => {
-    if (element.tagName === 'INPUT' && (element.type === 'checkbox' || element.type === 'radio')) return element.indeterminate ? 'mixed' : element.checked;
-    const said = element.getAttribute('aria-checked') ?? element.getAttribute('aria-pressed');
+  const checkedOf = (element, role, it) => {
+    if (it.tag === 'INPUT' && (role === 'checkbox' || role === 'radio')) return element.indeterminate ? 'mixed' : element.checked;
+    const said = it.aria ? element.getAttribute('aria-checked') ?? element.getAttribute('aria-pressed') : null;
     if (said !== null) return said === 'mixed' ? said : said === 'true';
     return role === 'checkbox' || role === 'radio' || role === 'switch' ? false : undefined;
   };
 
-  const valueOf = (element, role) => {
-    switch (element.tagName) {
-      case 'SELECT': return Array.from(element.selectedOptions, (option) => tidy(option.label)).join(' | ');
+  const valueOf = (element, role, it, type) => {
+    switch (it.tag) {
+      case 'SELECT': return element.multiple ? Array.from(element.selectedOptions, (option) => tidy(option.label)).join(' | ') : tidy(element.options[element.selectedIndex]?.label ?? '');
       case 'TEXTAREA': return element.value;
       case 'INPUT':
-        if (element.type === 'password') return '•'.repeat(element.value.length);
-        if (element.type === 'file') return Array.from(element.files, (file) => file.name).join(' | ');
+        if (type === 'password') return '•'.repeat(element.value.length);
+        if (type === 'file') return Array.from(element.files, (file) => file.name).join(' | ');
         return role === 'checkbox' || role === 'radio' ? '' : element.value;
       default:
         if (element.isContentEditable) return element.innerText.trim();
@@ -29,9 +31,12 @@ globalThis.midcourse ??= {};
     }
   };
 
-  const optionsOf = (element) => {
-    const options = element.tagName === 'SELECT' ? element.options : element.list?.options;
-    return options && Array.from(options).slice(0, MOST_OPTIONS).map((option) => tidy(option.label || option.value)).join(' | ');
+  const optionsOf = (element, it) => {
+    const options = it.tag === 'SELECT' ? element.options : it.has.includes('list') ? element.list?.options : null;
+    if (!options) return '';
+    const names = [];
+    for (let i = 0; i < options.length && i < MOST_OPTIONS; i += 1) names.push(tidy(options[i].label || options[i].value));
+    return names.join(' | ');
   };
 
   // --- what is wrong with a field
@@ -41,37 +46,43 @@ globalThis.midcourse ??= {};
   // In what is wrapped around this field and no other.
   const messageIn = (wrapper) => {
     if (!wrapper || wrapper.childElementCount > MOST_IN_WRAPPER) return undefined;
-    const alone = wrapper.querySelectorAll('input:not([type=hidden]),select,textarea').length === 1;
-    return alone ? Array.from(wrapper.querySelectorAll(ERRORS)).find(isMessage) : undefined;
+    const message = Array.from(wrapper.querySelectorAll(ERRORS)).find(isMessage);
+    return message && wrapper.querySelectorAll('input:not([type=hidden]),select,textarea').length === 1 ? message : undefined;
   };
 
-  const messageNear = (element) => {
+  let messages = true; // whether there is any on the page
+  let asked = -1; // how much had changed when that was asked
+  let origin = '';
+
+  const messageNear = (element, it) => {
+    if (!messages && !it.shadowed) return undefined;
     const near = [element.nextElementSibling, element.previousElementSibling, element.parentElement?.nextElementSibling];
     return near.find(isMessage) ?? messageIn(element.parentElement);
   };
 
-  const isInvalid = (element) => !['false', ''].includes(element.getAttribute('aria-invalid') ?? '') || element.matches(':user-invalid');
+  const isInvalid = (element, it) => (it.aria && !['false', ''].includes(element.getAttribute('aria-invalid') ?? '')) || element.matches(':user-invalid');
 
   // A description is one of an error only if the field is said to be wrong.
-  const errorOf = (element, invalid) => {
+  const errorOf = (element, invalid, it) => {
     const described = invalid ? referred(element, 'aria-errormessage') || referred(element, 'aria-describedby') : '';
     if (described.trim()) return tidy(described);
-    const message = element.hasAttribute('aria-describedby') && !invalid ? undefined : messageNear(element);
+    const message = !invalid && it.has.includes('aria-describedby') ? undefined : messageNear(element, it);
     return message ? tidy(textOf(message)) : invalid ? element.validationMessage ?? '' : '';
   };
 
-  const fieldStates = (element, role, state) => {
-    const value = valueOf(element, role);
+  const fieldStates = (element, role, it, state) => {
+    const type = it.tag === 'INPUT' && it.has.includes('type') ? element.type : '';
+    const value = valueOf(element, role, it, type);
     if (value) state.value = value.length > LONG ? `${value.slice(0, LONG - 1)}…` : value;
-    if (element.tagName === 'TEXTAREA' || isTrue(element, 'aria-multiline')) state.multiline = true;
-    if (element.placeholder) state.placeholder = tidy(element.placeholder);
-    if (TELLING_TYPES.has(element.type)) state.type = element.type;
-    if (element.required || isTrue(element, 'aria-required')) state.required = true;
-    if ((element.readOnly && role !== 'file') || isTrue(element, 'aria-readonly')) state.readonly = true;
-    const options = optionsOf(element);
+    if (it.tag === 'TEXTAREA' || (it.aria && isTrue(element, 'aria-multiline'))) state.multiline = true;
+    if (it.has.includes('placeholder')) state.placeholder = tidy(element.placeholder ?? '');
+    if (TELLING_TYPES.has(type)) state.type = type;
+    if (it.has.includes('required') || (it.aria && isTrue(element, 'aria-required'))) state.required = true;
+    if (it.has.includes('readonly') || (it.aria && isTrue(element, 'aria-readonly'))) state.readonly = true;
+    const options = optionsOf(element, it);
     if (options) state.options = options;
-    const invalid = isInvalid(element);
-    const error = errorOf(element, invalid);
+    const invalid = isInvalid(element, it);
+    const error = errorOf(element, invalid, it);
     if (invalid || error) state.invalid = true;
     if (error) state.error = error;
   };
@@ -83,18 +94,33 @@ globalThis.midcourse ??= {};
     if (isTrue(element, 'aria-disabled')) state.disabled = true;
   };
 
-  const isField = (element, role) => (element.form !== undefined && role !== 'button') || FIELDS.has(role);
+  // Most links are plain paths, and the browser takes its time to resolve one.
+  const hrefOf = (element, it) => {
+    const written = it.has.includes('href') ? element.getAttribute('href') : '';
+    if (PATH.test(written)) return origin + written;
+    return typeof element.href === 'string' ? element.href : element.href?.baseVal ?? '';
+  };
 
-  midcourse.statesOf = (element, role, inert, focused) => {
+  // What is true of the page as a whole. Whether there are messages can only have changed with something else.
+  midcourse.beginStates = () => {
+    origin = new URL(document.baseURI).origin;
+    if (asked === midcourse.changes()) return;
+    messages = document.querySelector(ERRORS) !== null;
+    asked = midcourse.changes();
+  };
+
+  // `it` is what capture.js knows about it: tag, has (the names of its attributes), aria, inert, shadowed.
+  midcourse.statesOf = (element, role, it, focused) => {
     const state = {};
-    if (isField(element, role)) fieldStates(element, role, state);
-    const checked = checkedOf(element, role);
+    const isControl = CONTROLS.has(it.tag);
+    if ((isControl && role !== 'button') || FIELDS.has(role)) fieldStates(element, role, it, state);
+    const checked = checkedOf(element, role, it);
     if (checked !== undefined) state.checked = checked;
-    if (element.hasAttributes()) ariaStates(element, state);
-    if (element.tagName === 'SUMMARY') state.expanded = element.parentElement?.open === true;
-    if (inert || element.matches(':disabled')) state.disabled = true;
-    if (element === focused) state.focused = true;
-    if (role === 'link' && element.href) state.href = String(element.href.baseVal ?? element.href);
+    if (it.aria) ariaStates(element, state);
+    if (it.tag === 'SUMMARY') state.expanded = element.parentElement?.open === true;
+    if (it.inert || (isControl && element.matches(':disabled'))) state.disabled = true;
+    if (focused) state.focused = true;
+    if (role === 'link') state.href = hrefOf(element, it);
     return state;
   };
 })();

@@ -48,6 +48,6 @@ globalThis.midcourse ??= {};
   midcourse.acts = (now) => {
     acting = now;
   };
-  midcourse.stillFor = () => (document.readyState === 'loading' || isFading() ? 0 : performance.now() - last);
+  midcourse.stillFor = () => (document.readyState !== 'complete' || isFading() ? 0 : performance.now() - last);
   midcourse.watch(document);
 })();

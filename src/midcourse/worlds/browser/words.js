@@ -6,19 +6,27 @@ globalThis.midcourse ??= {};
   const UNSEEN = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'TITLE', 'OPTION', 'OPTGROUP', 'DATALIST', 'PARAM', 'SOURCE', 'TRACK', 'defs', 'script', 'style', 'symbol', 'title']);
   const INLINE = new Set(['A', 'ABBR', 'B', 'BDI', 'BDO', 'CITE', 'CODE', 'DEL', 'DFN', 'EM', 'FONT', 'I', 'INS', 'KBD', 'LABEL', 'MARK', 'Q', 'S', 'SAMP', 'SMALL', 'SPAN', 'STRONG', 'SUB', 'SUP', 'TIME', 'TT', 'U', 'VAR', 'WBR']);
   const FIELDS = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'file']);
+  const LABELLED = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'OUTPUT', 'METER', 'PROGRESS']);
+  const HOSTS = new Set(['ARTICLE', 'ASIDE', 'BLOCKQUOTE', 'BODY', 'DIV', 'FOOTER', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'MAIN', 'NAV', 'P', 'SECTION', 'SPAN']); // and tags of the page's own
+  const UNTIDY = /\s\s|[^\S ]/;
   const { TEXT_NODE, ELEMENT_NODE } = Node;
 
   const tidy = (text, most = SHORT) => {
-    const plain = text.replace(/\s+/g, ' ').trim();
+    const plain = (UNTIDY.test(text) ? text.replace(/\s+/g, ' ') : text).trim();
     return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain;
   };
 
+  // Asking an element for something takes longer than anything that is done with it here, so what is known is passed on.
+  const shadowOf = (element, tag) => (HOSTS.has(tag) || tag.includes('-') ? element.shadowRoot : null);
+
   // As they are shown: of a shadow root instead of its host, and what was put into a slot. Until one of them says true.
-  const eachChild = (element, see) => {
-    const assigned = element.tagName === 'SLOT' ? element.assignedNodes({ flatten: true }) : [];
+  const eachChild = (element, see, tag = element.tagName) => {
+    const assigned = tag === 'SLOT' ? element.assignedNodes({ flatten: true }) : [];
     if (assigned.length) assigned.some(see);
-    else for (let node = (element.shadowRoot ?? element).firstChild; node; node = node.nextSibling) if (see(node)) return;
+    else for (let node = (shadowOf(element, tag) ?? element).firstChild; node; node = node.nextSibling) if (see(node)) return;
   };
+
+  const isPlain = (element, tag) => tag !== 'SLOT' && !element.firstElementChild && !shadowOf(element, tag);
 
   const isShown = (element) => element.checkVisibility() || getComputedStyle(element).display === 'contents';
 
@@ -39,21 +47,22 @@ globalThis.midcourse ??= {};
     });
   };
 
-  const textOf = (element, most = SHORT) => {
-    if (!element.firstElementChild && !element.shadowRoot && element.tagName !== 'SLOT') return element.textContent;
+  const textOf = (element, most = SHORT, tag = element.tagName) => {
+    if (isPlain(element, tag)) return element.textContent;
     const said = { text: '' };
     gather(element, said, RAW * most);
     return said.text;
   };
 
-  const hasOwnText = (element) => {
+  const hasOwnText = (element, tag) => {
     let found = false;
-    eachChild(element, (node) => (found = node.nodeType === TEXT_NODE && node.data.trim() !== ''));
+    eachChild(element, (node) => (found = node.nodeType === TEXT_NODE && node.data.trim() !== ''), tag);
     return found;
   };
 
   // What an element with text of its own says, without the blocks inside it.
-  const ownText = (element, most) => {
+  const ownText = (element, most, tag) => {
+    if (isPlain(element, tag)) return tidy(element.textContent, most);
     const said = { text: '' };
     eachChild(element, (node) => {
       if (node.nodeType === TEXT_NODE) said.text += node.data;
@@ -72,16 +81,18 @@ globalThis.midcourse ??= {};
   };
 
   // The words of its labels, without those of the field itself.
-  const labelled = (element) => {
-    const parts = [];
-    for (const label of element.labels ?? []) {
-      eachChild(label, (node) => {
-        if (node.nodeType === TEXT_NODE) parts.push(node.data);
-        else if (node.nodeType === ELEMENT_NODE && !node.contains(element) && !node.matches('select,textarea')) parts.push(' ', textOf(node));
+  const labelled = (element, tag) => {
+    if (!LABELLED.has(tag)) return '';
+    const labels = element.labels;
+    let said = '';
+    for (let i = 0; labels && i < labels.length; i += 1) {
+      eachChild(labels[i], (node) => {
+        if (node.nodeType === TEXT_NODE) said += node.data;
+        else if (node !== element && node.nodeType === ELEMENT_NODE && !node.contains(element) && !node.matches('select,textarea')) said += ` ${textOf(node)}`;
         return false;
       });
     }
-    return parts.join('');
+    return said;
   };
 
   // A button that is only a picture.
@@ -92,15 +103,15 @@ globalThis.midcourse ??= {};
 
   const drawnTitle = (element) => (element instanceof SVGElement ? element.querySelector(':scope > title')?.textContent : '');
 
-  const nameOf = (element, role) => {
-    if (!element.hasAttributes() && !element.firstElementChild && element.tagName === 'BUTTON') return tidy(element.textContent);
-    const said = referred(element, 'aria-labelledby') || element.getAttribute('aria-label') || labelled(element);
+  // `it` is what capture.js knows about it: tag, aria.
+  const nameOf = (element, role, it) => {
+    const said = (it.aria && (referred(element, 'aria-labelledby') || element.getAttribute('aria-label'))) || labelled(element, it.tag);
     if (said.trim()) return tidy(said);
-    if (element.tagName === 'INPUT' && role === 'button') return tidy(element.value || element.alt || element.title || (element.type === 'reset' ? 'Reset' : 'Submit'));
-    const own = FIELDS.has(role) ? '' : element.getAttribute('alt') || drawnTitle(element) || textOf(element);
+    if (it.tag === 'INPUT' && role === 'button') return tidy(element.value || element.alt || element.title || (element.type === 'reset' ? 'Reset' : 'Submit'));
+    const own = FIELDS.has(role) ? '' : textOf(element, SHORT, it.tag) || element.getAttribute('alt') || drawnTitle(element) || '';
     if (own.trim()) return tidy(own);
     return tidy(element.title || element.placeholder || element.getAttribute('aria-placeholder') || pictured(element) || element.name || '');
   };
 
-  Object.assign(midcourse, { SHORT, UNSEEN, INLINE, FIELDS, tidy, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf });
+  Object.assign(midcourse, { UNSEEN, INLINE, FIELDS, tidy, shadowOf, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf });
 })();
