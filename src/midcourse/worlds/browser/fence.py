@@ -67,6 +67,8 @@ class Fence:
         own = self.waiting_for(call) if call.allowed else ()
         self.outbox.drop([held for held in self.outbox.waiting if held not in own])
         self._turned, self._own = None, ()
+        if own:
+            self._agreed = None  # it goes as it is; where its answer leads to is not bound by it
         return own
 
     @contextmanager
