@@ -9,7 +9,7 @@ from playwright.async_api import Error
 
 from midcourse.domain.observation import Zone
 from tests.pages import Pages
-from tests.worlds.browser.visitor import Visitor, ok, visiting
+from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -144,7 +144,7 @@ async def test_page_that_crashes_can_be_left(pages: Pages):
     async with visiting(pages) as visitor:
         await visitor.visit("<button>Fine</button>")
         with pytest.raises(Error, match="crash"):
-            await visitor.page.goto("chrome://crash")
+            await page_of(visitor).goto("chrome://crash")
         outcome = await visitor.do("press_keys", keys="Enter")
         assert (outcome.status, outcome.reason) == ("failed", "page_crashed")
         page, *rest = (await visitor.see()).zones

@@ -18,13 +18,7 @@ _numbers = count(1)
 class Visitor(Hand):
     def __init__(self, browser: Browser, pages: Pages) -> None:
         super().__init__(browser)
-        self.browser = browser
         self.pages = pages
-
-    @property
-    def page(self) -> Page:
-        """In front, behind the world's back."""
-        return self.browser._tab.page  # pyright: ignore[reportPrivateUsage]
 
     async def visit(self, body: str, *, title: str = "Page", **answer: Any) -> str:
         """Show this page and go there. Its path."""
@@ -42,6 +36,12 @@ class Visitor(Hand):
         return (await self.see()).fingerprint
 
 
+def page_of(hand: Hand) -> Page:
+    """The one in front, behind the world's back."""
+    assert isinstance(hand.world, Browser)
+    return hand.world._tab.page  # pyright: ignore[reportPrivateUsage]
+
+
 @asynccontextmanager
 async def visiting(pages: Pages, **options: Any) -> AsyncGenerator[Visitor]:
     browser = Browser(pages.show("/", "<h1>Start</h1>", title="Start"), **{"quiet_seconds": 0.03, **options})
@@ -52,4 +52,4 @@ async def visiting(pages: Pages, **options: Any) -> AsyncGenerator[Visitor]:
         await browser.close()
 
 
-__all__ = ["Visitor", "ok", "visiting"]
+__all__ = ["Visitor", "ok", "page_of", "visiting"]

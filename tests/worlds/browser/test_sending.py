@@ -1,0 +1,332 @@
+"""From a call to what leaves: held, shown, let go exactly, and what is known of it afterwards. Through the world."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.outcome import Outcome
+from midcourse.ports.world import Call
+from midcourse.worlds.browser import Browser
+from tests.worlds.browser.fenced import until
+from tests.worlds.browser.site import Answer, Site
+from tests.worlds.browser.visitor import page_of
+from tests.worlds.support import Hand, ok
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+FORM = "<form method=post action=/orders><input type=hidden name=item value=1><button>Continue</button></form>"
+
+
+def rejects(status: int, text: str = "") -> Answer:
+    return Answer(f"<title>Rejected</title>{text}", status=status)
+
+
+@pytest.fixture(scope="module")
+def site() -> Site:
+    return Site({"/": "<title>Start</title>", "/orders": "<title>Ordered</title>", "/other": "<title>Other</title>"})
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def hand(site: Site) -> AsyncGenerator[Hand]:
+    async with site.served():
+        told: dict[str, Any] = {
+            "safe": ["POST /draft*"],
+            "unsafe": ["GET /delete*"],
+            "navigate": ["/orders/*"],
+            "secrets": ["password"],
+            "evidence": [{"request": "POST /orders", "status": 422, "text": "field-error"}],
+        }
+        browser = Browser(f"{site.url}/", origins={site.url: told}, quiet_seconds=0.03)
+        await browser.open()
+        yield Hand(browser)
+        await browser.close()
+
+
+async def show(hand: Hand, site: Site, body: str) -> None:
+    site.pages["/page"] = Answer(f"<!doctype html><title>Page</title>{body}")
+    site.pages["/orders"] = "<title>Ordered</title>"
+    ok(await hand.do("navigate", url=f"{site.url}/page"))
+    site.forget()
+
+
+async def tried(hand: Hand, label: str, skill: str = "click") -> tuple[Call, Outcome]:
+    call = hand.call(skill, await hand.zone(label))
+    return call, await hand.world.act(call)
+
+
+async def again(hand: Hand, call: Call) -> Outcome:
+    hand.command += 1
+    return await hand.world.act(replace(call, command=hand.command, allowed=True))
+
+
+def held(outcome: Outcome) -> bool:
+    return (outcome.status, outcome.reason) == ("no_effect", "would_send")
+
+
+# --- a click
+
+
+async def test_a_click_lets_go_exactly_what_it_would_have_sent_and_clicks_no_second_time(
+    hand: Hand, site: Site
+) -> None:
+    script = "this.disabled = true; clicks = (window.clicks || 0) + 1; fetch('/orders', {method: 'POST', body: 'n=' + clicks})"
+    await show(hand, site, f'<button onclick="{script}">Continue</button>')
+    call, outcome = await tried(hand, "Continue")
+    assert held(outcome)
+    assert await hand.world.commit_set(call) == CommitSet(address=f"POST {site.url}/orders", values=(("body", "n=1"),))
+    ok(await again(hand, call))
+    assert [asked.body for asked in site.asked] == [b"n=1"]
+    assert await page_of(hand).evaluate("clicks") == 1
+
+
+async def test_a_form_goes_as_it_was_held_although_the_page_changed_since(hand: Hand, site: Site) -> None:
+    await show(hand, site, FORM)
+    call, outcome = await tried(hand, "Continue")
+    assert held(outcome)
+    assert await hand.title() == "Page"
+    await page_of(hand).evaluate("document.forms[0].item.value = '1000'")
+    assert await hand.world.commit_set(call) == CommitSet(address=f"POST {site.url}/orders", values=(("item", "1"),))
+    ok(await again(hand, call))
+    assert (await hand.title(), [asked.body for asked in site.asked]) == ("Ordered", [b"item=1"])
+
+
+async def test_without_being_allowed_the_same_call_sends_nothing_however_often(hand: Hand, site: Site) -> None:
+    await show(hand, site, FORM)
+    call, _ = await tried(hand, "Continue")
+    for _ in range(3):
+        await hand.world.commit_set(call)
+        assert held(await hand.world.act(replace(call, command=hand.command + 1)))
+    assert site.asked == []
+
+
+async def test_another_act_drops_what_waits_and_then_nobody_knows_what_it_would_send(hand: Hand, site: Site) -> None:
+    await show(hand, site, FORM + "<button>Something else</button>")
+    call, outcome = await tried(hand, "Continue")
+    assert held(outcome)
+    ok(await hand.on("Something else", "click"))
+    assert [zone for zone in (await hand.see()).zones if zone.role == "request"] == []
+    outcome = await again(hand, call)
+    assert held(outcome), "it is carried out anew, and what was allowed is gone"
+    assert site.asked == []
+
+
+async def test_what_the_page_takes_back_cannot_be_allowed_any_more(hand: Hand, site: Site) -> None:
+    await show(
+        hand,
+        site,
+        "<button onclick=\"stop = new AbortController(); fetch('/orders', {method: 'POST', signal: stop.signal})\">Go</button>",
+    )
+    call, outcome = await tried(hand, "Go")
+    assert held(outcome)
+    await page_of(hand).evaluate("() => stop.abort()")
+    assert isinstance(hand.world, Browser)
+    fence = hand.world._running.fence  # pyright: ignore[reportPrivateUsage]
+    await until(lambda: not fence.outbox.waiting)
+    assert await hand.world.commit_set(call) is None
+    assert site.asked == []
+
+
+async def test_looking_and_reading_drop_nothing(hand: Hand, site: Site) -> None:
+    await show(hand, site, FORM + "<p>Text</p>")
+    call, _ = await tried(hand, "Continue")
+    ok(await hand.on("Text", "read"))
+    await hand.see()
+    ok(await again(hand, call))
+    assert site.effects() == ["POST /orders"]
+
+
+@pytest.mark.parametrize(
+    ("label", "body"),
+    [
+        ("See details", "<a href='/delete?id=3'>See details</a>"),
+        ("Help", "<button onclick=\"location.href = '/delete?id=3'\">Help</button>"),
+        ("Next", "<button onclick=\"new Image().src = '/delete?id=3'\">Next</button>"),
+        ("Show", "<a href='/innocent'>Show</a>"),
+        ("Open", "<a href='/delete?id=3' target=_blank>Open</a>"),
+    ],
+)
+async def test_a_declared_get_waits_whatever_its_control_is_called(
+    hand: Hand, site: Site, label: str, body: str
+) -> None:
+    """Trial 14b."""
+    site.pages["/innocent"] = Answer(status=302, fields={"Location": "/delete?id=3"})
+    site.pages["/delete"] = "<title>Deleted</title>"
+    await show(hand, site, body)
+    call, outcome = await tried(hand, label)
+    assert held(outcome)
+    assert not any("delete" in asked.path for asked in site.asked)
+    assert await hand.world.commit_set(call) == CommitSet(address=f"GET {site.url}/delete", values=(("id", "3"),))
+    ok(await again(hand, call))
+    assert [asked.path for asked in site.asked if "delete" in asked.path] == ["/delete?id=3"]
+    if len(tabs := [zone for zone in (await hand.see()).zones if zone.role == "tab"]):
+        await hand.do("close_tab", tabs[0])
+
+
+async def test_a_declared_get_waits_also_if_it_is_navigated_to(hand: Hand, site: Site) -> None:
+    await show(hand, site, "")
+    call = hand.call("navigate", url=f"{site.url}/delete?id=3")
+    assert held(await hand.world.act(call))
+    assert site.asked == []
+    ok(await again(hand, call))
+    assert [asked.path for asked in site.asked] == ["/delete?id=3"]
+    assert await hand.title() == "Deleted"
+
+
+async def test_a_page_from_the_browsers_cache_is_not_taken_for_what_was_sent(hand: Hand, site: Site) -> None:
+    await show(hand, site, FORM)
+    site.pages["/orders"] = Answer("<title>List</title>", fields={"Cache-Control": "max-age=3600"})
+    ok(await hand.do("navigate", url=f"{site.url}/orders"))
+    ok(await hand.do("navigate", url=f"{site.url}/page"))
+    call, outcome = await tried(hand, "Continue")
+    assert held(outcome)
+    ok(await again(hand, call))
+    assert site.effects() == ["POST /orders"]
+
+
+async def test_a_frame_gets_the_answer_to_its_own_form(hand: Hand, site: Site) -> None:
+    site.pages["/inner"] = f"<title>Inner</title>{FORM}"
+    await show(hand, site, "<iframe src=/inner></iframe>")
+    call, outcome = await tried(hand, "Continue")
+    assert held(outcome)
+    site.pages["/orders"] = "<p>Thank you</p>"
+    ok(await again(hand, call))
+    assert (await hand.title(), site.effects()) == ("Page", ["POST /orders"])
+    await hand.zone("Thank you")
+
+
+# --- what waits for nobody's call
+
+
+async def test_what_a_page_sends_by_itself_is_a_zone_and_goes_only_when_it_is_allowed(hand: Hand, site: Site) -> None:
+    await show(hand, site, "<p>Calm</p>")
+    await page_of(hand).evaluate("() => { fetch('/orders', {method: 'POST', body: JSON.stringify({n: 1})}) }")
+    assert isinstance(hand.world, Browser)
+    fence = hand.world._running.fence  # pyright: ignore[reportPrivateUsage]
+    await until(lambda: bool(fence.outbox.waiting))
+    zone = await hand.zone(f"POST {site.url}/orders", "request")
+    assert zone.state == (("n", 1),)
+    call = hand.call("send", zone)
+    assert held(await hand.world.act(call))
+    assert await hand.world.commit_set(call) == CommitSet(address=f"POST {site.url}/orders", values=(("n", 1),))
+    assert site.asked == []
+    ok(await again(hand, call))
+    assert site.effects() == ["POST /orders"]
+
+
+async def test_only_what_waits_can_be_sent(hand: Hand, site: Site) -> None:
+    await show(hand, site, "<button>Fine</button>")
+    call = hand.call("send", await hand.zone("Fine"))
+    assert await hand.world.commit_set(call) is None
+    assert (await again(hand, call)).status == "no_effect"
+
+
+# --- what is known afterwards
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "evidence"),
+    [
+        (rejects(422, "<p class=field-error>"), "no_effect", "rule"),
+        (rejects(422), "ok", ""),
+        (rejects(504), "ok", ""),
+        (Answer(hang_up=True), "ok", ""),
+    ],
+)
+@pytest.mark.parametrize("skill", ["click", "submit"])
+async def test_an_answer_proves_that_nothing_was_stored_only_if_a_rule_says_so(
+    hand: Hand, site: Site, skill: str, answer: Answer, status: str, evidence: str
+) -> None:
+    await show(hand, site, FORM)
+    site.pages["/orders"] = answer
+    call = hand.call(skill, await hand.zone("Continue"))
+    if skill == "click":
+        await hand.world.act(call)
+    await hand.world.commit_set(call)
+    outcome = await again(hand, call)
+    assert (outcome.status, outcome.evidence) == (status, evidence)
+    assert f"POST {site.url}" in outcome.detail or "nothing was stored" in outcome.detail
+    assert site.effects() == ["POST /orders"]
+
+
+async def test_what_reached_nobody_is_known_to_have_done_nothing() -> None:
+    site = Site({"/": FORM})
+    async with site.served():
+        browser = Browser(f"{site.url}/", quiet_seconds=0.03)
+        await browser.open()
+    hand = Hand(browser)
+    try:
+        call = hand.call("submit", await hand.zone("Continue"))
+        assert await browser.commit_set(call) is not None
+        outcome = await again(hand, call)
+        assert (outcome.status, outcome.evidence) == ("no_effect", "rule")
+        assert "reached nobody" in outcome.detail
+    finally:
+        await browser.close()
+
+
+async def test_what_is_declared_safe_is_an_ordinary_click(hand: Hand, site: Site) -> None:
+    await show(hand, site, "<button onclick=\"fetch('/draft/1', {method: 'POST'})\">Save</button>")
+    ok((await tried(hand, "Save"))[1])
+    assert site.effects() == ["POST /draft/1"]
+
+
+# --- where it may go
+
+
+async def test_nobody_is_navigated_to_who_is_not_allowed_and_it_is_said_why(hand: Hand, site: Site) -> None:
+    async with Site({"/": "canary"}).served() as canary:
+        outcome = await hand.do("navigate", url=f"{canary.url}/")
+        assert (outcome.status, outcome.reason) == ("failed", "not_permitted")
+        await show(hand, site, f"<a href='{canary.url}/'>Away</a>")
+        assert "is not in the policy file" in (await tried(hand, "Away"))[1].detail
+        assert canary.connections == 0
+    assert (await hand.do("navigate", url="javascript:alert(1)")).reason == "not_permitted"
+
+
+async def test_destinations_are_marked_and_vouched_for_by_the_policy_file(hand: Hand, site: Site) -> None:
+    skills = {skill.name: {each.name: each for each in skill.parameters} for skill in hand.world.catalogue().skills}
+    url, path = skills["navigate"]["url"], skills["upload"]["path"]
+    assert (url.destination, url.vouched) == (True, (f"{site.url}/", f"{site.url}/orders/*"))
+    assert (path.destination, path.vouched) == (True, ())
+    assert all(skill.commits == "world" for skill in hand.world.catalogue().skills)
+
+
+# --- secrets
+
+
+async def test_a_secret_is_typed_only_where_it_belongs_and_is_pictured_nowhere(hand: Hand, site: Site) -> None:
+    await show(hand, site, "<input aria-label=Password><input aria-label=Other>")
+    field = await hand.zone("Password")
+    call = hand.call("type", field, text="hunter2")
+    outcome = await hand.world.act(replace(call, secrets=(("text", "pin"),)))
+    assert outcome.reason == "secret_not_allowed_here"
+    assert (await hand.zone("Password")).get("value") in (None, "")
+    ok(await hand.world.act(replace(call, command=hand.command + 1, secrets=(("text", "password"),))))
+    hidden = await page_of(hand).locator("[data-midcourse-secret]").count()
+    assert ((await hand.zone("Password")).get("value"), hidden) == ("hunter2", 1)
+
+
+async def test_a_secret_is_not_typed_into_a_frame_of_somebody_else(site: Site) -> None:
+    async with Site({"/": "<input aria-label=Trap>"}).served("localhost") as other, Site().served() as home:
+        home.pages["/"] = f"<iframe src='{other.url}/'></iframe>"
+        browser = Browser(
+            f"{home.url}/", origins={home.url: {"secrets": ["password"]}, other.url: {}}, quiet_seconds=0.03
+        )
+        await browser.open()
+        hand = Hand(browser)
+        try:
+            call = hand.call("type", await hand.zone("Trap"), text="hunter2")
+            assert (
+                await browser.act(replace(call, secrets=(("text", "password"),)))
+            ).reason == "secret_not_allowed_here"
+            keys = hand.call("press_keys", keys="h")
+            assert (
+                await browser.act(replace(keys, secrets=(("keys", "password"),)))
+            ).reason == "secret_not_allowed_here"
+            assert (await hand.zone("Trap")).get("value") in (None, "")
+        finally:
+            await browser.close()
