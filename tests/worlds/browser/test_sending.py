@@ -124,7 +124,7 @@ async def test_what_the_page_takes_back_cannot_be_allowed_any_more(hand: Hand, s
     assert held(outcome)
     await page_of(hand).evaluate("() => stop.abort()")
     assert isinstance(hand.world, Browser)
-    fence = hand.world._running.fence  # pyright: ignore[reportPrivateUsage]
+    fence = hand.world._running.fence
     await until(lambda: not fence.outbox.waiting)
     assert await hand.world.commit_set(call) is None
     assert site.asked == []
@@ -205,7 +205,7 @@ async def test_what_a_page_sends_by_itself_is_a_zone_and_goes_only_when_it_is_al
     await show(hand, site, "<p>Calm</p>")
     await page_of(hand).evaluate("() => { fetch('/orders', {method: 'POST', body: JSON.stringify({n: 1})}) }")
     assert isinstance(hand.world, Browser)
-    fence = hand.world._running.fence  # pyright: ignore[reportPrivateUsage]
+    fence = hand.world._running.fence
     await until(lambda: bool(fence.outbox.waiting))
     zone = await hand.zone(f"POST {site.url}/orders", "request")
     assert zone.state == (("n", 1),)

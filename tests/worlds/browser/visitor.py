@@ -39,7 +39,7 @@ class Visitor(Hand):
 def page_of(hand: Hand) -> Page:
     """The one in front, behind the world's back."""
     assert isinstance(hand.world, Browser)
-    return hand.world._tab.page  # pyright: ignore[reportPrivateUsage]
+    return hand.world._tab.page
 
 
 @asynccontextmanager
