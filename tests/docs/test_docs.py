@@ -21,11 +21,15 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 def blocks(language: str) -> list:
     return [
-        pytest.param(match[2], id=f"{page.name}-{number}", marks=[pytest.mark.slow] if needs_fleet(match[2]) else [])
+        pytest.param(match[2], id=f"{page.name}-{number}", marks=[pytest.mark.slow] if is_slow(match[2]) else [])
         for page in PAGES
         for number, match in enumerate(BLOCK.finditer(page.read_text()), start=1)
         if match[1] == language
     ]
+
+
+def is_slow(block: str) -> bool:
+    return needs_fleet(block) or "worlds.browser" in block
 
 
 def needs_fleet(block: str) -> bool:
