@@ -198,6 +198,15 @@ async def test_a_frame_gets_the_answer_to_its_own_form(hand: Hand, site: Site) -
     await hand.zone("Thank you")
 
 
+async def test_a_page_that_was_agreed_to_is_gone_to(hand: Hand, site: Site) -> None:
+    """A destination that only the plan names is asked about, and binds nothing but itself."""
+    await show(hand, site, "")
+    call = hand.call("navigate", url=f"{site.url}/other")
+    assert await hand.world.commit_set(call) == CommitSet(values=(("url", f"{site.url}/other"),))
+    ok(await again(hand, call))
+    assert await hand.title() == "Other"
+
+
 # --- what waits for nobody's call
 
 
@@ -215,6 +224,21 @@ async def test_what_a_page_sends_by_itself_is_a_zone_and_goes_only_when_it_is_al
     assert site.asked == []
     ok(await again(hand, call))
     assert site.effects() == ["POST /orders"]
+
+
+async def test_a_form_that_nobody_meant_to_submit_can_be_sent_and_its_answer_is_followed(
+    hand: Hand, site: Site
+) -> None:
+    await show(hand, site, FORM)
+    site.pages["/orders"] = Answer(status=303, fields={"Location": "/other"})
+    await page_of(hand).evaluate("() => document.forms[0].submit()")
+    assert isinstance(hand.world, Browser)
+    fence = hand.world._running.fence
+    await until(lambda: bool(fence.outbox.waiting))
+    call = hand.call("send", await hand.zone(f"POST {site.url}/orders", "request"))
+    assert await hand.world.commit_set(call) is not None
+    ok(await again(hand, call))
+    assert (site.effects(), await hand.title()) == (["POST /orders"], "Other")
 
 
 async def test_only_what_waits_can_be_sent(hand: Hand, site: Site) -> None:

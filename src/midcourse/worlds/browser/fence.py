@@ -61,21 +61,28 @@ class Fence:
     def begin(self, call: Call) -> tuple[Held, ...]:
         """What this act is to let go, instead of being carried out. Whatever else waits is dropped."""
         self.outbox.begin()
-        if call.skill == SEND:
-            named = self.request(call.zone)
-            return (named,) if named is not None and call.allowed else ()
-        own = self.waiting_for(call) if call.allowed else ()
-        self.outbox.drop([held for held in self.outbox.waiting if held not in own])
-        self._turned, self._own = None, ()
+        own = self._own_of(call) if call.allowed else ()
+        if call.skill != SEND:
+            self.outbox.drop([held for held in self.outbox.waiting if held not in own])
+            self._turned, self._own = None, ()
         if own:
             self._agreed = None  # it goes as it is; where its answer leads to is not bound by it
         return own
 
+    def _own_of(self, call: Call) -> tuple[Held, ...]:
+        named = self.request(call.zone) if call.skill == SEND else None
+        return (named,) if named is not None else self.waiting_for(call)
+
+    def repeats(self, call: Call) -> Outcome | None:
+        """To the same call once more, without being allowed, as after a crash: nothing is done again, and nothing dropped."""
+        own = () if call.allowed else self.waiting_for(call)
+        return Outcome(status="no_effect", reason="would_send", detail=_would_send(own)) if own else None
+
     @contextmanager
     def expecting(self, call: Call) -> Generator[None]:
         """Inside, a form may send exactly what was read for this call, if it is allowed at all."""
-        agreed = self._agreed[1] if call.allowed and self._agreed and self._agreed[0] == _key(call) else None
-        if agreed is None:
+        key, agreed = self._agreed or (None, None)
+        if agreed is None or not agreed.address or not call.allowed or key != _key(call):
             yield
         else:
             with self.outbox.expecting(agreed):
