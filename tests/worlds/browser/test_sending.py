@@ -103,6 +103,20 @@ async def test_without_being_allowed_the_same_call_sends_nothing_however_often(h
     assert site.asked == []
 
 
+async def test_the_same_call_after_a_crash_does_not_even_click_again(hand: Hand, site: Site) -> None:
+    await show(
+        hand,
+        site,
+        "<button onclick=\"clicks = (window.clicks || 0) + 1; fetch('/orders', {method: 'POST'})\">Go</button>",
+    )
+    call, outcome = await tried(hand, "Go")
+    assert held(outcome)
+    assert held(await hand.world.act(replace(call, command=hand.command + 1)))
+    assert await page_of(hand).evaluate("clicks") == 1
+    ok(await again(hand, call))
+    assert site.effects() == ["POST /orders"]
+
+
 async def test_another_act_drops_what_waits_and_then_nobody_knows_what_it_would_send(hand: Hand, site: Site) -> None:
     await show(hand, site, FORM + "<button>Something else</button>")
     call, outcome = await tried(hand, "Continue")

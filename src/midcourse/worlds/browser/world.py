@@ -130,6 +130,8 @@ class Browser(BaseWorld):
         if declared is None or declared.effect == "read":
             return await self._carried_out(call)
         fence = self._session.fence
+        if (repeated := fence.repeats(call)) is not None:
+            return repeated
         await self._session.stir()
         own = fence.begin(call)
         with fence.expecting(call):
