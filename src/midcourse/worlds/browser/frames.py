@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -63,8 +63,10 @@ class Frames:
     A frame of another site lives in a process of its own, which Chromium speaks about in a session of its own.
     """
 
-    def __init__(self, page: "Page") -> None:
+    def __init__(self, page: "Page", opens: Callable[[], None]) -> None:
+        """`opens` is called when the page is about to open another one."""
         self._page = page
+        self._opens = opens
         self._contexts: dict[str, Context] = {}
         self._parents: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -196,6 +198,7 @@ class Frames:
         cdp.on("close", ended)
         cdp.on("Page.frameAttached", self._attached)
         cdp.on("Page.frameDetached", self._detached)
+        cdp.on("Page.windowOpen", self._opening)
         for domain in ("Page", "DOM", "Runtime"):
             await cdp.send(f"{domain}.enable")
         tree = (await cdp.send("Page.getFrameTree"))["frameTree"]
@@ -224,6 +227,9 @@ class Frames:
     def _drop(self, frames: Iterable[str]) -> None:
         for frame in list(frames):
             del self._contexts[frame]
+
+    def _opening(self, _event: object) -> None:
+        self._opens()
 
     def _attached(self, event: dict[str, Any]) -> None:
         self._parents[event["frameId"]] = event["parentFrameId"]

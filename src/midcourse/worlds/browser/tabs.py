@@ -1,7 +1,7 @@
 """The tabs of a session: which one is in front, and what came up in them by itself: dialogs, pop-ups, files, crashes."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,6 +21,9 @@ _UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websock
 """Kinds of requests that a page is complete without."""
 
 
+_ANNOUNCED_SECONDS = 2.0
+
+
 class Interrupted(Exception):
     """What was under way waits for the answer to a dialog, or will never end, since the page crashed or was closed."""
 
@@ -28,10 +31,10 @@ class Interrupted(Exception):
 class Tab:
     """One page, and everything about it that no script in the page could tell."""
 
-    def __init__(self, page: "Page", number: int) -> None:
+    def __init__(self, page: "Page", number: int, opens: Callable[[], None] = lambda: None) -> None:
         self.page = page
         self.number = number
-        self.frames = Frames(page)
+        self.frames = Frames(page, opens)
         self.dialog: Dialog | None = None
         self.status: int | None = None
         self.trouble = ""
@@ -155,6 +158,9 @@ class Tabs:
         self._private: set[Page] = set()
         self._opening = asyncio.Lock()
         self._arriving: set[asyncio.Task[None]] = set()
+        self._announced = 0
+        self._all_came = asyncio.Event()
+        self._all_came.set()
         self.downloads: list[Arrived] = []
         self.acting = False
 
@@ -193,7 +199,10 @@ class Tabs:
         return tab
 
     async def settled(self) -> None:
-        """Once every tab and file that has been announced is in the books."""
+        """Once every tab and file that has been announced is in the books. A tab may also have been kept from opening."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._all_came.wait(), _ANNOUNCED_SECONDS)
+        self._expect(0)
         while self._arriving:
             await asyncio.wait(self._arriving)
 
@@ -215,8 +224,19 @@ class Tabs:
 
     # --- what the browser tells
 
+    def _on_opening(self) -> None:
+        self._expect(self._announced + 1)
+
     def _on_page(self, page: "Page") -> None:
+        self._expect(max(0, self._announced - 1))
         self._later(self._opened(page))
+
+    def _expect(self, tabs: int) -> None:
+        self._announced = tabs
+        if tabs:
+            self._all_came.clear()
+        else:
+            self._all_came.set()
 
     async def _opened(self, page: "Page") -> None:
         from playwright.async_api import Error
@@ -232,7 +252,7 @@ class Tabs:
 
     async def _adopt(self, page: "Page") -> Tab:
         self._opened_ever += 1
-        tab = Tab(page, self._opened_ever)
+        tab = Tab(page, self._opened_ever, self._on_opening)
         page.on("download", self._on_download)
         page.on("close", lambda _: self._closed(tab))
         await tab.begin()
