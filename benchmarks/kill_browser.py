@@ -75,7 +75,7 @@ zone_appears = "cell:{dict(SHOP.task.inputs)["Reference"]}"
 [world]
 name = "browser"
 process = true
-options = {{ start = "{url}", policy = {_toml({url: SHOP.origin})} }}
+options = {{ start = "{url}", origins = {_toml({url: SHOP.origin})} }}
 
 [planner]
 name = "drifting.shop:ShopClerk"
