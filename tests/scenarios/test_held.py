@@ -115,6 +115,16 @@ async def test_the_same_order_is_not_sent_by_a_second_click() -> None:
     assert not result.success
 
 
+async def test_what_did_not_happen_is_clicked_and_shown_again() -> None:
+    """Nothing waits any more by then: only another click can tell what would be sent."""
+    yes, no = Decision(verdict="approved"), Decision(verdict="did_not_happen")
+    world, person = Page(answer=Outcome()), Answers(yes, no, yes, Decision(verdict="stop"))
+    await played(world, person, retry_delay_seconds=0.0)
+    assert [question.about for question in person.questions] == ["approve", "happened", "approve", "happened"]
+    assert {question.consequences[0].commit.address for question in person.questions} == {"POST /orders"}
+    assert (world.clicks, world.sent) == (2, ["order=pens", "order=pens"])
+
+
 @pytest.mark.parametrize(
     ("evidence", "asked"), [("rule", ["approve"]), ("", ["approve", "happened"]), ("probe", ["approve", "happened"])]
 )

@@ -235,8 +235,13 @@ def reported(run: Run, move: Report) -> Turn:
 
 
 def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:
-    """Keep what the gate found out about a step, its consequence above all: a retry starts from there."""
+    """Keep what the gate found out about a step, its consequence above all: a retry starts from there.
+
+    Not if it came out only when the step was tried, since nothing waits any more: a retry has to show it anew.
+    """
     place = segment.cursor
+    if segment.steps[place].effect != step.effect:
+        return run
     return replace(run, segment=replace(segment, steps=(*segment.steps[:place], step, *segment.steps[place + 1 :])))
 
 
