@@ -24,7 +24,7 @@ CONTINUE = Draft(zone="b", skill="click", expect=ORDERED, transition=False)
 class Page(BaseWorld):
     """Its button says 'Continue' and places an order: the way a browser's outbox holds it is here in a few lines."""
 
-    def __init__(self, *, answer: Outcome | None = None, changes: bool = False) -> None:
+    def __init__(self, *, answer: Outcome | None = None, changes: bool = False, renamed: bool = False) -> None:
         super().__init__()
         self.clicks = 0
         self.waiting: str | None = None
@@ -32,10 +32,12 @@ class Page(BaseWorld):
         self.went: list[str] = []
         self._answer = answer
         self._changes = changes
+        self._renamed = renamed
 
     def look(self) -> Scene:
+        label = "Sending…" if self._renamed and self.waiting else "Continue"
         return Scene(
-            "Thank you" if self.sent and not self._answer else "Basket", Zone(id="b", role="button", label="Continue")
+            "Thank you" if self.sent and not self._answer else "Basket", Zone(id="b", role="button", label=label)
         )
 
     @skill(commit_set="commit_of_click")
@@ -86,6 +88,12 @@ async def test_the_person_sees_the_request_and_then_it_is_sent_without_a_second_
         "POST /orders",
         (("body", "order=pens"),),
     )
+
+
+async def test_a_button_that_is_called_otherwise_once_it_was_clicked_is_the_one_that_was_agreed_to() -> None:
+    world, person = Page(renamed=True), Approves()
+    assert (await played(world, person)).result.success
+    assert (world.clicks, world.sent, len(person.questions)) == (1, ["order=pens"], 1)
 
 
 async def test_rejected_nothing_is_sent() -> None:

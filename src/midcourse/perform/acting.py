@@ -55,7 +55,7 @@ async def act(ports: Ports, command: Act) -> Acted:
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=problem))
         return _not_dispatched(command, problem or Outcome())
     if binds(step):
-        foreseen = await consequence_of(ports, _as_seen(step, before), skill, before.surface.origin, time)
+        foreseen = await consequence_of(ports, _as_seen(step, skill, before), skill, before.surface.origin, time)
         if foreseen is None:
             return await _unreadable(ports, command, entry)
         if foreseen.digest != command.consequence:
@@ -74,7 +74,8 @@ def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation 
     if before is None:
         return Outcome(status="failed", reason="stale_target", detail="the observation it relies on is gone")
     zone = before.zone(step.zone)
-    if skill.on_zone and (zone is None or (step.effect == "irreversible" and not _is_target(zone, step.target))):
+    named = step.effect == "irreversible" and not _is_held(step, skill)
+    if skill.on_zone and (zone is None or (named and not _is_target(zone, step.target))):
         detail = f"{step.target.role} '{step.target.label}' is not on '{before.surface.title}'"
         detail += f"; in its place is {zone.role} '{zone.label}'" if zone else ""
         return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
@@ -93,8 +94,18 @@ def _is_target(zone: Zone, target: Target) -> bool:
     return (zone.role, zone.label) == (target.role, target.label) or not (target.role or target.label)
 
 
-def _as_seen(step: Step, before: Observation) -> Step:
+def _is_held(step: Step, skill: Skill) -> bool:
+    """Whether it showed only when it was tried that it would send something: then that waits, and nothing is touched again.
+
+    Its button may be called otherwise by now ('Publishing…'), and was agreed to all the same.
+    """
+    return step.effect == "irreversible" and skill.effect != "irreversible"
+
+
+def _as_seen(step: Step, skill: Skill, before: Observation) -> Step:
     """The step on what is there now: another surface, it may be, or a zone that nobody had seen when it was planned."""
+    if _is_held(step, skill):
+        return step
     zone, target = before.zone(step.zone), replace(step.target, surface=before.surface.title)
     return replace(step, target=replace(target, role=zone.role, label=zone.label) if zone else target)
 
@@ -123,7 +134,7 @@ async def _turned(
     if entry.dispatched_at is not None:
         nothing = Outcome(status="no_effect", reason="held", detail=NOT_ALLOWED, evidence="not_dispatched")
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=nothing))
-    foreseen = await consequence_of(ports, _as_seen(step, before), skill, before.surface.origin, time)
+    foreseen = await consequence_of(ports, _as_seen(step, skill, before), skill, before.surface.origin, time)
     if foreseen is None:
         return await _unreadable(ports, command, entry)
     return _held(command, foreseen, step.effect)
