@@ -50,7 +50,7 @@ class Screen:
         """What can be acted on by this name or one that means the same."""
         names = (usual, *self._words.get(usual, ()))
         found = (zone for zone in self._zones if zone.role == role and zone.label in names and not zone.get("disabled"))
-        return next((zone for zone in found if within in str(zone.get("within") or "")), None)
+        return next((zone for zone in found if within in ("", zone.get("within"))), None)
 
     def declinable(self, own: Sequence[str]) -> Zone | None:
         """The way out of whatever lies over the page and is none of the application's own dialogs."""

@@ -30,7 +30,7 @@ class ReportsClerk(Clerk):
                 mine = screen.zone("link", NAME)
                 return press(screen, "link", NAME if mine else "New report") if mine or not generated else None
             case "New report" if not generated:
-                final = Final(says=GENERATE, expect=BEING_MADE, probe=screen.probe(f"{NAME} CSV CC-0815", "/reports"))
+                final = Final(says=GENERATE, expect=BEING_MADE, probe=screen.probe("CC-0815", "/reports"))
                 return form(screen, FORM, "Generate report", final=final)
             case title if title == f"Report {NAME}":
                 return self._report(screen)

@@ -25,11 +25,11 @@ class TicketsClerk(Clerk):
 
     def work(self, screen: Screen) -> PlanDraft | None:
         if screen.title == "Tickets":
-            if screen.zone("link", SUBJECT, CUSTOMER):
-                return press(screen, "link", SUBJECT, within=CUSTOMER)
+            if cell := screen.zone("cell", CUSTOMER):
+                return press(screen, "link", SUBJECT, within=str(cell.get("within")))
             return None if screen.did(CREATE) else press(screen, "link", "New ticket")
         if screen.title == "New ticket" and not screen.did(CREATE):
-            final = Final(says=CREATE, expect=OPENED, probe=screen.probe(f"{SUBJECT} {CUSTOMER}", "/"))
+            final = Final(says=CREATE, expect=OPENED, probe=screen.probe(CUSTOMER, "/"))
             return form(screen, FORM, "Create ticket", final=final)
         if not screen.says(FACTS, "text"):
             return press(screen, "link", "Tickets")
