@@ -14,7 +14,6 @@ SECTION, RELATED = "Reports", "Reports of 2025"
 PARENT = "Gazette"
 EDITOR = "editor"
 PUBLISH = "Publish the article"
-LIVE = "Current page status: live"
 LISTED = Expectation(checks=(SurfaceMatches(pattern=f"Exploring: {PARENT}*"), ZoneAppears(role="link", label=TITLE)))
 CHOOSER = "Choose a page"
 NOTICE = "Got it"
@@ -52,10 +51,8 @@ class WagtailClerk(Clerk):
         )
 
     def _listing(self, screen: Screen) -> PlanDraft | None:
-        if screen.zone("link", LIVE, f"Select {TITLE}"):
-            return DONE
         if screen.zone("link", TITLE):
-            return press(screen, "link", TITLE)
+            return DONE
         if screen.did(PUBLISH):
             return self._list()
         return press(screen, "link", "Add child page") or _wait("Add child page")
@@ -75,8 +72,8 @@ class WagtailClerk(Clerk):
         """Down the tree, level by level, until the page is there."""
         return (
             press(screen, "link", RELATED)
-            or press(screen, "link", "Explore", within=f"{SECTION} Article")
-            or press(screen, "link", "Explore", within=f"{PARENT} Page")
+            or press(screen, "link", "Explore", within=SECTION)
+            or press(screen, "link", "Explore", within=PARENT)
             or _wait("Explore")
         )
 
