@@ -25,7 +25,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from midcourse.app.agent import Agent
@@ -35,6 +35,7 @@ from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.plan import Draft
 from midcourse.domain.task import Task
 from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.ports.world import World
 from midcourse.testing import MemoryStore
 from midcourse.worlds.browser import Browser
 
@@ -151,9 +152,8 @@ async def trial(browser: Browser, site: Site, url: str, change: str, skill: str,
             await browser._tab.page.evaluate(f"() => {{ const f = document.forms[0]; {script} }}")
 
     person = Person(happen)
-    agent = Agent(
-        world=Kept(browser, f"{url}/"), planner=Payer(skill, ("100", value)), approver=person, store=MemoryStore()
-    )
+    world = cast(World, Kept(browser, f"{url}/"))
+    agent = Agent(world=world, planner=Payer(skill, ("100", value)), approver=person, store=MemoryStore())
     site.received.clear()
     limits = Limits(max_step_retries=0, retry_delay_seconds=0.01, act_timeout_seconds=60.0, look_timeout_seconds=60.0)
     result = await agent.run(Task(goal="Pay Ada 100", done_when=DONE, limits=limits))
