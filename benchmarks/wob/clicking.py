@@ -35,7 +35,7 @@ def named_button(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("click-test")
 def the_button(said: str, seen: Screen) -> Sequence[Draft]:
-    return [click(seen.only("button"))]
+    return [click(seen.first("button"))]
 
 
 @plans("click-test-2", "click-test-transfer")
@@ -77,13 +77,13 @@ def option(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("choose-list")
 def item_of_a_list(said: str, seen: Screen) -> Sequence[Draft]:
-    return [choose(seen.only("combobox"), *told(said, r"^Select (.*) from the list")), submit(seen)]
+    return [choose(seen.first("combobox"), *told(said, r"^Select (.*) from the list")), submit(seen)]
 
 
 @plans("click-scroll-list")
 def items_of_a_list(said: str, seen: Screen) -> Sequence[Draft]:
     names = told(said, r"^Select (.*) from the scroll list")[0].split(", ")
-    return [choose(seen.only("listbox"), " | ".join(names)), submit(seen)]
+    return [choose(seen.first("listbox"), " | ".join(names)), submit(seen)]
 
 
 @plans("grid-coordinate")
@@ -103,7 +103,7 @@ def greatest_card(said: str, seen: Screen) -> Sequence[Draft]:
 def widget(said: str, seen: Screen) -> Sequence[Draft]:
     kind = quoted(said)[0]
     if kind not in ("text", "textarea"):
-        return [click(seen.only(kind))]
+        return [click(seen.first(kind))]
     fitting = [zone for zone in seen.fields() if bool(zone.get("multiline")) == (kind == "textarea")]
     return [click(nth(fitting, 1))]
 
@@ -131,7 +131,7 @@ def odd_or_even(said: str, seen: Screen) -> Sequence[Draft]:
     steps = list[Draft]()
     for zone in seen.all("text"):
         if re.fullmatch(r"-?\d+", zone.label):
-            odd, even = seen.before(zone).all("button")[-1], seen.after(zone).only("button")
+            odd, even = seen.before(zone).all("button")[-1], seen.after(zone).first("button")
             steps.append(click(odd if int(zone.label) % 2 else even))
     return [*steps, submit(seen)]
 

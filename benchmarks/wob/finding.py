@@ -58,7 +58,7 @@ def contact(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("search-engine", changes=True)
 def search_result(said: str, seen: Screen) -> Sequence[Draft]:
-    field = seen.only(*FIELDS)
+    field = seen.first(*FIELDS)
     if value(field) != quoted(said)[0]:
         return [fill(field, quoted(said)[0]), click(seen.get("Search", "button")), LOOK]
     page = 1 if not seen.find("<") else 3 if not seen.find(">") else 2
@@ -90,7 +90,7 @@ def guess(said: str, seen: Screen) -> Sequence[Draft]:
     if not seen.texts("Waiting for your guess.*"):
         which, last = seen.told(r"The number is (lower|higher) than (\d+) ?\.")
         number = int(last) + (1 if which == "higher" else -1)
-    return [fill(seen.only(*FIELDS), str(number)), submit(seen), LOOK]
+    return [fill(seen.first(*FIELDS), str(number)), submit(seen), LOOK]
 
 
 @plans("ascending-numbers", changes=True)
@@ -103,7 +103,7 @@ def ascending(said: str, seen: Screen) -> Sequence[Draft]:
 @plans("use-autocomplete", "use-autocomplete-nodelay", changes=True)
 def autocomplete(said: str, seen: Screen) -> Sequence[Draft]:
     begins, ends = (*quoted(said), "")[:2]
-    field = seen.only(*FIELDS)
+    field = seen.first(*FIELDS)
     offered = [zone for zone in seen.actable() if zone.label.startswith(begins) and zone.label.endswith(ends)]
     if offered:
         return [click(shortest(offered)), LOOK]
@@ -115,7 +115,7 @@ def autocomplete(said: str, seen: Screen) -> Sequence[Draft]:
 @plans("terminal", changes=True)
 def terminal(said: str, seen: Screen) -> Sequence[Draft]:
     """Key by key: what is typed never stays in the field that listens."""
-    keyboard = seen.only(*FIELDS)
+    keyboard = seen.first(*FIELDS)
     listed = re.search(r"user\$ ls (.*?) user\$", seen.actable()[0].label)
     if listed is None:
         return [press(keyboard, "l s Enter"), LOOK]
@@ -136,5 +136,5 @@ def dropdown_and_button(said: str, seen: Screen) -> Sequence[Draft]:
     (item,) = told(said, r"^Choose (.*) from the dropdown")
     offered = seen.find(item)
     if offered is None:
-        return [click(seen.only("clickable")), LOOK]
+        return [click(seen.first("clickable")), LOOK]
     return [click(offered), click(seen.get(quoted(said)[0], "button"))]

@@ -43,8 +43,7 @@ class Screen:
             raise NotSeen(f"there is no {' or '.join(roles) or 'zone'} '{label}'")
         return found
 
-    def only(self, *roles: str) -> Zone:
-        """The first of its kind."""
+    def first(self, *roles: str) -> Zone:
         return nth(self.all(*roles), 1)
 
     def told(self, pattern: str) -> tuple[str, ...]:

@@ -12,13 +12,13 @@ from wob.step import LOOK, check, click, fill
 
 @plans("enter-text", "enter-text-dynamic")
 def quoted_text(said: str, seen: Screen) -> Sequence[Draft]:
-    return [fill(seen.only(*FIELDS), quoted(said)[0]), submit(seen)]
+    return [fill(seen.first(*FIELDS), quoted(said)[0]), submit(seen)]
 
 
 @plans("enter-text-2")
 def in_other_case(said: str, seen: Screen) -> Sequence[Draft]:
     text = quoted(said)[0]
-    return [fill(seen.only(*FIELDS), text.upper() if "upper case" in said else text.lower()), submit(seen)]
+    return [fill(seen.first(*FIELDS), text.upper() if "upper case" in said else text.lower()), submit(seen)]
 
 
 @plans("enter-password")
@@ -29,7 +29,7 @@ def same_password_twice(said: str, seen: Screen) -> Sequence[Draft]:
 @plans("login-user")
 def log_in(said: str, seen: Screen) -> Sequence[Draft]:
     filled = [fill(field, text) for field, text in zip(seen.fields(), quoted(said), strict=True)]
-    return [*filled, click(seen.only("button"))]
+    return [*filled, click(seen.first("button"))]
 
 
 @plans("login-user-popup", changes=True)
@@ -41,24 +41,24 @@ def log_in_past_a_popup(said: str, seen: Screen) -> Sequence[Draft]:
 @plans("enter-date")
 def date(said: str, seen: Screen) -> Sequence[Draft]:
     month, day, year = told(said, r"(\d\d)/(\d\d)/(\d{4})")
-    return [fill(seen.only(*FIELDS), f"{year}-{month}-{day}"), submit(seen)]
+    return [fill(seen.first(*FIELDS), f"{year}-{month}-{day}"), submit(seen)]
 
 
 @plans("enter-time")
 def time(said: str, seen: Screen) -> Sequence[Draft]:
     hour, minute, half = told(said, r"(\d+):(\d\d) ([AP]M)")
-    return [fill(seen.only(*FIELDS), f"{int(hour) % 12 + 12 * (half == 'PM'):02}:{minute}"), submit(seen)]
+    return [fill(seen.first(*FIELDS), f"{int(hour) % 12 + 12 * (half == 'PM'):02}:{minute}"), submit(seen)]
 
 
 @plans("find-word")
 def nth_word(said: str, seen: Screen) -> Sequence[Draft]:
     words = seen.texts()[0].split()
-    return [fill(seen.only(*FIELDS), re.sub(r"\W", "", words[ordinal(said) - 1])), submit(seen)]
+    return [fill(seen.first(*FIELDS), re.sub(r"\W", "", words[ordinal(said) - 1])), submit(seen)]
 
 
 @plans("text-transform")
 def slanted_text(said: str, seen: Screen) -> Sequence[Draft]:
-    return [fill(seen.only(*FIELDS), "".join(seen.texts()).replace(" ", "")), submit(seen)]
+    return [fill(seen.first(*FIELDS), "".join(seen.texts()).replace(" ", "")), submit(seen)]
 
 
 @plans("copy-paste")
@@ -83,7 +83,7 @@ def last_word(said: str, seen: Screen) -> Sequence[Draft]:
 def arithmetic(said: str, seen: Screen) -> Sequence[Draft]:
     left, sign, right = seen.told(r"(\d+) ([-+x]) (\d+) =")
     result = {"+": int(left) + int(right), "-": int(left) - int(right), "x": int(left) * int(right)}[sign]
-    return [fill(seen.only(*FIELDS), str(result)), submit(seen)]
+    return [fill(seen.first(*FIELDS), str(result)), submit(seen)]
 
 
 @plans("simple-algebra")
@@ -93,13 +93,13 @@ def algebra(said: str, seen: Screen) -> Sequence[Draft]:
         x = int(total) - int(right if left == "x" else left)
     else:
         x = int(total) + int(right) if left == "x" else int(left) - int(total)
-    return [fill(seen.only(*FIELDS), str(x)), submit(seen)]
+    return [fill(seen.first(*FIELDS), str(x)), submit(seen)]
 
 
 @plans("read-table")
 def value_of_a_row(said: str, seen: Screen) -> Sequence[Draft]:
     (name,) = told(said, r"the value of (.*) into")
-    return [fill(seen.only(*FIELDS), _beside(name, seen)), submit(seen)]
+    return [fill(seen.first(*FIELDS), _beside(name, seen)), submit(seen)]
 
 
 @plans("read-table-2")
