@@ -1,10 +1,6 @@
-"""The trials of a fleet at a small size, for who asks for them: MIDCOURSE_TRIALS=1. The nightly sizes are in the justfile.
-
-They are not in CI yet: together they took over 200 seconds on two busy cores, and its slot is two minutes.
-"""
+"""The trials of a fleet at the size of CI's slot of two minutes. The nightly sizes are in the justfile."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +9,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SIZES = {"kill": 10, "points": 12, "freeze": 5, "temporal": 5, "budget": 8, "big": 20, "waiting": 300}
+SIZES = {"kill": 6, "points": 8, "freeze": 3, "temporal": 3, "budget": 4, "big": 10, "waiting": 300}
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(os.environ.get("MIDCOURSE_TRIALS") != "1", reason="set MIDCOURSE_TRIALS=1 to carry them out"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +50,7 @@ def test_journals_and_histories_replay_and_a_changed_director_does_not(
 
 
 def test_workers_died_while_commands_of_theirs_were_under_way(told: dict[str, dict[str, Any]]) -> None:
-    assert told["kill"]["killed_runs"] >= 8
+    assert told["kill"]["killed_runs"] >= 4
     assert told["kill"]["kills_at_points"].get("row", 0) > 0
 
 
@@ -72,7 +65,7 @@ def test_what_died_before_dispatch_recovers_and_what_nobody_can_decide_is_asked(
 
 
 def test_a_frozen_worker_never_acts_late(told: dict[str, dict[str, Any]]) -> None:
-    assert sum(told["freeze"]["frozen"].values()) >= 4
+    assert sum(told["freeze"]["frozen"].values()) >= 2
     assert told["freeze"]["late"] == 0
 
 
