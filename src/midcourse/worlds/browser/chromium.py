@@ -10,6 +10,24 @@ from midcourse.errors import TaskInvalid
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
 
+_OFF = (
+    "AimEnabled",
+    "AutofillServerCommunication",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+    "Translate",
+)
+"""What Playwright disables, and what forms look like to Chromium's makers: of several such lists the last one counts."""
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -18,6 +36,9 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--gaia-url=http://127.0.0.1:9",
+    "--gcm-checkin-url=http://127.0.0.1:9",
+    f"--disable-features={','.join(_OFF)}",
 )
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 
