@@ -260,3 +260,13 @@ async def test_what_something_else_lies_over_is_said_to_be_covered(visitor: Visi
 async def test_what_is_folded_away_is_not_seen(visitor: Visitor):
     assert await seen(visitor, "<details>Away<summary>More</summary><p>Hidden</p></details>") == [("button", "More")]
     assert ("text", "Shown") in await seen(visitor, "<details open><summary>More</summary><p>Shown</p></details>")
+
+
+async def test_ids_outlive_a_garbage_collection(visitor: Visitor):
+    """The page's script makes plenty of it, so that the browser clears away whatever nobody holds on to."""
+    buttons = "".join(f"<button>Button {i}</button>" for i in range(300))
+    await visitor.visit(f"{buttons}<script>setInterval(() => new Array(20000).fill().map(() => ({{}})), 5)</script>")
+    before = {zone.label: zone.id for zone in (await visitor.see()).zones}
+    for _ in range(20):
+        await visitor.see()
+    assert {zone.label: zone.id for zone in (await visitor.see()).zones} == before
