@@ -23,7 +23,7 @@ NOTICE = "Got it"
 class WagtailClerk(Clerk):
     url: str
     public: str
-    """Where everybody can see the article once it is published, signed in or not."""
+    """Where everybody can see what is published, signed in or not."""
 
     def work(self, screen: Screen) -> PlanDraft | None:
         match screen.title.removesuffix(" - Wagtail"):
@@ -60,10 +60,12 @@ class WagtailClerk(Clerk):
     def _editor(self, screen: Screen) -> PlanDraft | None:
         if screen.did(PUBLISH):
             return self._list()
-        if not screen.zone("button", "More actions"):
+        actions = screen.zone("button", "More actions")
+        if actions is None:
             return _wait("More actions")
         if screen.says(RELATED, "text"):
-            return _wait("More actions") if screen.dialog else self._publish(screen)
+            fading = screen.dialog or actions.get("covered")
+            return _wait("More actions") if fading else self._publish(screen)
         if screen.dialog:
             return self._chooser(screen)
         return form(screen, {"Title *": TITLE, "Summary *": SUMMARY}, CHOOSER) or _wait("Explore")

@@ -24,7 +24,7 @@ from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppear
 from midcourse.domain.task import Task
 
 LIST = "/admin/pages/2/"
-PUBLIC = "/harbour-opens/"
+PUBLIC = "/news/"
 
 
 @dataclass(frozen=True)
