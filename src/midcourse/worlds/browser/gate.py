@@ -16,6 +16,7 @@ from midcourse.worlds.browser.http_head import MAX_HEAD
 from midcourse.worlds.browser.origins import Origins
 from midcourse.worlds.browser.outbox import Outbox
 from midcourse.worlds.browser.passage import Passage
+from midcourse.worlds.browser.witness import WITNESS
 
 FLAGS = (
     "--disable-quic",
@@ -59,6 +60,7 @@ class Gate:
         self._resolver = resolver
         self._certificate = certificate or Certificate()
         self._trusted = trusted or ssl.create_default_context()
+        self._witness = WITNESS.get()
         self._refusals: deque[Refusal] = deque(maxlen=MOST_KEPT)
         self._server: asyncio.Server | None = None
         self._passages: set[asyncio.Task[None]] = set()
@@ -127,6 +129,8 @@ class Gate:
 
     def refuse(self, what: str, why: str) -> None:
         self._refusals.append(Refusal(what=what, why=why))
+        if self._witness is not None:
+            self._witness.refused(what)
 
     # --- connections
 

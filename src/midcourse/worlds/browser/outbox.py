@@ -17,6 +17,7 @@ from midcourse.domain.observation import Zone
 from midcourse.worlds.browser.answer import Answer
 from midcourse.worlds.browser.origins import Origins
 from midcourse.worlds.browser.requests import Request
+from midcourse.worlds.browser.witness import WITNESS
 
 MOST_WAITING = 5
 """To one origin. Chromium has six connections to each; if all waited, the page could not even be read any more."""
@@ -56,6 +57,7 @@ class Outbox:
 
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
+        self._witness = WITNESS.get()
         self._waiting: dict[int, Held] = {}
         self._count = 0
         self._expected: CommitSet | None = None
@@ -74,6 +76,11 @@ class Outbox:
         if request.navigates and (self._expected is not None or claims):
             return False
         return self._origins.is_safe(request.method, request.url) and not request.disguise
+
+    def passed(self, request: Request) -> None:
+        """It was free to leave, and does."""
+        if self._witness is not None:
+            self._witness.passed(request)
 
     async def leave(self, request: Request) -> Sent | None:
         """When it may go. None: it may not."""
@@ -95,6 +102,8 @@ class Outbox:
     def _sent(self, request: Request) -> Sent:
         sent = Sent(request=request)
         self.sent.append(sent)
+        if self._witness is not None:
+            self._witness.sent(sent)
         return sent
 
     def answered(self, sent: Sent, data: bytes) -> None:

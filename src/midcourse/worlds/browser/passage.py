@@ -87,6 +87,7 @@ class Passage:
                 return False
             request = Request(method=head.method, url=url, fields=head.named, head=head)
             if self._keeper.outbox.is_free(request):
+                self._keeper.outbox.passed(request)
                 await self._pass(head, address)
             else:
                 await self._ask(head, address, request)

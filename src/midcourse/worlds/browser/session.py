@@ -92,6 +92,14 @@ class Session:
         await self._chromium.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    async def left(self) -> None:
+        """Until somebody has closed every tab."""
+        from playwright.async_api import Error
+
+        with suppress(Error):  # together with the browser
+            while self.tab.alive:
+                await self.tab.page.wait_for_event("close", timeout=0)
+
     @property
     def tab(self) -> Tab:
         return self.tabs.front

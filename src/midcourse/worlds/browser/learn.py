@@ -1,0 +1,179 @@
+"""What would the policy file have to say, by what one supervised run showed? A proposal, for a person to read.
+
+What would make the browser stricter is proposed as it is. What would loosen it (an origin that was refused, a request that
+need not be asked about, an answer that proves something) is proposed as a comment: somebody has to agree to it.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, Generator, Iterable
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+
+from midcourse.worlds.browser.address import Address, AddressRefused, parse
+from midcourse.worlds.browser.origins import ANYWHERE, SAFE_METHODS, Origin, Origins, read_origins
+from midcourse.worlds.browser.outbox import Sent
+from midcourse.worlds.browser.requests import Request
+from midcourse.worlds.browser.session import Session, Terms
+from midcourse.worlds.browser.settle import Patience
+from midcourse.worlds.browser.witness import WITNESS
+
+OFTEN = 3
+"""So many times somebody hardly presses the same button in one sitting: a page saves or reports by itself."""
+_VARIES = re.compile(r"\d+|[0-9a-f]{8,}|[0-9a-f-]{36}", re.IGNORECASE)
+_ACTS = re.compile(
+    r"[/_.-](delete|remove|destroy|log-?out|sign-?out|cancel|unsubscribe|confirm|approve|activate|buy|pay|send)(?![a-z])",
+    re.IGNORECASE,
+)
+_REJECTS = (400, 409, 422)
+
+
+class Anybody(Origins):
+    """For a browser that a person is sitting at: whoever is public may be spoken to, and whoever is near as the start is."""
+
+    def __init__(self, start: Origins) -> None:
+        super().__init__({})
+        self._start = start
+
+    def of(self, address: Address) -> Origin | None:
+        return self._start.of(address) or Origin()
+
+
+@dataclass
+class _About:
+    """What was seen of one origin. Requests are named as in the policy file."""
+
+    pages: set[str] = field(default_factory=set[str])
+    gets: set[str] = field(default_factory=set[str])
+    unsafe: Counter[str] = field(default_factory=Counter[str])
+    forms: set[str] = field(default_factory=set[str])
+    """Of the unsafe ones, those that brought another page: somebody pressed something."""
+    rejected: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+
+    def see(self, request: Request, path: str) -> None:
+        said = f"{request.method} {path}"
+        if request.method not in SAFE_METHODS:
+            self.unsafe[said] += 1
+            self.forms |= {said} if request.navigates else set()
+        else:
+            self.gets.add(said)
+            self.pages |= {path} if request.navigates else set()
+
+
+class Learned:
+    """Everything that was seen, by origin. It is a witness: the outbox tells it."""
+
+    def __init__(self) -> None:
+        self._requests: list[Request] = []
+        self._sent: list[Sent] = []
+        self._refused: Counter[str] = Counter()
+
+    def passed(self, request: Request) -> None:
+        self._requests.append(request)
+
+    def sent(self, sent: Sent) -> None:
+        self._sent.append(sent)
+
+    def refused(self, what: str) -> None:
+        method, _, where = what.partition(" ")
+        try:
+            self._refused[parse(f"https://{where}" if method == "CONNECT" else where, ANYWHERE).origin] += 1
+        except AddressRefused:
+            return
+
+    def proposal(self) -> str:
+        """As TOML."""
+        known = self._by_origin()
+        sections = [_section(origin, about) for origin, about in sorted(known.items())]
+        missing = [_missing(origin, times) for origin, times in self._refused.most_common() if origin not in known]
+        return "\n".join([*sections, *missing]) or "# nothing was seen\n"
+
+    def _by_origin(self) -> dict[str, _About]:
+        found: dict[str, _About] = defaultdict(_About)
+        for request in [*self._requests, *(sent.request for sent in self._sent)]:
+            address = parse(request.url, ANYWHERE)
+            found[_page_origin(address)].see(request, pattern(address.path))
+        for sent in self._sent:
+            address = parse(sent.request.url, ANYWHERE)
+            if sent.answer.status in _REJECTS:
+                said = f"{sent.request.method} {pattern(address.path)}"
+                found[_page_origin(address)].rejected.add((said, sent.answer.status))
+        return found
+
+
+def pattern(path: str) -> str:
+    """With what varies from one thing to the next left open: '/orders/17?page=2' is '/orders/*'."""
+    bare, mark, _ = path.partition("?")
+    parts = ["*" if _VARIES.fullmatch(part) else part for part in bare.split("/")]
+    return "/".join(parts).replace("/*/*", "/*") + ("*" if mark and not parts[-1].endswith("*") else "")
+
+
+def _page_origin(address: Address) -> str:
+    return address.origin.replace("ws", "http", 1) if address.scheme in ("ws", "wss") else address.origin
+
+
+def _section(origin: str, about: _About) -> str:
+    lines = [f"[{json.dumps(origin)}]"]
+    if acting := [said for said in about.gets if _ACTS.search(said)]:
+        lines.append("# By their method these are only GETs; by their names they do something.")
+        lines.append(f"unsafe = {_list(acting)}")
+    often = [said for said, times in about.unsafe.items() if times >= OFTEN and said not in about.forms]
+    if often:
+        lines.append(
+            f"# Sent by scripts, {OFTEN} times or more. If they only save a draft or report, nobody need be asked:"
+        )
+        lines.append(f"# safe = {_list(often)}")
+    if asked := [said for said in about.unsafe if said not in often]:
+        lines.append(f"# Asked about each time: {', '.join(sorted(asked))}")
+    if about.pages:
+        lines.append("# Pages that were gone to. A planner may name them by itself with:")
+        lines.append(f"# navigate = {_list(about.pages)}")
+    for said, status in sorted(about.rejected):
+        lines.append(f"# {said} was answered with {status}. If that always means that nothing was stored:")
+        lines.append(f"# [[{json.dumps(origin)}.evidence]]")
+        lines.append(f"# request = {json.dumps(said)}")
+        lines.append(f"# status = {status}")
+    return "\n".join([*lines, ""])
+
+
+def _missing(origin: str, times: int) -> str:
+    return f"# Refused {times} times. If the task needs it:\n# [{json.dumps(origin)}]\n"
+
+
+def _list(said: Iterable[str]) -> str:
+    return json.dumps(sorted(said))
+
+
+@asynccontextmanager
+async def attended(url: str, *, headed: bool = True) -> AsyncGenerator[Session]:
+    """A browser for a person to work in. Nothing is held up, and whoever is public may be spoken to."""
+    terms = Terms(
+        start=url,
+        headed=headed,
+        executable="",
+        width=1280,
+        height=800,
+        storage="",
+        origins=Anybody(read_origins(None, url)),
+        authorities="",
+        patience=Patience(),
+        navigate_seconds=30.0,
+    )
+    session = await Session.begin(terms)
+    session.fence.outbox.attended = True
+    try:
+        yield session
+    finally:
+        await session.end()
+
+
+@contextmanager
+def learning() -> Generator[Learned]:
+    """Inside, every browser that is opened tells what leaves it."""
+    learned = Learned()
+    token = WITNESS.set(learned)
+    try:
+        yield learned
+    finally:
+        WITNESS.reset(token)

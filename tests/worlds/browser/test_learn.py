@@ -1,0 +1,114 @@
+"""A proposal from what was seen: what is stricter as it is, what is looser as a comment, and all of it readable."""
+
+import asyncio
+import tomllib
+from typing import Any
+
+import pytest
+
+from midcourse.worlds.browser.learn import Learned, attended, learning, pattern
+from midcourse.worlds.browser.origins import read_origins
+from midcourse.worlds.browser.outbox import Sent
+from midcourse.worlds.browser.requests import Request
+from tests.worlds.browser.site import Answer, Site
+
+SHOP = "https://shop.example"
+PAGE = {"sec-fetch-mode": "navigate"}
+
+
+def uncommented(proposal: str) -> str:
+    """As somebody would have it who agrees to everything."""
+    said = [line.removeprefix("# ") for line in proposal.splitlines()]
+    return "\n".join(line for line in said if line.startswith(("[", "safe", "unsafe", "navigate", "request", "status")))
+
+
+def seen(*requests: tuple[str, str, dict[str, str]]) -> Learned:
+    learned = Learned()
+    for method, path, fields in requests:
+        request = Request(method=method, url=SHOP + path, fields=fields)
+        if method == "GET":
+            learned.passed(request)
+        else:
+            learned.sent(Sent(request=request))
+    return learned
+
+
+def test_what_is_stricter_counts_at_once_and_what_is_looser_only_when_somebody_agrees() -> None:
+    learned = seen(
+        ("GET", "/orders/17", PAGE),
+        ("GET", "/logout?next=/", PAGE),
+        ("GET", "/style.css", {}),
+        *[("POST", f"/draft/{n}", {}) for n in range(3)],
+        ("POST", "/orders", PAGE),
+        ("WS", "/live", {}),
+    )
+    as_it_is, agreed = tomllib.loads(learned.proposal()), tomllib.loads(uncommented(learned.proposal()))
+    assert as_it_is == {SHOP: {"unsafe": ["GET /logout*"]}}
+    assert agreed[SHOP]["safe"] == ["POST /draft/*"]
+    assert agreed[SHOP]["navigate"] == ["/logout*", "/orders/*"]
+    assert "Asked about each time: POST /orders, WS /live" in learned.proposal()
+    read_origins(agreed, SHOP)
+
+
+def test_what_was_rejected_may_be_evidence() -> None:
+    learned = seen(("POST", "/orders", PAGE))
+    sent = Sent(request=Request(method="POST", url=f"{SHOP}/orders"))
+    sent.answer.take(b"HTTP/1.1 422 No\r\nContent-Length: 0\r\n\r\n")
+    learned.sent(sent)
+    agreed: dict[str, Any] = tomllib.loads(uncommented(learned.proposal()))
+    assert agreed[SHOP]["evidence"] == [{"request": "POST /orders", "status": 422}]
+    assert read_origins(agreed, SHOP).disproved("POST", f"{SHOP}/orders", 422, "")
+
+
+def test_whoever_was_refused_is_named() -> None:
+    learned = Learned()
+    for what in (
+        "GET https://cdn.example/x.js",
+        "CONNECT fonts.example:443",
+        "GET https://cdn.example/y.js",
+        "nonsense",
+    ):
+        learned.refused(what)
+    assert tomllib.loads(learned.proposal()) == {}
+    assert list(tomllib.loads(uncommented(learned.proposal()))) == ["https://cdn.example", "https://fonts.example"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/", "/"),
+        ("/orders", "/orders"),
+        ("/orders/17", "/orders/*"),
+        ("/orders/17/lines/3?full=1", "/orders/*/lines/*"),
+        ("/files/3f2504e0-4f89-11d3-9a0c-0305e82c3301", "/files/*"),
+        ("/search?q=tea", "/search*"),
+        ("/v2/orders", "/v2/orders"),
+    ],
+)
+def test_what_varies_is_left_open(path: str, said: str) -> None:
+    assert pattern(path) == said
+
+
+@pytest.mark.slow
+async def test_a_person_at_a_browser_is_watched_and_not_held_up() -> None:
+    site = Site({"/": "<title>Shop</title>", "/orders": Answer("no", status=422), "/cancel": "gone"})
+    other = Site({"/pixel": "x"})
+    with learning() as learned:
+        async with (
+            site.served(),
+            other.served("localhost"),
+            attended(f"{site.url}/", headed=False) as session,
+        ):
+            page = session.tab.page
+            await page.evaluate("fetch('/orders', {method: 'POST', body: 'a'}).then(r => r.text())")
+            await page.evaluate(f"fetch('{other.url}/pixel', {{mode: 'no-cors'}}).then(() => 0).catch(() => 0)")
+            await page.goto(f"{site.url}/cancel?order=3")
+            leaving = asyncio.create_task(session.left())
+            await page.close()
+            await leaving
+    proposal = learned.proposal()
+    assert tomllib.loads(proposal)[site.url] == {"unsafe": ["GET /cancel*"]}
+    assert "POST /orders was answered with 422" in proposal
+    assert site.effects() == ["POST /orders"]
+    assert other.connections == 0, "only whoever is public, and the start"
+    assert other.url in proposal
