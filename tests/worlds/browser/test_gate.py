@@ -95,6 +95,13 @@ async def test_nobody_else_is_reached_and_the_refusal_is_kept() -> None:
         assert (canary.connections, canary.received) == (0, 0)
 
 
+async def test_of_chromiums_own_errands_nobody_is_told() -> None:
+    async with Site().served() as site, gate_for(site) as (gate, client):
+        await client.send(b"CONNECT content-autofill.googleapis.com:443 HTTP/1.1\r\n\r\n")
+        assert (await client.reply())[0] == 403
+        assert gate.refusals() == ()
+
+
 async def test_a_tunnel_leads_to_allowed_origins_only() -> None:
     async with Site({"/": "hello"}).served() as site, Site().served() as canary, gate_for(site) as (gate, client):
         await client.send(f"CONNECT {urlsplit(site.url).netloc} HTTP/1.1\r\n\r\n".encode())

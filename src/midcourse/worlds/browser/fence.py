@@ -61,6 +61,7 @@ class Fence:
     def begin(self, call: Call) -> tuple[Held, ...]:
         """What this act is to let go, instead of being carried out. Whatever else waits is dropped."""
         self.outbox.begin()
+        self.gate.refusals()  # of before
         own = self._own_of(call) if call.allowed else ()
         if call.skill != SEND:
             self.outbox.drop([held for held in self.outbox.waiting if held not in own])

@@ -29,6 +29,22 @@ FLAGS = (
 """Without these Chromium knows other ways out, or speaks for itself. Which of the two about WebRTC counts depends on the
 build; the other one is ignored without a word."""
 
+_ERRANDS = tuple(
+    f"CONNECT {host}:443"
+    for host in (
+        "android.clients.google.com",
+        "clients2.google.com",
+        "content-autofill.googleapis.com",
+        "edgedl.me.gvt1.com",
+        "mtalk.google.com",
+        "optimizationguide-pa.googleapis.com",
+        "redirector.gvt1.com",
+        "safebrowsing.googleapis.com",
+        "update.googleapis.com",
+    )
+)
+"""Chromium's own. No page asked for them, so nobody is told that they were refused."""
+
 CONNECTS_WITHIN = 10.0
 MOST_KEPT = 200
 """Refusals. A page can cause any number."""
@@ -128,6 +144,8 @@ class Gate:
         raise trouble
 
     def refuse(self, what: str, why: str) -> None:
+        if what.startswith(_ERRANDS):
+            return
         self._refusals.append(Refusal(what=what, why=why))
         if self._witness is not None:
             self._witness.refused(what)

@@ -1,0 +1,58 @@
+"""Chromium reads no URL differently from us: what it would go to is what was checked."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page
+
+from midcourse.worlds.browser.address import AddressRefused, parse
+from midcourse.worlds.browser.certificate import Certificate
+from tests.worlds.browser.fenced import chromium
+from tests.worlds.browser.hostile_urls import HOSTILE
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+HARMLESS = (
+    "https://shop.example",
+    "https://shop.example:443/a?b#c",
+    "HTTPS://Shop.Example:8443/A",
+    "  https://shop.example/a b  ",
+    "https:shop.example",
+    "https:\\\\shop.example\\a\\b?c\\d",
+    "https://sh\top.exam\nple/a",
+    "https://%73hop.example/%41",
+    "https://shop.example\\.attacker.example/",
+    "http://8.8.8.8",
+    "http://0x08080808",
+    "http://010.8.2056",
+    "http://[2606:2800:220:1:0:0:0:1]:8080/",
+    "http://[::FFFF:8.8.8.8]/",
+    "https://a_b.example/",
+    "https://shop.example?x=/../y#z?",
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def page() -> AsyncGenerator[Page]:
+    async with chromium(Certificate()) as browser:
+        yield await browser.new_page()
+
+
+async def test_whatever_we_read_chromium_reads_the_same_way(page: Page) -> None:
+    def ours(url: str) -> tuple[str, str] | None:
+        try:
+            address = parse(url)
+        except AddressRefused:
+            return None
+        return address.origin, address.url
+
+    read = {url: ours(url) for url in (*HARMLESS, *HOSTILE)}
+    script = "urls => urls.map(url => { try { return new URL(url).origin } catch { return null } })"
+    assert all(read[url] for url in HARMLESS)
+    kept = {url: both for url, both in read.items() if both is not None}
+    theirs = await page.evaluate(script, list(kept))
+    again = await page.evaluate(script, [url for _, url in kept.values()])
+    assert len(kept) > 150
+    assert dict(zip(kept, theirs, strict=True)) == {url: origin for url, (origin, _) in kept.items()}
+    assert again == theirs, "as we write it, nobody reads it differently either"
