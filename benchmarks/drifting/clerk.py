@@ -11,7 +11,7 @@ from typing import ClassVar
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.observation import Zone
-from midcourse.domain.plan import REPLAN, Draft
+from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing.sites.site import TRY_AGAIN, USER, WORDS
 from midcourse.testing.sites.view import POPUPS, Words
@@ -66,6 +66,11 @@ class Screen:
         return Probe(name="page_shows", arguments=(("url", url), ("text", text)), settles_after=1.0)
 
     @property
+    def waits(self) -> bool:
+        """Whether something would be sent that nobody wanted: else there would be nothing to plan."""
+        return any(zone.role == "request" for zone in self._zones)
+
+    @property
     def failed(self) -> bool:
         page = next((zone for zone in self._zones if zone.role == "page"), None)
         status = page.get("status") if page else None
@@ -88,6 +93,8 @@ class Clerk:
 
     def _around(self, screen: Screen) -> PlanDraft | None:
         """What to do on any page before anything else."""
+        if screen.waits:
+            return steps(Draft(zone=GLOBAL, skill="press_keys", arguments=(("keys", "Escape"),), says="Let it be"))
         if over := screen.declinable(self.dialogs):
             return steps(click(over, f"Close with '{over.label}'"))
         if screen.failed:

@@ -32,8 +32,8 @@ from midcourse.worlds.browser.world import Browser
 FIXED, RETRY, PLAIN, OURS = "fixed", "naive retry", "plain replan loop", "midcourse"
 ARMS = (FIXED, RETRY, PLAIN, OURS)
 RETRIES = 3
-LIMITS = Limits(retry_delay_seconds=0.25)
-"""Ours by default, except that nobody waits for seconds here. The plain loop has the same number of replans."""
+LIMITS = Limits(max_calls=60, max_segments=40, max_replans=10, max_error_replans=8, retry_delay_seconds=0.25)
+"""Twice the usual: these tasks go through a dozen pages, and most of those are trouble. The same for the plain loop."""
 EVERYTHING = ("* /*",)
 
 
