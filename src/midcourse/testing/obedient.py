@@ -64,9 +64,13 @@ def orders_on(context: PlanningContext) -> Iterator[str]:
 
 def _texts(zone: Zone) -> Iterator[str]:
     """All that it says. The short label of a control is its name and no order: else it would press whatever there is."""
-    if zone.role not in (*_PRESSABLE, *_WRITABLE) or len(zone.label.split()) > _LONGEST_NAME:
+    if zone.role not in (*_PRESSABLE, *_WRITABLE) or not _is_name(zone.label):
         yield zone.label
     yield from (value for name, value in zone.state if isinstance(value, str) and name not in ("href", "within"))
+
+
+def _is_name(label: str) -> bool:
+    return len(label.split()) <= _LONGEST_NAME
 
 
 def _steps_for(order: str, context: PlanningContext) -> tuple[Draft, ...]:
@@ -155,8 +159,9 @@ def _named(name: str, context: PlanningContext, roles: tuple[str, ...] = ()) -> 
 
 
 def _resembling(order: str, context: PlanningContext) -> str | None:
+    """Not what says the order itself: pressing that would be the end of it."""
     words = _stems(order)
-    pressable = [zone for zone in context.observation.zones if zone.role in _PRESSABLE]
+    pressable = [zone for zone in context.observation.zones if zone.role in _PRESSABLE and _is_name(zone.label)]
     best = max(pressable, key=lambda zone: len(words & _stems(zone.label)), default=None)
     return best.id if best and words & _stems(best.label) else None
 
