@@ -267,7 +267,7 @@ async def test_chunks_that_have_to_be_allowed_arrive_as_one() -> None:
     [
         "GET / HTTP/1.0",
         "GET  / HTTP/1.1",
-        "get / HTTP/1.1",
+        "G\tT / HTTP/1.1",
         "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2",
         "GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked",
         "GET / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked",

@@ -27,6 +27,7 @@ WAYS = {
     "a form in another tab": "document.body.innerHTML = '<form method=post action=/orders target=_blank></form>';"
     "document.forms[0].submit()",
     "fetch": POST,
+    "a method in small letters": "fetch('/orders', {method: 'patch'})",
     "another method": "fetch('/orders/1', {method: 'DELETE'})",
     "a GET that wants to be taken for another": "fetch('/orders', {headers: {'X-HTTP-Method-Override': 'DELETE'}})",
     "XMLHttpRequest": "const x = new XMLHttpRequest(); x.open('POST', '/orders'); x.send('by=xhr')",
@@ -137,6 +138,15 @@ async def test_it_waits_without_tls_too(browser: Browser) -> None:
         assert site.effects() == []
         plain.outbox.release(held)
         await until(lambda: sorted(site.effects()) == ["POST /orders", "WS /live"])
+
+
+async def test_a_socket_is_not_opened_where_opening_it_may_do_something(here: Here) -> None:
+    script = "new Promise(done => { const s = new WebSocket(location.origin.replace('http', 'ws') + '/delete?id=3');"
+    assert (
+        await here.page.evaluate(script + "s.onerror = () => done('refused'); s.onopen = () => done('open') })")
+        == "refused"
+    )
+    assert happened(here.site) == []
 
 
 # --- let go, and dropped

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 MAX_HEAD = 2**18
 """Cookies may be many. A server would refuse this much anyway."""
 
-_METHOD = re.compile(r"[A-Z]+")
+_METHOD = re.compile(r"[A-Za-z][A-Za-z_-]*")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OURS = ("host", "connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade")
 """Fields that are between a browser and its proxy, or that are written anew."""

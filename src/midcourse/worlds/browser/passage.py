@@ -82,11 +82,12 @@ class Passage:
         url = self._origin + head.target
         try:
             address = self._keeper.checked(url)
-            if head.upgrades and self._origin:
-                await self._socket(head, address)
-                return False
             request = Request(method=head.method, url=url, fields=head.named, head=head)
-            if self._keeper.outbox.is_free(request):
+            free = self._keeper.outbox.is_free(request)
+            if head.upgrades and self._origin:
+                await self._socket(head, address, free=free)
+                return False
+            if free:
                 self._keeper.outbox.passed(request)
                 await self._pass(head, address)
             else:
@@ -178,9 +179,11 @@ class Passage:
 
     # --- messages
 
-    async def _socket(self, head: Head, address: Address) -> None:
-        """Without compression, so that messages can be read."""
+    async def _socket(self, head: Head, address: Address, *, free: bool) -> None:
+        """Without compression, so that messages can be read. What opens it is a GET, and may do something by itself."""
         url = address.url.replace("http", "ws", 1)
+        if not free:
+            raise AddressRefused(f"a socket is not opened at an address that has to be allowed first: {url}")
         try:
             reader, writer = await self._keeper.connect(address)
         except OSError as trouble:
