@@ -76,7 +76,7 @@ class Row:
 
 
 class Blank:
-    def answer(self, _request: Request) -> Response:
+    def answer(self, request: Request) -> Response:
         return Response(body="<!doctype html><title>Blank</title>")
 
 

@@ -5,7 +5,7 @@ globalThis.midcourse ??= {};
   const ADVERT_WORDS = /(^|[\s_-])(ads?|adsbygoogle|advert\w*|sponsored|google_ads\w*)($|[\s_-])/i;
   const CORNERS = [[0.5, 0.5], [0.2, 0.2], [0.8, 0.2], [0.2, 0.8], [0.8, 0.8]];
   const DRAWN = { visibilityProperty: true };
-  const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
+  const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
 
   // --- ids: of elements for as long as they are there, of frames as they are given
 
@@ -108,28 +108,38 @@ globalThis.midcourse ??= {};
 
   // --- the walk. What is known about an element is passed on to everything inside it, which adds what is its own:
   // within: the group it belongs to; told: its text has been told; inline: its text is part of a block that has; named: it is
-  // part of a control; pointed: the mouse shows a hand there already; advert; inert; shadowed: it is in a shadow root;
-  // and of the element alone: tag; has: the names of its attributes; aria: some of them tell role, name or state; drawn.
+  // part of a control; pointed: the mouse shows a hand there already; advert; inert; off: its fieldset is disabled; shadowed:
+  // it is in a shadow root. And of the element alone: tag; has: the names of its attributes; aria: some of them tell role, name
+  // or state; drawn: it is not made invisible; plain: there is nothing but text in it.
 
-  const NOTHING = { within: '', told: false, inline: false, named: false, pointed: false, advert: false, inert: false, shadowed: false, tag: '', has: [], aria: false, drawn: true };
+  const NOTHING = { within: '', told: false, inline: false, named: false, pointed: false, advert: false, inert: false, off: false, shadowed: false, tag: '', has: [], aria: false, drawn: true, plain: false };
   const LEAVES = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'IMG']);
   let zones = {};
   let modal = null;
   let overlaid = false;
   let focused = null;
 
+  const isEmpty = (state) => {
+    for (const _ in state) return false;
+    return true;
+  };
+
+  // In columns and with as few quotation marks as can be: on its way to Python each of them is escaped and read again, twice.
+  // Labels have no line ends in them, roles no spaces; the number of what is not in view is negative.
+  const written = () =>
+    JSON.stringify({ title: document.title, next, print: midcourse.printed(), ...zones, role: zones.role.join(' '), label: zones.label.join('\n') });
+
   const emit = (element, role, label, around, state) => {
     const { x, y, width, height } = boxOf(element);
     if ((width === 0 && height === 0) || !isOnPage(element, x, y, width, height)) return;
     if (overlaid && isCovered(element, x, y, width, height)) state.covered = true;
     if (around.within && around.within !== label) state.within = around.within;
-    if (!isInView(x, y, width, height)) state.seen = false;
     if (!around.advert) midcourse.print(role, label, state, midcourse.isRestless(element));
-    zones.number.push(numberOf(element));
+    zones.number.push(isInView(x, y, width, height) ? numberOf(element) : -numberOf(element));
     zones.role.push(role);
     zones.label.push(label);
-    zones.box.push([Math.round(x), Math.round(y), Math.round(width), Math.round(height)]);
-    zones.state.push(state);
+    zones.box.push(Math.round(x), Math.round(y), Math.round(width), Math.round(height));
+    zones.state.push(isEmpty(state) ? 0 : state);
   };
 
 
@@ -158,8 +168,9 @@ globalThis.midcourse ??= {};
   };
 
   const visitActedOn = (element, role, it) => {
+    it.plain = LEAVES.has(it.tag) || isPlain(element, it.tag);
     if (it.drawn) emit(element, role, nameOf(element, role, it), it, statesOf(element, role, it, element === focused));
-    if (!LEAVES.has(it.tag)) visitChildren(element, { ...it, told: true, named: it.named || role !== 'clickable' });
+    if (!it.plain) visitChildren(element, { ...it, told: true, named: it.named || role !== 'clickable' });
   };
 
   const visitFolded = (element, around) => {
@@ -173,10 +184,15 @@ globalThis.midcourse ??= {};
     visitChildren(element, { ...around, told: true });
   };
 
+  // An inline part of a text need not be told again.
+  const tell = (element, label, it) => {
+    if (label && it.drawn && !(it.inline && INLINE.has(it.tag))) emit(element, 'text', label, it, {});
+  };
+
   const visitText = (element, it) => {
-    const isPart = it.inline && INLINE.has(it.tag);
-    const label = isPart ? '' : ownText(element, LONG, it.tag);
-    if (label && it.drawn) emit(element, 'text', label, it, {});
+    if (isPlain(element, it.tag)) return tell(element, tidy(element.textContent, LONG), it);
+    if (!hasOwnText(element, it.tag)) return visitChildren(element, it);
+    tell(element, ownText(element, LONG), it);
     visitChildren(element, { ...it, inline: true });
   };
 
@@ -196,6 +212,7 @@ globalThis.midcourse ??= {};
       it.aria = has.some((name) => name === 'role' || name.startsWith('aria-'));
       if (isAdvert(element, has)) it.advert = true;
       if (has.includes('inert')) it.inert = true;
+      if (tag === 'FIELDSET' && has.includes('disabled')) it.off = true;
       if (element === modal) it.inert = false;
     }
     it.within = groupName(element, it) || around.within;
@@ -232,7 +249,7 @@ globalThis.midcourse ??= {};
     if (role === 'dialog') visitDialog(element, it);
     else if (it.tag === 'DETAILS' && !element.open) visitFolded(element, it);
     else if (!it.told && READ.has(role)) visitRead(element, role, it);
-    else if (!it.told && hasOwnText(element, it.tag)) visitText(element, it);
+    else if (!it.told) visitText(element, it);
     else visitChildren(element, it);
   };
 
@@ -251,12 +268,12 @@ globalThis.midcourse ??= {};
     midcourse.learnWhoListens();
     midcourse.beginStates();
     midcourse.beginPrint();
-    zones = { number: [], role: [], label: [], box: [], state: [], frame: [] }; // columns are parsed faster than rows
+    zones = { number: [], role: [], label: [], box: [], state: [], frame: [] };
     view = { width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
     modal = Array.from(document.querySelectorAll('dialog:modal')).at(-1) ?? null;
     overlaid = isOverlaid();
     focused = focusedNow();
     if (document.body) visit(document.body, { ...NOTHING, inert: modal !== null });
-    return JSON.stringify({ title: document.title, next, print: midcourse.printed(), zones });
+    return written();
   };
 })();

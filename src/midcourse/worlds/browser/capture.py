@@ -14,6 +14,8 @@ from midcourse.worlds.browser.frames import Frames, Gone
 from midcourse.worlds.browser.tabs import Arrived, Interrupted, Tab, Tabs
 from midcourse.worlds.browser.uncollected import uncollected
 
+_UNSEEN = (("seen", False),)
+
 
 class Capture:
     """Looks at the tabs of a session. Ids are never given twice, so what was planned for one page hits no other."""
@@ -52,8 +54,8 @@ class Capture:
         self._next[name] = answer["next"]
         seen = _Seen(title=answer["title"], zones=[], print=[answer["print"]])
         with uncollected():
-            zones, done = _zones(name, answer["zones"], at), 0
-        for before, *inner in answer["zones"]["frame"]:
+            zones, done = _zones(name, answer, at), 0
+        for before, *inner in answer["frame"]:
             seen.zones.extend(zones[done:before])
             done = before
             await self._inner(frames, inner, at, seen)
@@ -92,18 +94,23 @@ class _Seen:
     """What each document came to for the fingerprint, but for adverts."""
 
 
-def _zones(name: str, columns: dict[str, Any], at: _Place) -> list[Zone]:
+def _zones(name: str, answer: dict[str, Any], at: _Place) -> list[Zone]:
+    """Out of the columns that capture.js answers with."""
+    if not answer["number"]:
+        return []
+    sides = iter(answer["box"])
+    columns = answer["number"], answer["role"].split(" "), answer["label"].split("\n"), answer["state"]
+    rows = zip(*columns, zip(sides, sides, sides, sides, strict=True), strict=True)
     left, top, around = at.left, at.top, tuple(at.state.items())
-    rows = zip(columns["number"], columns["role"], columns["label"], columns["box"], columns["state"], strict=True)
     return [
         _zone(
-            id=f"{name}e{number}",
+            id=f"{name}e{abs(number)}",
             role=role,
             label=label,
             bounds=(left + x, top + y, width, height),
-            state=(*state.items(), *around),
+            state=(*(state.items() if state else ()), *(_UNSEEN if number < 0 else ()), *around),
         )
-        for number, role, label, (x, y, width, height), state in rows
+        for number, role, label, state, (x, y, width, height) in rows
     ]
 
 

@@ -16,7 +16,7 @@ globalThis.midcourse ??= {};
     'gi',
   );
   const MAYBE = /\d[:./-]\d|\d\s+[a-z]|[a-z.]\s+\d|just now/i;
-  const PASSING = new Set(['seen', 'focused', 'within']); // the page has not become another one by them
+  const PASSING = new Set(['focused', 'within']); // the page has not become another one by them
   let lines = '';
 
   const timeless = (text) => (MAYBE.test(text) ? text.replace(TIMES, '#') : text);

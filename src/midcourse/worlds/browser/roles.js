@@ -20,14 +20,14 @@ globalThis.midcourse ??= {};
 
   const byTag = (element, it) => {
     switch (it.tag) {
-      case 'A': case 'AREA': return element.hasAttribute('href') ? 'link' : '';
+      case 'A': case 'AREA': return it.has.includes('href') ? 'link' : '';
       case 'BUTTON': case 'SUMMARY': return 'button';
-      case 'INPUT': return INPUTS[element.type] ?? 'textbox';
+      case 'INPUT': return (it.has.includes('type') ? INPUTS[element.type] : undefined) ?? 'textbox';
       case 'TEXTAREA': return 'textbox';
-      case 'SELECT': return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
+      case 'SELECT': return it.has.includes('multiple') || (it.has.includes('size') && element.size > 1) ? 'listbox' : 'combobox';
       case 'H1': case 'H2': case 'H3': case 'H4': case 'H5': case 'H6': return 'heading';
       case 'TD': case 'TH': return element.querySelector(NO_CELL) ? '' : 'cell';
-      case 'IMG': return element.alt ? 'img' : '';
+      case 'IMG': return it.has.includes('alt') && element.alt ? 'img' : '';
       case 'OUTPUT': return 'status';
       case 'DIALOG': return 'dialog';
       default: return it.has.includes('contenteditable') && element.isContentEditable ? 'textbox' : '';

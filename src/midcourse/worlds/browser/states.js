@@ -19,7 +19,6 @@ globalThis.midcourse ??= {};
 
   const valueOf = (element, role, it, type) => {
     switch (it.tag) {
-      case 'SELECT': return element.multiple ? Array.from(element.selectedOptions, (option) => tidy(option.label)).join(' | ') : tidy(element.options[element.selectedIndex]?.label ?? '');
       case 'TEXTAREA': return element.value;
       case 'INPUT':
         if (type === 'password') return '•'.repeat(element.value.length);
@@ -31,12 +30,22 @@ globalThis.midcourse ??= {};
     }
   };
 
-  const optionsOf = (element, it) => {
-    const options = it.tag === 'SELECT' ? element.options : it.has.includes('list') ? element.list?.options : null;
-    if (!options) return '';
+  const namesOf = (options) => {
     const names = [];
-    for (let i = 0; i < options.length && i < MOST_OPTIONS; i += 1) names.push(tidy(options[i].label || options[i].value));
-    return names.join(' | ');
+    const many = Math.min(options.length, MOST_OPTIONS);
+    for (let i = 0; i < many; i += 1) {
+      const option = options[i];
+      names.push(tidy(option.label || option.value));
+    }
+    return names;
+  };
+
+  const selectStates = (element, role, state) => {
+    const names = namesOf(element.options);
+    const one = role === 'listbox' ? -1 : element.selectedIndex;
+    const value = role === 'listbox' || one >= names.length ? namesOf(element.selectedOptions).join(' | ') : names[one];
+    if (value) state.value = value;
+    state.options = names.join(' | ');
   };
 
   // --- what is wrong with a field
@@ -72,15 +81,15 @@ globalThis.midcourse ??= {};
 
   const fieldStates = (element, role, it, state) => {
     const type = it.tag === 'INPUT' && it.has.includes('type') ? element.type : '';
-    const value = valueOf(element, role, it, type);
+    const value = it.tag === 'SELECT' ? '' : valueOf(element, role, it, type);
+    if (it.tag === 'SELECT') selectStates(element, role, state);
+    else if (it.has.includes('list')) state.options = namesOf(element.list?.options ?? []).join(' | ');
     if (value) state.value = value.length > LONG ? `${value.slice(0, LONG - 1)}…` : value;
     if (it.tag === 'TEXTAREA' || (it.aria && isTrue(element, 'aria-multiline'))) state.multiline = true;
     if (it.has.includes('placeholder')) state.placeholder = tidy(element.placeholder ?? '');
     if (TELLING_TYPES.has(type)) state.type = type;
     if (it.has.includes('required') || (it.aria && isTrue(element, 'aria-required'))) state.required = true;
     if (it.has.includes('readonly') || (it.aria && isTrue(element, 'aria-readonly'))) state.readonly = true;
-    const options = optionsOf(element, it);
-    if (options) state.options = options;
     const invalid = isInvalid(element, it);
     const error = errorOf(element, invalid, it);
     if (invalid || error) state.invalid = true;
@@ -109,7 +118,7 @@ globalThis.midcourse ??= {};
     asked = midcourse.changes();
   };
 
-  // `it` is what capture.js knows about it: tag, has (the names of its attributes), aria, inert, shadowed.
+  // `it` is what capture.js knows about it: tag, has (the names of its attributes), aria, inert, off, shadowed.
   midcourse.statesOf = (element, role, it, focused) => {
     const state = {};
     const isControl = CONTROLS.has(it.tag);
@@ -118,7 +127,7 @@ globalThis.midcourse ??= {};
     if (checked !== undefined) state.checked = checked;
     if (it.aria) ariaStates(element, state);
     if (it.tag === 'SUMMARY') state.expanded = element.parentElement?.open === true;
-    if (it.inert || (isControl && element.matches(':disabled'))) state.disabled = true;
+    if (it.inert || (isControl && (it.off || it.has.includes('disabled')))) state.disabled = true;
     if (focused) state.focused = true;
     if (role === 'link') state.href = hrefOf(element, it);
     return state;

@@ -47,22 +47,21 @@ globalThis.midcourse ??= {};
     });
   };
 
-  const textOf = (element, most = SHORT, tag = element.tagName) => {
-    if (isPlain(element, tag)) return element.textContent;
+  const textOf = (element, most = SHORT, plain = isPlain(element, element.tagName)) => {
+    if (plain) return element.textContent;
     const said = { text: '' };
     gather(element, said, RAW * most);
     return said.text;
   };
 
   const hasOwnText = (element, tag) => {
-    let found = false;
-    eachChild(element, (node) => (found = node.nodeType === TEXT_NODE && node.data.trim() !== ''), tag);
-    return found;
+    if (tag === 'SLOT') return false;
+    for (let node = (shadowOf(element, tag) ?? element).firstChild; node; node = node.nextSibling) if (node.nodeType === TEXT_NODE && node.data.trim()) return true;
+    return false;
   };
 
   // What an element with text of its own says, without the blocks inside it.
-  const ownText = (element, most, tag) => {
-    if (isPlain(element, tag)) return tidy(element.textContent, most);
+  const ownText = (element, most) => {
     const said = { text: '' };
     eachChild(element, (node) => {
       if (node.nodeType === TEXT_NODE) said.text += node.data;
@@ -103,15 +102,15 @@ globalThis.midcourse ??= {};
 
   const drawnTitle = (element) => (element instanceof SVGElement ? element.querySelector(':scope > title')?.textContent : '');
 
-  // `it` is what capture.js knows about it: tag, aria.
+  // `it` is what capture.js knows about it: tag, aria, plain.
   const nameOf = (element, role, it) => {
     const said = (it.aria && (referred(element, 'aria-labelledby') || element.getAttribute('aria-label'))) || labelled(element, it.tag);
     if (said.trim()) return tidy(said);
     if (it.tag === 'INPUT' && role === 'button') return tidy(element.value || element.alt || element.title || (element.type === 'reset' ? 'Reset' : 'Submit'));
-    const own = FIELDS.has(role) ? '' : textOf(element, SHORT, it.tag) || element.getAttribute('alt') || drawnTitle(element) || '';
+    const own = FIELDS.has(role) ? '' : textOf(element, SHORT, it.plain) || element.getAttribute('alt') || drawnTitle(element) || '';
     if (own.trim()) return tidy(own);
     return tidy(element.title || element.placeholder || element.getAttribute('aria-placeholder') || pictured(element) || element.name || '');
   };
 
-  Object.assign(midcourse, { UNSEEN, INLINE, FIELDS, tidy, shadowOf, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf });
+  Object.assign(midcourse, { UNSEEN, INLINE, FIELDS, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf });
 })();
