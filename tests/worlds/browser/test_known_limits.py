@@ -1,0 +1,47 @@
+"""What a page of an allowed origin can still do, as docs/browser-safety.md says. A test that fails here is good news for its table."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from tests.pages import Pages
+from tests.worlds.browser.visitor import Visitor, ok, visiting
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
+    known = {"private": True, "secrets": ["pin"], "safe": ["POST /autosave"]}
+    async with visiting(pages, origins={pages.url: known}) as hand:
+        yield hand
+
+
+async def test_what_is_typed_can_be_sent_to_its_own_origin_by_get(visitor: Visitor):
+    await visitor.visit("<label>Note <input oninput='new Image().src = `/seen?${this.value}`'></label>")
+    ok(await visitor.on("Note", "type", text="private"))
+    assert "GET /seen?private" in visitor.pages.hits
+
+
+async def test_a_get_that_nobody_declared_unsafe_does_what_it_does(visitor: Visitor):
+    await visitor.visit("<a href='/delete?id=7'>Details</a>")
+    ok(await visitor.on("Details", "click"))
+    assert "GET /delete?id=7" in visitor.pages.hits
+
+
+async def test_a_secret_can_be_typed_into_any_field_of_its_origin(visitor: Visitor):
+    await visitor.visit("<label>Comment <input oninput='new Image().src = `/told?${this.value}`'></label>")
+    call = visitor.call("type", await visitor.zone("Comment"), text="2580")
+    ok(await visitor.world.act(replace(call, secrets=(("text", "pin"),))))
+    assert "GET /told?2580" in visitor.pages.hits
+
+
+async def test_what_is_declared_safe_carries_whatever_the_page_puts_in_it(visitor: Visitor):
+    await visitor.visit(
+        "<label>Note <input></label><script>addEventListener('input', event =>"
+        " fetch('/autosave', {method: 'POST', body: event.target.value}))</script>"
+    )
+    ok(await visitor.on("Note", "type", text="private"))
+    assert visitor.pages.bodies["/autosave"].startswith(b"p")
