@@ -39,6 +39,23 @@ def test_zones_in_the_terminal_as_json_and_over_the_page(tmp_path: Path, capsys:
     assert size_of((tmp_path / "whole.png").read_bytes())[1] > 2000
 
 
+@pytest.mark.slow
+def test_what_the_page_wants_from_elsewhere_is_told_unless_it_is_allowed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    with serving() as pages, serving() as elsewhere:
+        style = elsewhere.show("/style.css", "<html>p { color: red }", content_type="text/css")
+        address = pages.show("/", f"<link rel=stylesheet href='{style}'><p>Shop</p>")
+        words = ["look", address, "--json", "--png", str(tmp_path / "look.png")]
+        assert main(words) == 0
+        assert json.loads(capsys.readouterr().out)["turned_away"] == [f"GET {style}"]
+        assert elsewhere.hits == []
+        (tmp_path / "origins.toml").write_text(f'["{elsewhere.url}"]\nprivate = true\n')
+        assert main([*words, "--origins", str(tmp_path / "origins.toml")]) == 0
+        assert json.loads(capsys.readouterr().out)["turned_away"] == []
+        assert elsewhere.hits == ["GET /style.css"]
+
+
 def test_what_a_page_says_cannot_forge_the_terminal():
     zone = Zone(id="e1", role="text", label="\x1b[2J\u202eevil", state=(("value", "a\nb"),))
     seen = Observation(id="", surface=Surface(title="", address="http://x/\x1b]0;"), zones=(zone,), fingerprint="x")

@@ -3,6 +3,7 @@
 import asyncio
 import json as json_format
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,27 +26,32 @@ _LONGEST_STATE = 60
 class Sight:
     seen: Observation
     picture: bytes
+    turned_away: tuple[str, ...]
+    """What the page wanted from elsewhere and did not get."""
     milliseconds: float
     """What one look took."""
 
 
-def look(url: str, *, png: str, whole: bool, json: bool) -> None:
-    sight = asyncio.run(_look(url, whole=whole))
+def look(url: str, *, png: str, whole: bool, origins: str, json: bool) -> None:
+    sight = asyncio.run(_look(url, {"origins": origins} if origins else {}, whole=whole))
     Path(png).write_bytes(sight.picture)
     if json:
         seen = json_format.loads(encode(sight.seen))
-        print_object({**seen, "png": png, "milliseconds": sight.milliseconds})
+        found = {"png": png, "turned_away": list(sight.turned_away), "milliseconds": sight.milliseconds}
+        print_object({**seen, **found})
         return
     where = terminal()
     for line in lines(sight.seen, where.marks):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     zones = several(len(sight.seen.zones), "zone")
     where.console.print(Text(f"\n{zones} in {sight.milliseconds:.0f} ms, drawn in {png}", "dim"), soft_wrap=True)
+    for one in sight.turned_away:
+        where.console.print(Text(f"not let through: {where.marks.fit(one, 100)}", "yellow"), soft_wrap=True)
 
 
-async def _look(url: str, *, whole: bool) -> Sight:
+async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Sight:
     """The second look is timed: in the first one frames are met."""
-    browser = browser_at(url, {})
+    browser = browser_at(url, options)
     await browser.open()
     try:
         await browser.observe()
@@ -54,10 +60,10 @@ async def _look(url: str, *, whole: bool) -> Sight:
         took = time.perf_counter() - begun
         if isinstance(seen, Unseen):
             raise ConnectionError(f"the page cannot be seen: {seen.detail}")
-        picture = await browser.picture(seen, whole=whole)
+        picture, turned_away = await browser.picture(seen, whole=whole), browser.turned_away()
     finally:
         await browser.close()
-    return Sight(seen=seen, picture=picture, milliseconds=round(1000 * took, 1))
+    return Sight(seen=seen, picture=picture, turned_away=turned_away, milliseconds=round(1000 * took, 1))
 
 
 def lines(seen: Observation, marks: Marks) -> list[Text]:

@@ -31,6 +31,7 @@ from midcourse.cli.options import (
     Journal,
     Json,
     LookJson,
+    OriginsFile,
     Png,
     Quiet,
     Results,
@@ -250,14 +251,17 @@ def examples_command(name: ExampleName = "", json: Json = False) -> None:
         ("midcourse look https://example.org --json | jq '.zones[].label'", "for programs"),
     ),
 )
-def look_command(url: Url, png: Png = "look.png", whole: Whole = False, json: LookJson = False) -> None:
+def look_command(
+    url: Url, png: Png = "look.png", whole: Whole = False, origins: OriginsFile = "", json: LookJson = False
+) -> None:
     """See a web page as a planner sees it: every zone with its id, role, name and state.
 
-    Nothing is clicked, typed or sent.
+    Nothing is clicked, typed or sent. What the page wants from other origins
+    is not let through, unless a policy file allows them.
     """
     from midcourse.cli.look import look
 
-    look(url, png=png, whole=whole, json=json)
+    look(url, png=png, whole=whole, origins=origins, json=json)
 
 
 @app.command(

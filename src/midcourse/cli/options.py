@@ -154,6 +154,9 @@ OnceJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on
 Url = Annotated[str, typer.Argument(metavar="URL", help="The page to look at.", show_default=False)]
 Png = Annotated[str, typer.Option("--png", metavar="FILE", help="Where the picture goes.")]
 Whole = Annotated[bool, typer.Option("--whole", help="The whole page, not only what is in view.")]
+OriginsFile = Annotated[
+    str, typer.Option("--origins", metavar="FILE", help="Whom the page may speak to besides its own origin.")
+]
 LookJson = Annotated[bool, typer.Option("--json", help="Print what is seen as one JSON object, and nothing else.")]
 
 

@@ -112,6 +112,10 @@ class Browser(Skills):
         """For people: a PNG of the page, in view or whole, with the zones of this look drawn over it."""
         return await drawn(self._tab, seen.zones, whole=whole)
 
+    def turned_away(self) -> tuple[str, ...]:
+        """For people: what the fence did not let through since this was last asked."""
+        return tuple(dict.fromkeys(refusal.what for refusal in self._running.fence.gate.refusals()))
+
     async def _attempt(self, call: Call) -> Outcome:
         if self._session is None:
             return failed("world_lost", "the browser is not open")
