@@ -39,6 +39,8 @@ class Screen:
         self._zones = context.observation.zones
         self._words = words
         self._finished = {step.says for step in context.completed}
+        self.objected = any(attempt.reason == "rejected" and "422" in attempt.detail for attempt in context.attempts)
+        """Whether what was sent has been rejected for what was in it."""
         self.title = self._surface.title
         self.dialog = next((zone.label for zone in reversed(self._zones) if zone.role == "dialog"), "")
         """The one on top."""
@@ -64,6 +66,11 @@ class Screen:
         """Whether a page of the application shows this: by its path, or the very page that this is."""
         url = self._surface.origin + path if path else self._surface.address
         return Probe(name="page_shows", arguments=(("url", url), ("text", text)), settles_after=1.0)
+
+    @property
+    def empty(self) -> bool:
+        """Whether the page is not there yet."""
+        return all(zone.role == "page" for zone in self._zones)
 
     @property
     def waits(self) -> bool:
@@ -95,6 +102,8 @@ class Clerk:
         """What to do on any page before anything else."""
         if screen.waits:
             return steps(Draft(zone=GLOBAL, skill="press_keys", arguments=(("keys", "Escape"),), says="Let it be"))
+        if screen.empty:
+            return steps(Draft(zone="page", skill="scroll", says="See whether anything is there"))
         if over := screen.declinable(self.dialogs):
             return steps(click(over, f"Close with '{over.label}'"))
         if screen.failed:
@@ -160,7 +169,7 @@ def filled(screen: Screen, usual: str, value: Value) -> list[Draft]:
         wrong = box is not None and box.get("checked") is not value
         return [_set(box, "check" if value else "uncheck", says)] if box and wrong else []
     if field := screen.zone("textbox", usual):
-        text = _written(value, field)
+        text = _written(value, objected=screen.objected or bool(field.get("error")))
         return [] if field.get("value") == text else [_set(field, "type", says, ("text", text))]
     text = value.usual if isinstance(value, Either) else value
     if choice := screen.zone("combobox", usual):
@@ -169,10 +178,10 @@ def filled(screen: Screen, usual: str, value: Value) -> list[Draft]:
     return [_set(radio, "check", says)] if radio and not radio.get("checked") else []
 
 
-def _written(value: str | Either, field: Zone) -> str:
+def _written(value: str | Either, *, objected: bool) -> str:
     if isinstance(value, str):
         return value
-    return value.other if field.get("error") else value.usual
+    return value.other if objected else value.usual
 
 
 def _set(zone: Zone, skill: str, says: str, *arguments: tuple[str, Argument]) -> Draft:
