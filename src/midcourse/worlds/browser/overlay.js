@@ -14,16 +14,30 @@ globalThis.midcourse ??= {};
 
   const colourOf = (role) => (READ.has(role) ? '#64748b' : role === 'clickable' ? '#c2410c' : role === 'link' ? '#1d4ed8' : '#be123c');
 
-  const boxFor = ([id, role, x, y, width, height]) => {
+  const placed = [];
+  const isFree = (one) => !placed.some((other) => one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height);
+
+  // Above its box if there is room, else below or beside it: a tag that another one lies over tells nothing.
+  const placeFor = (id, isRead, [x, y, width, height]) => {
+    const size = { width: 7 * id.length + 6, height: 13 };
+    const left = isRead && width > size.width ? x + width - size.width : x - 3;
+    const places = [[left, y - 10], [left, y + height - 6], [x + width, y], [x - size.width, y], [left, y - 20], [left, y + height + 7]];
+    const [first] = places;
+    const [tagX, tagY] = places.find(([tagX, tagY]) => tagX >= 0 && tagY >= 0 && isFree({ x: tagX, y: tagY, ...size })) ?? first;
+    const place = { x: Math.max(0, tagX), y: Math.max(0, tagY), ...size };
+    placed.push(place);
+    return place;
+  };
+
+  const boxFor = ([id, role, ...sides]) => {
+    const [x, y, width, height] = sides;
     const box = document.createElement('div');
-    box.className = READ.has(role) ? 'read' : '';
-    box.style = `--colour: ${colourOf(role)}; left: ${x + scrollX}px; top: ${y + scrollY}px; width: ${width}px; height: ${height}px`;
     const tag = document.createElement('span');
-    tag.className = box.className;
+    box.className = tag.className = READ.has(role) ? 'read' : '';
+    box.style = `--colour: ${colourOf(role)}; left: ${x + scrollX}px; top: ${y + scrollY}px; width: ${width}px; height: ${height}px`;
+    const place = placeFor(id, READ.has(role), sides);
+    tag.style = `--colour: ${colourOf(role)}; left: ${place.x + scrollX}px; top: ${place.y + scrollY}px`;
     tag.textContent = id;
-    tag.style = box.className
-      ? `--colour: ${colourOf(role)}; left: ${x + width + scrollX}px; top: ${y + scrollY}px; transform: translate(${width < 40 ? '0' : '-100%'}, -50%)`
-      : `--colour: ${colourOf(role)}; left: ${x + scrollX}px; top: ${y + scrollY}px; transform: translate(-3px, ${y < 9 ? '0' : '-55%'})`;
     return [box, tag];
   };
 
@@ -40,6 +54,7 @@ globalThis.midcourse ??= {};
   };
 
   midcourse.wipe = () => {
+    placed.length = 0;
     host?.remove();
     host = null;
   };
