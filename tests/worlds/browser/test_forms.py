@@ -56,7 +56,7 @@ def site() -> Site:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def hand(site: Site) -> AsyncGenerator[Hand]:
     async with site.served():
-        browser = Browser(f"{site.url}/", quiet_seconds=0.03)
+        browser = Browser(f"{site.url}/", origins={site.url: {"safe": ["POST /draft"]}}, quiet_seconds=0.03)
         await browser.open()
         yield Hand(browser)
         await browser.close()
@@ -135,6 +135,19 @@ async def test_a_form_that_its_page_does_not_let_go_is_known_to_have_sent_nothin
     outcome = await hand.world.act(replace(call, allowed=True))
     assert (outcome.status, outcome.reason, outcome.evidence) == ("no_effect", "not_sent", "rule")
     assert site.effects() == []
+
+
+@pytest.mark.parametrize("how", ["fetch('/sent?item=1')", "fetch('/draft', {method: 'POST'})"])
+async def test_what_left_without_having_to_be_allowed_may_have_done_something(hand: Hand, site: Site, how: str) -> None:
+    """So it is not said that nothing left: whether it happened is for others to find out."""
+    await show(
+        hand, site, f'<form onsubmit="event.preventDefault(); {how}"><input name=item><button>Go</button></form>'
+    )
+    call = hand.call("submit", await hand.zone("Go"))
+    assert await hand.world.commit_set(call) is not None
+    outcome = await hand.world.act(replace(call, allowed=True))
+    assert (outcome.status, outcome.evidence) == ("ok", "")
+    assert len(site.asked) == 1
 
 
 CHANGES = {

@@ -97,7 +97,7 @@ class Fence:
         if self.outbox.waiting and call.skill != SEND:
             self._turned, self._own = _key(call), self.outbox.waiting
             return Outcome(status="no_effect", reason="would_send", detail=_would_send(self._own))
-        if sends:
+        if sends and not self.outbox.left:
             detail = outcome.detail or "nothing left the browser"
             return replace(
                 outcome, status="no_effect", reason=outcome.reason or "not_sent", detail=detail, evidence="rule"

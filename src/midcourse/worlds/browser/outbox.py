@@ -22,6 +22,7 @@ from midcourse.worlds.browser.witness import WITNESS
 MOST_WAITING = 5
 """To one origin. Chromium has six connections to each; if all waited, the page could not even be read any more."""
 MOST_PARKED = 20
+_FURNISHINGS = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
 _SHOWN = 20
 """Values of a request that are on the screen."""
 
@@ -65,6 +66,8 @@ class Outbox:
         self._claimable: list[Request] = []
         self.sent: list[Sent] = []
         """Since `begin`."""
+        self.left = 0
+        """How many others left since then that may have done something: none of a picture, a style or a script."""
         self.attended = False
         """Whether a person is at the browser: then what it does is theirs, and nothing is held."""
 
@@ -79,6 +82,7 @@ class Outbox:
 
     def passed(self, request: Request) -> None:
         """It was free to leave, and does."""
+        self.left += request.fields.get("sec-fetch-dest", "") not in _FURNISHINGS
         if self._witness is not None:
             self._witness.passed(request)
 
@@ -156,6 +160,7 @@ class Outbox:
     def begin(self) -> None:
         """A new act: what was sent before is no longer of interest, and what was let go and not claimed stays here."""
         self.sent.clear()
+        self.left = 0
         self._followed.clear()
         self._claimable.clear()
 
