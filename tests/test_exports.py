@@ -47,4 +47,15 @@ def test_importing_midcourse_imports_nothing_else_of_it():
 def test_the_core_imports_no_adapter():
     loaded = loaded_by("import midcourse.drive, midcourse.perform, midcourse.runtimes.local")
     layers = {module.split(".")[1] for module in loaded if "." in module}
-    assert layers == {"codec", "director", "domain", "drive", "errors", "perform", "policy", "ports", "runtimes"}
+    assert layers == {
+        "codec",
+        "director",
+        "domain",
+        "drive",
+        "errors",
+        "perform",
+        "policy",
+        "ports",
+        "redact",
+        "runtimes",
+    }

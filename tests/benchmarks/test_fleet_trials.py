@@ -1,9 +1,14 @@
-"""The trials of a fleet at the size of CI's slot of two minutes. The nightly sizes are in the justfile."""
+"""The trials of a fleet at a small size, for who asks for them: MIDCOURSE_TRIALS=1. The nightly sizes are in the justfile.
+
+They are not in CI yet: nobody has seen them fit into its slot of two minutes on a busy machine.
+"""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import pytest
@@ -11,7 +16,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SIZES = {"kill": 6, "points": 8, "freeze": 3, "temporal": 3, "budget": 4, "big": 10, "waiting": 300}
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.environ.get("MIDCOURSE_TRIALS") != "1", reason="set MIDCOURSE_TRIALS=1 to carry them out"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -19,16 +27,15 @@ def told() -> dict[str, dict[str, Any]]:
     """All of them share one set of servers."""
     trials = ",".join(f"{name}:{runs}" for name, runs in SIZES.items())
     words = ["--trial", trials, "--first-seed", "7", "--heartbeat", "2", "--json"]
-    done = subprocess.run(
-        [sys.executable, "benchmarks/chaos.py", *words],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=280,
-    )
-    found = {one["trial"]: one for one in map(json.loads, done.stdout.splitlines())}
-    assert done.returncode == 0, f"{found}\n{done.stderr[-20_000:]}"
+    command = [sys.executable, "benchmarks/chaos.py", *words]
+    with subprocess.Popen(command, cwd=ROOT, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as process:
+        try:
+            said, complained = process.communicate(timeout=240)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # so that it stops its servers
+            said, complained = process.communicate()
+    found = {one["trial"]: one for one in map(json.loads, said.splitlines())}
+    assert process.returncode == 0, f"{found}\n{complained[-20_000:]}"
     return found
 
 
