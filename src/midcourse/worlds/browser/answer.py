@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urljoin
 
-MOST_KEPT = 2**20
+MOST_KEPT = 2**18
 
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)")
 

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from midcourse.worlds.browser.address import Address, AddressRefused, parse
+from midcourse.worlds.browser.answer import Answer
 from midcourse.worlds.browser.origins import ANYWHERE, SAFE_METHODS, Origin, Origins, read_origins
 from midcourse.worlds.browser.outbox import Sent
 from midcourse.worlds.browser.requests import Request
@@ -49,9 +50,10 @@ class _About:
     unsafe: Counter[str] = field(default_factory=Counter[str])
     forms: set[str] = field(default_factory=set[str])
     """Of the unsafe ones, those that brought another page: somebody pressed something."""
-    rejected: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    answers: list[tuple[str, Answer]] = field(default_factory=list[tuple[str, Answer]])
 
-    def see(self, request: Request, path: str) -> None:
+    def see(self, request: Request, path: str) -> str:
+        """Its name."""
         said = f"{request.method} {path}"
         if request.method not in SAFE_METHODS:
             self.unsafe[said] += 1
@@ -59,21 +61,31 @@ class _About:
         else:
             self.gets.add(said)
             self.pages |= {path} if request.navigates else set()
+        return said
+
+    @property
+    def rejected(self) -> list[tuple[str, int]]:
+        return sorted({(said, answer.status) for said, answer in self.answers if answer.status in _REJECTS})
 
 
 class Learned:
     """Everything that was seen, by origin. It is a witness: the outbox tells it."""
 
     def __init__(self) -> None:
-        self._requests: list[Request] = []
-        self._sent: list[Sent] = []
+        self._known: dict[str, _About] = defaultdict(_About)
         self._refused: Counter[str] = Counter()
 
     def passed(self, request: Request) -> None:
-        self._requests.append(request)
+        self._see(request)
 
     def sent(self, sent: Sent) -> None:
-        self._sent.append(sent)
+        about, said = self._see(sent.request)
+        about.answers.append((said, sent.answer))
+
+    def _see(self, request: Request) -> tuple[_About, str]:
+        address = parse(request.url, ANYWHERE)
+        about = self._known[_page_origin(address)]
+        return about, about.see(request, pattern(address.path))
 
     def refused(self, what: str) -> None:
         method, _, where = what.partition(" ")
@@ -84,22 +96,11 @@ class Learned:
 
     def proposal(self) -> str:
         """As TOML."""
-        known = self._by_origin()
-        sections = [_section(origin, about) for origin, about in sorted(known.items())]
-        missing = [_missing(origin, times) for origin, times in self._refused.most_common() if origin not in known]
+        sections = [_section(origin, about) for origin, about in sorted(self._known.items())]
+        missing = [
+            _missing(origin, times) for origin, times in self._refused.most_common() if origin not in self._known
+        ]
         return "\n".join([*sections, *missing]) or "# nothing was seen\n"
-
-    def _by_origin(self) -> dict[str, _About]:
-        found: dict[str, _About] = defaultdict(_About)
-        for request in [*self._requests, *(sent.request for sent in self._sent)]:
-            address = parse(request.url, ANYWHERE)
-            found[_page_origin(address)].see(request, pattern(address.path))
-        for sent in self._sent:
-            address = parse(sent.request.url, ANYWHERE)
-            if sent.answer.status in _REJECTS:
-                said = f"{sent.request.method} {pattern(address.path)}"
-                found[_page_origin(address)].rejected.add((said, sent.answer.status))
-        return found
 
 
 def pattern(path: str) -> str:
@@ -129,7 +130,7 @@ def _section(origin: str, about: _About) -> str:
     if about.pages:
         lines.append("# Pages that were gone to. A planner may name them by itself with:")
         lines.append(f"# navigate = {_list(about.pages)}")
-    for said, status in sorted(about.rejected):
+    for said, status in about.rejected:
         lines.append(f"# {said} was answered with {status}. If that always means that nothing was stored:")
         lines.append(f"# [[{json.dumps(origin)}.evidence]]")
         lines.append(f"# request = {json.dumps(said)}")
