@@ -1,6 +1,7 @@
 """The gate connects to allowed origins only, to the address it checked, and keeps what it refused."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from ipaddress import ip_address
@@ -16,6 +17,7 @@ from midcourse.worlds.browser.http_head import HeadUnreadable, parse_head
 from midcourse.worlds.browser.origins import read_origins
 from midcourse.worlds.browser.outbox import Held, Outbox
 from tests.worlds.browser.site import Answer, Asked, Site
+from tests.worlds.browser.tls import loopback_tls
 
 
 class Client:
@@ -144,6 +146,52 @@ async def test_a_server_that_is_not_there_is_a_bad_gateway_and_no_refusal() -> N
         async with gate_for(gone) as (gate, client):
             assert (await client.ask("GET", f"{gone.url}/"))[0] == 502
             assert gate.refusals() == ()
+
+
+# --- under TLS
+
+
+async def enter(client: Client, url: str) -> None:
+    """A tunnel, as a browser that trusts the gate."""
+    await client.send(f"CONNECT {urlsplit(url).netloc} HTTP/1.1\r\n\r\n".encode())
+    assert (await client.reply())[0] == 200
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    await client.writer.start_tls(trusting)
+
+
+@pytest.mark.parametrize(
+    ("trusts", "name", "status"), [(True, "127.0.0.1", 200), (False, "127.0.0.1", 502), (True, "localhost", 502)]
+)
+async def test_only_servers_that_prove_who_they_are_are_spoken_to(trusts: bool, name: str, status: int) -> None:
+    server, trusted = loopback_tls()
+    site = Site({"/": "hello"})
+    async with site.served(name, tls=server), gate_for(site, trusted=trusted if trusts else None) as (gate, client):
+        await enter(client, site.url)
+        assert (await client.ask("GET", "/"))[0] == status
+        assert len(site.asked) == (status == 200)
+        assert gate.refusals() == ()
+
+
+async def test_a_post_in_a_tunnel_waits_like_any_other() -> None:
+    server, trusted = loopback_tls()
+    site = Site({"/orders": "done"})
+    async with site.served(tls=server), gate_for(site, trusted=trusted) as (gate, client):
+        await enter(client, site.url)
+        asking = asyncio.create_task(client.ask("POST", "/orders", b"item=1"))
+        held = await waiting(gate)
+        assert (held.request.commit.address, site.asked) == (f"POST {site.url}/orders", [])
+        gate.outbox.release([held])
+        assert await asking == (200, b"done")
+        assert site.effects() == ["POST /orders"]
+
+
+async def test_a_tunnel_leads_nowhere_but_to_its_own_origin() -> None:
+    async with Site({"/": "hello"}).served() as site, Site().served() as canary, gate_for(site) as (_, client):
+        await client.send(f"CONNECT {urlsplit(site.url).netloc} HTTP/1.1\r\n\r\n".encode())
+        await client.reply()
+        assert (await client.ask("GET", f"{canary.url}/"))[0] == 400
+        assert canary.connections == 0
 
 
 # --- what has to be allowed first

@@ -28,10 +28,7 @@ class Fence:
         """`authorities` is a file with certificates of those who may vouch for servers, besides the usual ones."""
         self.origins = origins
         self.outbox = Outbox(origins)
-        trusted = ssl.create_default_context()
-        if authorities:
-            trusted.load_verify_locations(authorities)
-        self.gate = Gate(origins, self.outbox, trusted=trusted)
+        self.gate = Gate(origins, self.outbox, trusted=_trusting(authorities) if authorities else None)
         self._turned: _Key | None = None
         """The call that something waited for when it was last carried out."""
         self._own: tuple[Held, ...] = ()
@@ -111,6 +108,12 @@ class Fence:
         says = f"not let through: {refused[0].what}: {refused[0].why}"
         says += f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         return replace(outcome, detail=f"{outcome.detail}; {says}" if outcome.detail else says)
+
+
+def _trusting(authorities: str) -> ssl.SSLContext:
+    trusted = ssl.create_default_context()
+    trusted.load_verify_locations(authorities)
+    return trusted
 
 
 def _of_sent(outcome: Outcome, sent: list[Sent], origins: Origins) -> Outcome:

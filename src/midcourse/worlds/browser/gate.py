@@ -9,6 +9,7 @@ import asyncio
 import ssl
 from collections import deque
 from dataclasses import dataclass
+from functools import cache
 
 from midcourse.worlds.browser.address import Address, AddressRefused, Resolver, parse, resolved
 from midcourse.worlds.browser.certificate import Certificate
@@ -58,6 +59,12 @@ class Refusal:
     why: str
 
 
+@cache
+def _trusted_by_the_system() -> ssl.SSLContext:
+    """Read when it is first needed: it takes long."""
+    return ssl.create_default_context()
+
+
 class Gate:
     """Listens on loopback while a browser is open."""
 
@@ -75,7 +82,7 @@ class Gate:
         self._origins = origins
         self._resolver = resolver
         self._certificate = certificate or Certificate()
-        self._trusted = trusted or ssl.create_default_context()
+        self._trusted = trusted
         self._witness = WITNESS.get()
         self._refusals: deque[Refusal] = deque(maxlen=MOST_KEPT)
         self._server: asyncio.Server | None = None
@@ -127,7 +134,7 @@ class Gate:
     async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """To the very address that was checked. Raises `AddressRefused`, or `OSError` if nobody answers there."""
         origin = self._origins.check(address.url)[1]
-        secure = address.scheme in ("https", "wss")
+        trusted = (self._trusted or _trusted_by_the_system()) if address.scheme in ("https", "wss") else None
         trouble: OSError = ConnectionRefusedError(f"{address.host} does not answer")
         for ip in await resolved(address, private=origin.private, resolver=self._resolver):
             try:
@@ -136,8 +143,8 @@ class Gate:
                         str(ip),
                         address.port,
                         limit=MAX_HEAD,
-                        ssl=self._trusted if secure else None,
-                        server_hostname=address.host.strip("[]") if secure else None,
+                        ssl=trusted,
+                        server_hostname=address.host.strip("[]") if trusted else None,
                     )
             except OSError as error:
                 trouble = error
