@@ -13,6 +13,7 @@ from typing import TypeAlias
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.outcome import Outcome
+from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call
 from midcourse.worlds.browser.gate import Gate
 from midcourse.worlds.browser.origins import Origins
@@ -112,7 +113,10 @@ class Fence:
 
 def _trusting(authorities: str) -> ssl.SSLContext:
     trusted = ssl.create_default_context()
-    trusted.load_verify_locations(authorities)
+    try:
+        trusted.load_verify_locations(authorities)
+    except (OSError, ssl.SSLError) as trouble:
+        raise TaskInvalid(f"authorities: {authorities} is no file with certificates in PEM: {trouble}") from None
     return trusted
 
 
