@@ -66,3 +66,4 @@ nightly: properties
     uv run python benchmarks/chaos.py --trial budget:1000,big:500,waiting:10000 --json --keep
     uv run python benchmarks/hostile.py --pages 1000 --control 200 --benign 10 --json --keep
     uv run python benchmarks/drift.py --seeds 50 --also wagtail.story:WAGTAIL --json --keep
+    uv run python benchmarks/changed_values.py --runs 1000 --json --keep
