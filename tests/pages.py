@@ -13,16 +13,22 @@ class Pages:
         self.url = f"http://127.0.0.1:{port}"
         self.hits: list[str] = []
         self.bodies: dict[str, bytes] = {}
+        self.closing = threading.Event()
         self._pages: dict[str, tuple[int, str, Mapping[str, str]]] = {}
+        self._delays: dict[str, float] = {}
 
-    def show(self, path: str, body: str, *, status: int = 200, title: str = "", **headers: str) -> str:
-        """Its address. `content_type` and others are headers with underscores."""
+    def show(
+        self, path: str, body: str, *, status: int = 200, title: str = "", seconds: float = 0.0, **headers: str
+    ) -> str:
+        """Its address. It comes after `seconds`. `content_type` and others are headers with underscores."""
         whole = body if "<html" in body else f"<!doctype html><title>{title or path}</title>{body}"
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self._pages[path] = (status, whole, {"content-type": "text/html; charset=utf-8", **named})
+        self._delays[path] = seconds
         return self.url + path
 
     def answer(self, path: str) -> tuple[int, str, Mapping[str, str]]:
+        self.closing.wait(self._delays.get(path, 0.0))
         return self._pages.get(path, (404, "<!doctype html><title>Not found</title><p>Not found</p>", {}))
 
 
@@ -58,6 +64,7 @@ def serving() -> Generator[Pages]:
     try:
         yield pages
     finally:
+        pages.closing.set()
         server.shutdown()
         server.server_close()
         thread.join()

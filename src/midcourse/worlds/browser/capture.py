@@ -31,7 +31,8 @@ class Capture:
         try:
             seen = await tab.doing(self._page(tab.frames))
         except Interrupted:
-            return await self.look(tabs) if tab.alive else _scene(tab, tabs, "", list(around), [])
+            changed = tab.alive or tab is not tabs.front
+            return await self.look(tabs) if changed else _scene(tab, tabs, "", list(around), [])
         return _scene(tab, tabs, seen.title, [*seen.zones, *around], seen.print)
 
     async def text(self, tab: Tab) -> str:

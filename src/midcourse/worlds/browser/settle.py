@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from midcourse.worlds.browser.frames import Gone
 from midcourse.worlds.browser.tabs import Interrupted, Tab
 
 if TYPE_CHECKING:
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
 
 _PAUSE = 0.02
 _MOST_RESTLESS = 1.0
+_SLOWNESS = 4.0
+"""Where answers are slow, so is news of requests: the quiet has to last this many times as long as an answer takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,19 +37,22 @@ async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], boo
     loop = asyncio.get_running_loop()
     begun = busy = loop.time()
     while not tab.interrupted and loop.time() - begun < patience.most:
+        asked = loop.time()
+        still = await _still_for(tab)
+        now = loop.time()
+        quiet = max(patience.quiet, _SLOWNESS * (now - asked))
         loading = not all(map(ignored, tab.in_flight))
         if loading:
-            busy = loop.time()
-        still = min(await _still_for(tab), loop.time() - begun, loop.time() - busy)
-        if still >= patience.quiet or loop.time() - busy > max(_MOST_RESTLESS, patience.quiet):
+            busy = now
+        still = min(still, now - begun, now - busy)
+        if still >= quiet or now - busy > max(_MOST_RESTLESS, quiet):
             return
-        await asyncio.sleep(_PAUSE if loading else max(patience.quiet - still, 0.001))
+        await asyncio.sleep(_PAUSE if loading else max(quiet - still, 0.001))
 
 
 async def _still_for(tab: Tab) -> float:
     """Seconds since the last change in any document; none while there is no document."""
     try:
-        await tab.doing(tab.frames.ask("changes"))
         return min(await tab.doing(tab.frames.ask_all("stillFor")), default=0.0) / 1000
-    except (Gone, Interrupted):
+    except Interrupted:
         return 0.0

@@ -18,7 +18,7 @@ from midcourse.worlds.browser.session import Session, Terms
 from midcourse.worlds.browser.tabs import Tab
 
 _OPTIONS = ("option", "menuitem", "menuitemradio", "treeitem")
-_GLANCE = 0.05
+_GLANCE, _GLANCES = 0.05, 20
 _WAYS = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}
 
 
@@ -232,12 +232,21 @@ class Skills(BaseWorld):
     @skill(effect="read")
     async def wait_for(self, text: str, seconds: float = 10.0) -> Outcome | None:
         """Wait until a text is to be seen."""
-        deadline = asyncio.get_running_loop().time() + seconds
-        while not shows(await self._running.look(), text):
-            if asyncio.get_running_loop().time() > deadline:
-                return failed("not_seen", f"'{text}' did not show within {seconds:g} s")
-            await asyncio.sleep(_GLANCE)
+        try:
+            async with asyncio.timeout(seconds):
+                while not shows(await self._running.look(), text):
+                    await self._change()
+        except TimeoutError:
+            return failed("not_seen", f"'{text}' did not show within {seconds:g} s")
         return None
+
+    async def _change(self) -> None:
+        """Until something may have changed, or for a while: what a script sets without touching the page leaves no trace."""
+        before = await self._running.stamp()
+        for _ in range(_GLANCES):
+            await asyncio.sleep(_GLANCE)
+            if await self._running.stamp() != before:
+                return
 
     @skill(effect="read")
     async def read(self, zone: Zone) -> Mapping[str, Scalar]:

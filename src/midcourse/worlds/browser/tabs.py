@@ -21,7 +21,7 @@ _UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websock
 """Kinds of requests that a page is complete without."""
 
 
-_ANNOUNCED_SECONDS = 2.0
+_SOON = 2.0
 
 
 class Interrupted(Exception):
@@ -199,12 +199,14 @@ class Tabs:
         return tab
 
     async def settled(self) -> None:
-        """Once every tab and file that has been announced is in the books. A tab may also have been kept from opening."""
+        """Once every tab and file that has been announced has come, or soon after: a file may take its time, a tab may
+        have been kept from opening.
+        """
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._all_came.wait(), _ANNOUNCED_SECONDS)
+            await asyncio.wait_for(self._all_came.wait(), _SOON)
         self._expect(0)
-        while self._arriving:
-            await asyncio.wait(self._arriving)
+        if self._arriving:
+            await asyncio.wait(self._arriving, timeout=_SOON)
 
     def called(self, zone_id: str) -> Tab | None:
         """The tab that a zone stands for: `tab2`, or `page` for the one in front."""
@@ -274,10 +276,13 @@ class Tabs:
         self._later(self._arrive(arrived, download))
 
     async def _arrive(self, arrived: Arrived, download: "Download") -> None:
-        arrived.failure = await download.failure()
-        if arrived.failure is None:
-            await download.save_as(arrived.path)
-        arrived.done = True
+        from playwright.async_api import Error
+
+        with suppress(Error):  # the browser was closed before it had come
+            arrived.failure = await download.failure()
+            if arrived.failure is None:
+                await download.save_as(arrived.path)
+            arrived.done = True
 
     def _later(self, work: Awaitable[None]) -> None:
         task: asyncio.Task[None] = asyncio.ensure_future(work)

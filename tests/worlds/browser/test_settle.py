@@ -1,0 +1,58 @@
+"""An act is over when the page is done with it: not sooner, and not because the page never rests."""
+
+import time
+from collections.abc import AsyncGenerator
+
+import pytest
+import pytest_asyncio
+
+from tests.pages import Pages
+from tests.worlds.browser.visitor import Visitor, ok, visiting
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+PATIENCE = 40.0
+"""So long that on the slowest machine nobody can take it for the time that an act takes."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
+    async with visiting(pages, settle_seconds=PATIENCE) as hand:
+        yield hand
+
+
+async def test_what_a_click_fetches_is_waited_for(visitor: Visitor):
+    visitor.pages.show("/slow", "<html>answer", seconds=0.6)
+    fetching = "fetch('/slow').then((r) => r.text()).then((t) => { x.textContent = 'Got it' })"
+    await visitor.visit(f'<p id=x>-</p><button onclick="{fetching}">Fetch</button>')
+    ok(await visitor.on("Fetch", "click"))
+    assert "Got it" in await visitor.labels("text")
+
+
+async def test_page_that_a_click_leads_to_is_waited_for(visitor: Visitor):
+    there = visitor.pages.show("/slow-page", "<p>There</p>", title="There", seconds=0.6)
+    await visitor.visit(f"<a href='{there}'>Go</a>")
+    ok(await visitor.on("Go", "click"))
+    assert await visitor.title() == "There"
+
+
+async def test_what_was_on_its_way_before_is_not_waited_for(visitor: Visitor):
+    """As a page that is told news by an answer that never comes."""
+    visitor.pages.show("/news", "<html>", seconds=300)
+    await visitor.visit("<button>Press</button><script>setTimeout(() => fetch('/news'), 300)</script>")
+    ok(await visitor.do("wait_for", text="Press"))
+    while "GET /news" not in visitor.pages.hits:
+        await visitor.see()
+    begun = time.monotonic()
+    ok(await visitor.on("Press", "click"))
+    assert time.monotonic() - begun < PATIENCE
+
+
+async def test_page_that_never_rests_holds_nobody_up(visitor: Visitor):
+    await visitor.visit(
+        """<button>Press</button><div id=x></div><script>
+        setInterval(() => { x.style.left = Math.random() + 'px'; x.innerHTML = '<i></i>' }, 10)</script>"""
+    )
+    begun = time.monotonic()
+    ok(await visitor.on("Press", "click"))
+    assert time.monotonic() - begun < PATIENCE
