@@ -73,7 +73,7 @@ async def test_prompt_and_a_dialog_after_it(visitor: Visitor):
 
 async def test_dialog_that_comes_by_itself(visitor: Visitor):
     await visitor.visit("<p>Calm</p><script>setTimeout(() => alert('Boo'), 200)</script>")
-    outcome = await visitor.do("wait_for", text="Boo", seconds=5)
+    outcome = await visitor.do("wait_for", text="Boo", seconds=30)
     assert outcome.status == "ok"
     ok(await visitor.do("accept", await dialog(visitor)))
 
@@ -111,9 +111,15 @@ async def test_tab_that_an_act_opens_comes_to_the_front(visitor: Visitor):
 
 
 async def test_tab_that_opens_by_itself_stays_behind(visitor: Visitor):
+    """Once the server says so, which it does when nobody acts."""
     there = visitor.pages.show("/advert", "<p>Buy</p>", title="Advert")
-    await visitor.visit(f"<p>Calm</p><script>setTimeout(() => open('{there}'), 300)</script>", title="Mine")
-    ok(await visitor.do("wait_for", text="Advert", seconds=5))
+    await visitor.visit(
+        f"""<p>Calm</p><script>const asking = setInterval(async () => {{
+        if ((await fetch('/now')).ok) {{ clearInterval(asking); open('{there}') }} }}, 500)</script>""",
+        title="Mine",
+    )
+    visitor.pages.show("/now", "<html>")
+    ok(await visitor.do("wait_for", text="Advert", seconds=30))
     assert await visitor.title() == "Mine"
 
 

@@ -21,7 +21,7 @@ from midcourse.worlds.browser.skills import Skills
 from midcourse.worlds.browser.tabs import Interrupted, Tab
 
 _WITH_DIALOG = ("accept", "dismiss", "switch_tab", "close_tab")
-"""What can be done while a dialog of the browser's is open."""
+"""What can be done while a dialog of the browser's is open, besides reading."""
 
 
 class Browser(Skills):
@@ -119,11 +119,11 @@ class Browser(Skills):
     async def _attempt(self, call: Call) -> Outcome:
         if self._session is None:
             return failed("world_lost", "the browser is not open")
-        if self._tab.dialog is not None and call.skill not in _WITH_DIALOG:
-            return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' has to be answered first")
         declared = self.catalogue().skill(call.skill)
         if declared is None or declared.effect == "read":
             return await self._carried_out(call)
+        if self._tab.dialog is not None and call.skill not in _WITH_DIALOG:
+            return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' has to be answered first")
         fence = self._session.fence
         if (repeated := fence.repeats(call)) is not None:
             return repeated
