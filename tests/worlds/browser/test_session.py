@@ -13,6 +13,7 @@ from midcourse.blobs import BlobFolder
 from midcourse.codec import decode
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.browser import Browser
+from midcourse.worlds.browser.screenshots import Screenshots, When
 from midcourse.worlds.host.wire import Ready
 from midcourse.worlds.remote import RemoteWorld
 from tests.pages import Pages
@@ -52,12 +53,13 @@ async def shots(visitor: Visitor) -> list[str]:
     return ["x" if look.screenshot else "-" for look in seen]
 
 
-@pytest.mark.parametrize(
-    ("when", "taken"), [("never", "-----"), ("on_change", "x-x--"), ("on_failure", "----x"), ("all", "xxxxx")]
-)
-async def test_screenshots_by_policy(pages: Pages, tmp_path: Path, when: str, taken: str):
-    async with visiting(pages, screenshots=when, blobs=str(tmp_path / "blobs"), **SMALL) as visitor:
-        assert "".join(await shots(visitor)) == taken
+async def test_screenshots_by_policy(pages: Pages, tmp_path: Path):
+    policies: dict[When, str] = {"never": "-----", "on_change": "x-x--", "on_failure": "----x", "all": "xxxxx"}
+    async with visiting(pages, **SMALL) as visitor:
+        assert isinstance(visitor.world, Browser)
+        for when, taken in policies.items():
+            visitor.world._screenshots = Screenshots(when, str(tmp_path / "blobs"))  # one browser will do for all four
+            assert "".join(await shots(visitor)) == taken, when
 
 
 async def test_screenshot_is_a_picture_in_the_blobs_without_passwords(pages: Pages, tmp_path: Path):
