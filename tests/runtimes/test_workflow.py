@@ -166,13 +166,14 @@ async def test_runs_that_do_not_fit_into_memory_are_replayed(fleet: Fleet) -> No
 async def test_words_that_come_while_it_continues_are_not_lost(fleet: Fleet) -> None:
     """Every turn is a new execution, and people do not stop talking."""
     fleet.pace = replace(fleet.pace, continue_after=1, rest_after=1)
+    handle = await fleet.begin(order())
+    first = asyncio.create_task(handle.guide("advice 0"))  # before anybody works, so that it does not come too late
     async with fleet.worker():
-        handle = await fleet.begin(order())
-        said = 0
+        assert await first == ""
+        said = 1
         while not await handle.guide(f"advice {said}"):
             said += 1
         assert (await handle.result()).final_reason == "goal_reached"
-    assert said > 0
     assert (await journal(fleet, handle.run_id)).count("guided") == said
 
 
