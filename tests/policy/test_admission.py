@@ -109,11 +109,12 @@ def test_what_could_not_be_seen_was_not_tried(reason: str) -> None:
     assert repeats_failure(replace(run, seen=ref("f1", stale=True)), CLICK)
 
 
-def test_what_something_else_came_up_for_may_be_tried_again_once_that_is_gone() -> None:
-    unmet = tried(reason="expectation_unmet")
+@pytest.mark.parametrize("reason", ["expectation_unmet", "signed_out"])
+def test_what_something_else_came_up_for_may_be_tried_again_once_that_is_gone(reason: str) -> None:
+    unmet = tried(reason=reason)
     assert not repeats_failure(a_run(unmet, now=100.0), CLICK), "at once"
     assert repeats_failure(a_run(unmet, seen="f2"), CLICK), "what came up is still there"
-    assert repeats_failure(a_run(tried(reason="expectation_unmet", after="f1")), CLICK), "nothing came up"
+    assert repeats_failure(a_run(tried(reason=reason, after="f1")), CLICK), "nothing came up"
     assert repeats_failure(a_run(replace(unmet, count=4)), CLICK), "as often as a step may be retried"
 
 

@@ -15,6 +15,10 @@ MOST_WALKED = 50
 """How many plans a run remembers."""
 
 
+INTERRUPTED = ("expectation_unmet", "signed_out")
+"""Something else came up in place of what was expected: a pop-up, say, or the wish to see who that is."""
+
+
 def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
     """The reason to refuse a plan before any of it runs, or nothing.
 
@@ -107,9 +111,9 @@ def _may_be_tried_again(run: Run, tried: list[Attempt]) -> bool:
 
 
 def _interrupted(run: Run, attempt: Attempt) -> bool:
-    """Something else came up in place of what was expected, a pop-up say, and is gone: the same may well work now."""
+    """What came up in its place is gone: the same may well work now."""
     present = run.seen.fingerprint if run.seen else ""
-    return attempt.reason == "expectation_unmet" and present == attempt.before != attempt.after
+    return attempt.reason in INTERRUPTED and present == attempt.before != attempt.after
 
 
 def _cooled_down_at(run: Run, tried: list[Attempt]) -> float:

@@ -124,7 +124,8 @@ def _of_sent(outcome: Outcome, sent: list[Sent], origins: Origins) -> Outcome:
     """Nothing came of it if nobody was reached, or if each answer proves it."""
     proofs = [_disproof(each, origins) for each in sent]
     if all(proofs):
-        return Outcome(status="no_effect", reason="rejected", detail="; ".join(proofs), evidence="rule")
+        reason = "signed_out" if all(each.answer.status == 401 for each in sent) else "rejected"
+        return Outcome(status="no_effect", reason=reason, detail="; ".join(proofs), evidence="rule")
     answers = "; ".join(f"{each.request.commit.address}: {each.answer.status or 'no answer'}" for each in sent)
     return replace(outcome, detail=f"{outcome.detail}; {answers}" if outcome.detail else answers)
 
