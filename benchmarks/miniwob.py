@@ -19,7 +19,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -38,23 +38,41 @@ WANTED = 0.97
 Cell = tuple[str, Arm, int]
 
 
-async def run(cells: Iterable[Cell], jobs: int) -> list[Trial]:
+class Log:
+    """Trials as they end, a line each, in a file if there is one: a run that was broken off goes on from there."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path and path.exists() else []
+        self.trials = [Trial(**json.loads(line)) for line in lines]
+
+    def lacks(self, cell: Cell) -> bool:
+        return all((trial.task, trial.arm, trial.seed) != cell for trial in self.trials)
+
+    def add(self, trial: Trial) -> None:
+        self.trials.append(trial)
+        if self._path:
+            with self._path.open("a", encoding="utf-8") as file:
+                print(json.dumps(asdict(trial)), file=file)
+        if not trial.solved:
+            print(f"{trial.arm}, {trial.task} {trial.seed}: {trial.reason}, {trial.detail}", file=sys.stderr)
+
+
+async def run(cells: Sequence[Cell], jobs: int, log: Log) -> list[Trial]:
     """Each job has a browser and takes the next episode as soon as it is through with one."""
-    ahead, trials = iter(cells), list[Trial]()
+    ahead = iter([cell for cell in cells if log.lacks(cell)])
     with served() as origin:
         async with asyncio.TaskGroup() as group:
             for _ in range(jobs):
-                group.create_task(_one_by_one(Episodes(origin), ahead, trials))
-    return trials
+                group.create_task(_one_by_one(Episodes(origin), ahead, log))
+    asked = set(cells)
+    return [trial for trial in log.trials if (trial.task, trial.arm, trial.seed) in asked]
 
 
-async def _one_by_one(episodes: Episodes, ahead: Iterator[Cell], trials: list[Trial]) -> None:
+async def _one_by_one(episodes: Episodes, ahead: Iterator[Cell], log: Log) -> None:
     try:
         for task, arm, seed in ahead:
-            trial = await tried(episodes, task, seed, arm)
-            trials.append(trial)
-            if not trial.solved:
-                print(f"{arm}, {task} {seed}: {trial.reason}, {trial.detail}", file=sys.stderr)
+            log.add(await tried(episodes, task, seed, arm))
     finally:
         await episodes.end()
 
@@ -170,13 +188,14 @@ def main() -> int:
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--tasks", nargs="+", default=sorted(RULES), choices=sorted(RULES), metavar="TASK")
     parser.add_argument("--jobs", type=int, default=2, help="pages at the same time")
+    parser.add_argument("--log", type=Path, help="write episodes here as they end, and go on from what is here already")
     parser.add_argument("--keep", action="store_true", help="write table, plot and JSON into benchmarks/results")
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     assert not unaccounted(), f"nothing is said of {', '.join(unaccounted())}"
     began = time.monotonic()
     seeds = range(given.first_seed, given.first_seed + given.seeds)
-    trials = asyncio.run(run(product(given.tasks, ARMS, seeds), given.jobs))
+    trials = asyncio.run(run(list(product(given.tasks, ARMS, seeds)), given.jobs, Log(given.log)))
     rows = [row(task, [trial for trial in trials if trial.task == task]) for task in given.tasks]
     everything = overall(trials)
     reached = everything.segments.share >= WANTED and not any(one.worse for one in rows)
