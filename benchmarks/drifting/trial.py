@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from arms import Trial, steps_walked
 from loops import Tally, plain_replan_loop
@@ -149,7 +150,8 @@ def _agent(application: Application, started: Started, person: Person, store: Me
 
 
 def _browser(started: Started, origin: Mapping[str, object]) -> Browser:
-    return Browser(started.url, origins={started.url: origin})
+    place = urlsplit(started.url)
+    return Browser(started.url, origins={f"{place.scheme}://{place.netloc}": origin})
 
 
 def _task(application: Application) -> Task:
