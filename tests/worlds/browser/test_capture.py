@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.worlds.browser.visitor import Visitor, ok
+from midcourse.worlds.browser.capture import Capture
+from tests.worlds.browser.visitor import Visitor, ok, page_of, tabs_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -270,3 +271,36 @@ async def test_ids_outlive_a_garbage_collection(visitor: Visitor):
     for _ in range(20):
         await visitor.see()
     assert {zone.label: zone.id for zone in (await visitor.see()).zones} == before
+
+
+MEDDLE = """(seed) => {
+  const chance = () => (seed = (seed * 16807) % 2147483647) / 2147483647
+  const any = (several) => several[Math.floor(chance() * several.length)]
+  const one = () => any([...document.querySelectorAll('main > *')])
+  const acts = [
+    () => { one().textContent = 'Text ' + seed },
+    () => { one().remove() },
+    () => { any([one(), document.querySelector('main')]).append(document.createElement('button')) },
+    () => { const moved = one(); document.querySelector('main').prepend(moved) },
+    () => { one().style.display = any(['none', '', 'block']) },
+    () => { one().setAttribute('aria-label', 'Label ' + seed) },
+    () => { document.querySelector('input').value = 'Value ' + seed },
+    () => { document.querySelector('iframe').style.marginTop = chance() * 50 + 'px' },
+    () => { scrollTo(0, chance() * 900) },
+  ]
+  for (let i = 0; i < 3; i += 1) any(acts)()
+}"""
+
+
+async def test_look_that_builds_on_the_one_before_sees_what_one_anew_sees(visitor: Visitor):
+    """Only what changed is told again; whatever a page does, nobody must be able to tell."""
+    things = "".join(f"<button>Button {i}</button><p>Text {i}</p>" for i in range(40))
+    await visitor.visit(f"<input aria-label=Field><iframe srcdoc='<p>Frame</p>'></iframe><main>{things}</main>")
+    ok(await visitor.do("wait_for", text="Frame"))
+    for seed in range(1, 31):
+        await visitor.see()
+        await page_of(visitor).evaluate(MEDDLE, seed)
+        again = await visitor.see()
+        anew = await Capture().look(tabs_of(visitor))
+        assert again.zones == anew.zones, seed
+        assert again.fingerprint == anew.fingerprint, seed

@@ -9,6 +9,7 @@ from playwright.async_api import Page
 
 from midcourse.domain.argument import Scalar
 from midcourse.worlds.browser import Browser
+from midcourse.worlds.browser.tabs import Tabs
 from tests.pages import Pages
 from tests.worlds.support import Hand, ok
 
@@ -42,6 +43,11 @@ def page_of(hand: Hand) -> Page:
     return hand.world._tab.page
 
 
+def tabs_of(hand: Hand) -> Tabs:
+    assert isinstance(hand.world, Browser)
+    return hand.world._running.tabs
+
+
 @asynccontextmanager
 async def visiting(pages: Pages, **options: Any) -> AsyncGenerator[Visitor]:
     browser = Browser(pages.show("/", "<h1>Start</h1>", title="Start"), **{"quiet_seconds": 0.03, **options})
@@ -52,4 +58,4 @@ async def visiting(pages: Pages, **options: Any) -> AsyncGenerator[Visitor]:
         await browser.close()
 
 
-__all__ = ["Visitor", "ok", "page_of", "visiting"]
+__all__ = ["Visitor", "ok", "page_of", "tabs_of", "visiting"]

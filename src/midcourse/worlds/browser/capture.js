@@ -3,7 +3,7 @@ globalThis.midcourse ??= {};
 (() => {
   const LONG = 1000, NAME = 80;
   const ADVERT_WORDS = /(^|[\s_-])(ads?|adsbygoogle|advert\w*|sponsored|google_ads\w*)($|[\s_-])/i;
-  const CORNERS = [[0.5, 0.5], [0.2, 0.2], [0.8, 0.2], [0.2, 0.8], [0.8, 0.8]];
+  const PLACES = [[0.5, 0.5], [0.2, 0.2], [0.5, 0.95]]; // where what lies over a page usually does
   const DRAWN = { visibilityProperty: true };
   const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
 
@@ -67,7 +67,7 @@ globalThis.midcourse ??= {};
 
   // Whether something lies over the page: then it is worth asking of everything in view what is in front of it.
   const isOverlaid = () =>
-    CORNERS.some(([right, down]) => {
+    PLACES.some(([right, down]) => {
       for (let one = document.elementFromPoint(view.width * right, view.height * down); one && one !== document.body; one = one.parentElement) {
         const style = getComputedStyle(one);
         if (style.position === 'fixed' || (style.position === 'absolute' && Number(style.zIndex) > 0)) return true;
@@ -119,15 +119,50 @@ globalThis.midcourse ??= {};
   let overlaid = false;
   let focused = null;
 
+  // --- what is answered: in columns, and with as few quotation marks as can be, since on its way to Python each of them is
+  // escaped and read again, twice. Labels have no line ends in them, roles no spaces; the number of what is not in view is
+  // negative. Who has the look before (`key`) is not told again what is as it was, but only in which order all of it is.
+
+  const documentId = Math.random().toString(36).slice(2);
+  const told = new WeakMap(); // element -> [look, what was told]
+  let looks = 0;
+  let again = false;
+
   const isEmpty = (state) => {
     for (const _ in state) return false;
     return true;
   };
 
-  // In columns and with as few quotation marks as can be: on its way to Python each of them is escaped and read again, twice.
-  // Labels have no line ends in them, roles no spaces; the number of what is not in view is negative.
-  const written = () =>
-    JSON.stringify({ title: document.title, next, print: midcourse.printed(), ...zones, role: zones.role.join(' '), label: zones.label.join('\n') });
+  const begin = (known) => {
+    again = known === `${documentId}.${looks}`;
+    looks += 1;
+    zones = { order: [], number: [], role: [], label: [], box: [], state: [], frame: [] };
+  };
+
+  const wasTold = (element, row) => {
+    const before = told.get(element);
+    told.set(element, [looks, row]);
+    return again && before !== undefined && before[0] === looks - 1 && before[1] === row;
+  };
+
+  const tellZone = (element, role, label, box, state, isSeen) => {
+    const number = numberOf(element);
+    let row = `${role}\n${label}\n${box}\n${isSeen}`;
+    for (const name in state) row += `\n${name}=${state[name]}`;
+    zones.order.push(number);
+    if (wasTold(element, row)) return;
+    zones.number.push(isSeen ? number : -number);
+    zones.role.push(role);
+    zones.label.push(label);
+    zones.box.push(...box);
+    zones.state.push(isEmpty(state) ? 0 : state);
+  };
+
+  const written = () => {
+    const { order, role, label } = zones;
+    const whole = { ...zones, role: role.join(' '), label: label.join('\n'), order: again ? order : undefined };
+    return JSON.stringify({ title: document.title, next, print: midcourse.printed(), key: `${documentId}.${looks}`, ...whole });
+  };
 
   const emit = (element, role, label, around, state) => {
     const { x, y, width, height } = boxOf(element);
@@ -135,13 +170,9 @@ globalThis.midcourse ??= {};
     if (overlaid && isCovered(element, x, y, width, height)) state.covered = true;
     if (around.within && around.within !== label) state.within = around.within;
     if (!around.advert) midcourse.print(role, label, state, midcourse.isRestless(element));
-    zones.number.push(isInView(x, y, width, height) ? numberOf(element) : -numberOf(element));
-    zones.role.push(role);
-    zones.label.push(label);
-    zones.box.push(Math.round(x), Math.round(y), Math.round(width), Math.round(height));
-    zones.state.push(isEmpty(state) ? 0 : state);
+    const box = [Math.round(x), Math.round(y), Math.round(width), Math.round(height)];
+    tellZone(element, role, label, box, state, isInView(x, y, width, height));
   };
-
 
   const visitChildren = (element, around) => {
     const shadow = shadowOf(element, around.tag);
@@ -158,7 +189,7 @@ globalThis.midcourse ??= {};
     const [left, top] = cornerOf(element);
     const { x, y, width, height } = element.getBoundingClientRect();
     const state = overlaid && isCovered(element, x, y, width, height) ? { covered: true } : isInView(x, y, width, height) ? {} : { seen: false };
-    zones.frame.push([zones.number.length, owners.get(element) ?? '', Math.round(left), Math.round(top), state, around.advert]);
+    zones.frame.push([zones.order.length, owners.get(element) ?? '', Math.round(left), Math.round(top), state, around.advert]);
   };
 
   const visitDialog = (element, around) => {
@@ -262,13 +293,13 @@ globalThis.midcourse ??= {};
 
   midcourse.title = () => JSON.stringify(document.title);
 
-  // `first` is the smallest number that an element not seen before may get.
-  midcourse.look = (first) => {
+  // `first` is the smallest number that an element not seen before may get; `known` the key of the look that is remembered.
+  midcourse.look = (first, known) => {
     next = Math.max(next, first);
+    begin(known);
     midcourse.learnWhoListens();
     midcourse.beginStates();
     midcourse.beginPrint();
-    zones = { number: [], role: [], label: [], box: [], state: [], frame: [] };
     view = { width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
     modal = Array.from(document.querySelectorAll('dialog:modal')).at(-1) ?? null;
     overlaid = isOverlaid();

@@ -22,18 +22,20 @@ class Capture:
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
+        self._looks: dict[str, _Look] = {}
+        """The last one at each frame, by its name."""
 
     async def look(self, tabs: Tabs) -> Scene:
         tab = tabs.front
         around = (*[await _other(one) for one in tabs.others], *(_file(one) for one in tabs.downloads))
         if tab.dialog is not None:
-            return _scene(tab, tabs, tab.page.url, [*_dialog(tab), *around], [])
+            return _scene(tab, tabs, _Seen(title=tab.page.url, zones=[], print=[]), (*_dialog(tab), *around))
         try:
             seen = await tab.doing(self._page(tab.frames))
         except Interrupted:
             changed = tab.alive or tab is not tabs.front
-            return await self.look(tabs) if changed else _scene(tab, tabs, "", list(around), [])
-        return _scene(tab, tabs, seen.title, [*seen.zones, *around], seen.print)
+            return await self.look(tabs) if changed else _scene(tab, tabs, _Seen(title="", zones=[], print=[]), around)
+        return _scene(tab, tabs, seen, around)
 
     async def text(self, tab: Tab) -> str:
         """Everything that can be read on it, a line for each label and each state."""
@@ -51,11 +53,20 @@ class Capture:
 
     async def _frame(self, frames: Frames, frame: str, at: "_Place") -> "_Seen":
         name = frames.name_of(frame)
-        answer: dict[str, Any] = await frames.ask("look", self._next.get(name, 1), frame=frame)
+        last = self._looks.pop(name, None)
+        known = last.key if last and last.at == at else ""
+        answer: dict[str, Any] = await frames.ask("look", self._next.get(name, 1), known, frame=frame)
         self._next[name] = answer["next"]
-        seen = _Seen(title=answer["title"], zones=[], print=[answer["print"]])
         with uncollected():
-            zones, done = _zones(name, answer, at), 0
+            zones = _zones(name, answer, at)
+            if last is not None and "order" in answer:
+                known_zones = last.zones | zones
+                zones = {number: known_zones[number] for number in answer["order"]}
+        self._looks[name] = _Look(key=answer["key"], at=at, zones=zones)
+        return await self._with_inner(frames, answer, list(zones.values()), at)
+
+    async def _with_inner(self, frames: Frames, answer: dict[str, Any], zones: list[Zone], at: "_Place") -> "_Seen":
+        seen, done = _Seen(title=answer["title"], zones=[], print=[answer["print"]]), 0
         for before, *inner in answer["frame"]:
             seen.zones.extend(zones[done:before])
             done = before
@@ -88,6 +99,15 @@ class _Place:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Look:
+    """What is remembered of one at a document: whoever names its key is told only what has changed since."""
+
+    key: str
+    at: _Place
+    zones: dict[int, Zone]
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Seen:
     title: str
     zones: list[Zone]
@@ -95,16 +115,16 @@ class _Seen:
     """What each document came to for the fingerprint, but for adverts."""
 
 
-def _zones(name: str, answer: dict[str, Any], at: _Place) -> list[Zone]:
-    """Out of the columns that capture.js answers with."""
+def _zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
+    """By their numbers, out of the columns that capture.js answers with."""
     if not answer["number"]:
-        return []
+        return {}
     sides = iter(answer["box"])
     columns = answer["number"], answer["role"].split(" "), answer["label"].split("\n"), answer["state"]
     rows = zip(*columns, zip(sides, sides, sides, sides, strict=True), strict=True)
     left, top, around = at.left, at.top, tuple(at.state.items())
-    return [
-        _zone(
+    return {
+        abs(number): _zone(
             id=f"{name}e{abs(number)}",
             role=role,
             label=label,
@@ -112,7 +132,7 @@ def _zones(name: str, answer: dict[str, Any], at: _Place) -> list[Zone]:
             state=(*(state.items() if state else ()), *(_UNSEEN if number < 0 else ()), *around),
         )
         for number, role, label, state, (x, y, width, height) in rows
-    ]
+    }
 
 
 def _zone(**fields: Any) -> Zone:
@@ -122,18 +142,19 @@ def _zone(**fields: Any) -> Zone:
     return zone
 
 
-def _scene(tab: Tab, tabs: Tabs, title: str, zones: list[Zone], prints: list[str]) -> Scene:
+def _scene(tab: Tab, tabs: Tabs, seen: _Seen, around: tuple[Zone, ...]) -> Scene:
     address = tab.page.url
-    page = Zone(id="page", role="page", label=title, state=_page_state(tab, tabs))
-    besides = [f"{zone.role}\x1f{zone.label}" for zone in zones if zone.role in ("dialog", "tab", "download")]
-    parts = (urldefrag(address).url, str(tab.status), *prints, *besides)
+    page = Zone(id="page", role="page", label=seen.title, state=_page_state(tab, tabs))
+    besides = (f"{zone.role}\x1f{zone.label}" for zone in around)
+    parts = "\x1e".join((urldefrag(address).url, str(tab.status), *seen.print, *besides))
     return Scene(
-        title or address,
+        seen.title or address,
         page,
-        *zones,
+        *seen.zones,
+        *around,
         address=address,
         origin=origin_of(address),
-        fingerprint=blake2b("\x1e".join(parts).encode(errors="replace"), digest_size=8).hexdigest(),
+        fingerprint=blake2b(parts.encode(errors="replace"), digest_size=8).hexdigest(),
     )
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,9 @@ _PATIENCE = 5.0
 """Seconds that a document gets to come into being after the one before it is gone."""
 
 
+@cache
 def script(*names: str) -> str:
+    """Read once: whoever runs for long goes on with the scripts that it began with."""
     folder = files("midcourse.worlds.browser")
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 

@@ -43,14 +43,14 @@ class Tab:
         self.in_flight: set[Request] = set()
         self.wanted: dict[tuple[str, str], Frame] = {}
         """The frames that went, or wanted to go, to other pages, by method and address."""
-        self._interrupted = asyncio.Event()
+        self._interruption: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._unfinished: set[asyncio.Future[Any]] = set()
 
     async def begin(self) -> None:
         page = self.page
         page.on("dialog", self._on_dialog)
         page.on("crash", self._on_crash)
-        page.on("close", lambda _: self._interrupted.set())
+        page.on("close", self._interrupt)
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_finished)
         page.on("requestfailed", self._on_failed)
@@ -67,16 +67,16 @@ class Tab:
 
     async def doing(self, work: Awaitable[T]) -> T:
         """Its answer. Raises `Interrupted` as soon as a dialog opens or the page is gone; a dialog's answer lets it end."""
-        if self._interrupted.is_set():
+        if self._interruption.done():
             if asyncio.iscoroutine(work):
                 work.close()
             raise Interrupted
         task = asyncio.ensure_future(work)
-        interruption = asyncio.ensure_future(self._interrupted.wait())
         try:
-            await asyncio.wait({task, interruption}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            interruption.cancel()
+            await asyncio.wait({task, self._interruption}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
         if task.done():
             return task.result()
         self._unfinished.add(task)
@@ -87,7 +87,7 @@ class Tab:
         """To the dialog that is open. What it kept waiting is over when this returns."""
         dialog, self.dialog = self.dialog, None
         assert dialog is not None, "no dialog is open"
-        self._interrupted.clear()
+        self._interruption = asyncio.get_running_loop().create_future()
         await (dialog.accept(text or dialog.default_value) if accept else dialog.dismiss())
         if self._unfinished:
             await self.doing(asyncio.wait(self._unfinished.copy()))
@@ -99,14 +99,18 @@ class Tab:
 
     # --- what the browser tells
 
+    def _interrupt(self, _event: object = None) -> None:
+        if not self._interruption.done():
+            self._interruption.set_result(None)
+
     def _on_dialog(self, dialog: "Dialog") -> None:
         self.dialog = dialog
-        self._interrupted.set()
+        self._interrupt()
 
     def _on_crash(self, _page: "Page") -> None:
         self.crashed = True
         self.in_flight.clear()
-        self._interrupted.set()
+        self._interrupt()
 
     def _on_request(self, request: "Request") -> None:
         if self._is_document(request):
