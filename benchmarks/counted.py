@@ -7,6 +7,7 @@ reversible_twice     the same for reservations
 asked                questions to a person whether something had happened
 asked_bar            irreversible visits that nothing could decide: no probe, and given up by the engine or met by trouble
 over                 runs above any of their ceilings
+unrecorded           acts that the office saw and the run's journal does not know
 """
 
 import statistics
@@ -25,7 +26,7 @@ from premises import Premises
 from replayed import Again
 from tail import Tail
 
-CLAIMS = ("lost", "repeated", "irreversible_twice", "reversible_twice", "over")
+CLAIMS = ("lost", "repeated", "irreversible_twice", "reversible_twice", "over", "unrecorded")
 """What must be nought."""
 
 
@@ -40,6 +41,7 @@ class Counted:
     asked: int
     asked_bar: int
     over: list[str]
+    unrecorded: int
     again: Again
 
     @property
@@ -57,6 +59,7 @@ def counted(errand: Errand, account: Account, log: list[Line], calls: list[Mappi
         asked=len(account.asked),
         asked_bar=len(undecidable(errand, account, log)),
         over=over_a_ceiling(errand, account, log, calls) if account.result else [],
+        unrecorded=sum(line.what == "began" and line.command not in account.steps for line in log),
         again=Again(1, not account.identical),
     )
 
@@ -94,7 +97,7 @@ async def reckon(
 
 
 def _summed_up(found: Mapping[str, Counted]) -> dict[str, Any]:
-    names = ("lost", "repeated", "irreversible_twice", "asked", "asked_bar", "reversible_twice")
+    names = ("lost", "repeated", "irreversible_twice", "asked", "asked_bar", "reversible_twice", "unrecorded")
     total = {name: sum(getattr(one, name) for one in found.values()) for name in names}
     total["over"] = sum(bool(one.over) for one in found.values())
     wrong = sorted(run for run, one in found.items() if one.wrong)
@@ -159,7 +162,7 @@ def over_a_ceiling(errand: Errand, account: Account, log: Iterable[Line], calls:
     assert account.result, "only a run that ended has used anything"
     limits, used = errand.limits, account.result.budget
     tokens, microusd = (sum(call[name] for call in calls) for name in ("tokens", "microusd"))
-    acts = Tally(account.steps[line.command] for line in log if line.what == "began")
+    acts = Tally(account.steps.get(line.command) for line in log if line.what == "began")
     pairs = {
         "calls": (max(len(calls), used.calls), limits.max_calls),
         "tokens": (max(tokens, used.tokens), limits.max_tokens),

@@ -71,8 +71,8 @@ class DoomedStore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def batch(self, run_id: str = "", turn: int = 0) -> "DoomedBatch":
-        return DoomedBatch(self._store.batch(run_id, turn), self._fate)
+    def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> "DoomedBatch":
+        return DoomedBatch(self._store.batch(run_id, turn, attempt), self._fate)
 
 
 class DoomedBatch:

@@ -26,9 +26,9 @@ def seen(answers: int) -> tuple[Happened, ...]:
     return (Happened(seq=1, event=Started(at=1.0)), Happened(seq=2, event=Observed(answers=answers, at=2.0)))
 
 
-async def write(store: PostgresStore, turn: int) -> None:
-    batch = store.batch("a", turn)
-    await batch.append("a", seen(turn))
+async def write(store: PostgresStore, turn: int, attempt: int = 0) -> None:
+    batch = store.batch("a", turn, attempt)
+    await batch.append("a", seen(turn + attempt))
     await batch.flush()
 
 
@@ -60,6 +60,18 @@ async def test_the_same_turn_may_write_again_and_so_may_one_without_a_turn(store
     for turn in (3, 3, 0, 4):
         await write(store, turn)
         assert await answered_by(store) == turn
+
+
+async def test_an_earlier_attempt_at_the_same_turn_is_behind_a_later_one(store: PostgresStore):
+    """The run goes on with what the later one saw, so that is what the journal has to say."""
+    await write(store, 3, 10)
+    await write(store, 3, 20)
+    await write(store, 3, 20)
+    with pytest.raises(RunBusy):
+        await write(store, 3, 10)
+    assert await answered_by(store) == 23
+    await write(store, 4, 10)
+    assert await answered_by(store) == 14
 
 
 async def test_another_run_or_another_tenant_has_its_own(store: PostgresStore, postgres: str):

@@ -142,11 +142,11 @@ class Batch(Store, Protocol):
 class FleetStore(Store, Protocol):
     """A store that many workers share."""
 
-    def batch(self, run_id: str = "", turn: int = 0) -> Batch:
+    def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> Batch:
         """On behalf of `turn`, the place in this run's journal that the writer's own event will take.
 
-        Whoever comes after somebody with a later turn has written is behind: what they write is refused with `RunBusy`,
-        all of it. Without a turn nobody is refused.
+        Whoever comes after somebody with a later turn, or with a later attempt at the same, has written is behind: what
+        they write is refused with `RunBusy`, all of it. Without a turn nobody is refused.
         """
         ...
 

@@ -71,7 +71,7 @@ class Activities:
             raise ApplicationError(str(bug), type=type(bug).__name__, non_retryable=True) from bug
 
     async def _perform(self, run_id: str, work: Work) -> Done:
-        command, batch = work.command, self._store.batch(run_id, work.seq)
+        command, batch = work.command, self._store.batch(run_id, work.seq, _attempt())
         await _patiently(lambda: batch.append(run_id, work.rows))
         reached = await _patiently(lambda: self._sessions.reach(run_id, command, ours=bool(work.holder)))
         ports = replace(reached.ports, store=batch)
@@ -83,6 +83,11 @@ class Activities:
         if isinstance(command, Finish):
             self._sessions.release(run_id)
         return Done(event=event, holder=self._name if reached.taken else "", gone=gone)
+
+
+def _attempt() -> int:
+    """Later ones are greater, whether the engine tried again or the workflow sent it to somebody else."""
+    return round(activity.info().current_attempt_scheduled_time.timestamp() * 1e6)
 
 
 def _standing_after(command: Command) -> Standing:

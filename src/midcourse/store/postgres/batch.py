@@ -30,9 +30,9 @@ class PostgresBatch(Records):
     can be refused. A `flush` that raised may be called again: nothing in it minds being written twice.
     """
 
-    def __init__(self, database: Database, run_id: str = "", turn: int = 0) -> None:
+    def __init__(self, database: Database, run_id: str = "", turn: int = 0, attempt: int = 0) -> None:
         super().__init__(database)
-        self._turn = run_id, turn
+        self._turn = run_id, turn, attempt
         self._waiting: dict[tuple[Statement, Values], Values] = {}
         self._values: dict[Place, tuple[Any, int]] = {}
         self._events: dict[tuple[str, int], Event] = {}
@@ -40,7 +40,7 @@ class PostgresBatch(Records):
     async def flush(self) -> None:
         if not self._waiting:
             return
-        run_id, turn = self._turn
+        run_id, turn, _ = self._turn
         if turn:
             self._waiting[TAKE_TURN, (run_id,)] = self._turn
         try:

@@ -75,8 +75,9 @@ WITHDRAW_QUESTIONS = Statement(
 """All of a run but one: it asks one at a time."""
 NO_QUESTION = 0
 TAKE_TURN = Statement(
-    sql="""INSERT INTO midcourse.turns AS old (run, turn) VALUES (%s, %s)
-    ON CONFLICT (tenant, run) DO UPDATE SET turn = CASE WHEN old.turn <= excluded.turn THEN excluded.turn END""",
+    sql="""INSERT INTO midcourse.turns AS old (run, turn, attempt) VALUES (%s, %s, %s)
+    ON CONFLICT (tenant, run) DO UPDATE SET attempt = excluded.attempt,
+        turn = CASE WHEN (old.turn, old.attempt) <= (excluded.turn, excluded.attempt) THEN excluded.turn END""",
     key=1,
 )
 """Whoever is behind gets no turn, which the table refuses, and with it everything that was to be written together."""

@@ -39,8 +39,8 @@ class PostgresStore(Records):
         self._url = url
         self._greeting = tenant, role
 
-    def batch(self, run_id: str = "", turn: int = 0) -> PostgresBatch:
-        return PostgresBatch(self._database, run_id, turn)
+    def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> PostgresBatch:
+        return PostgresBatch(self._database, run_id, turn, attempt)
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:

@@ -140,7 +140,14 @@ results = Table("results", metadata, _tenant(), _run(), _body())
 
 sessions = Table("sessions", metadata, _tenant(), _run(), Column("handle", Text, nullable=False))
 
-turns = Table("turns", metadata, _tenant(), _run(), Column("turn", Integer, nullable=False))
+turns = Table(
+    "turns",
+    metadata,
+    _tenant(),
+    _run(),
+    Column("turn", Integer, nullable=False),
+    Column("attempt", BigInteger, nullable=False),
+)
 """The latest turn on whose behalf a batch wrote."""
 
 approvals = Table(

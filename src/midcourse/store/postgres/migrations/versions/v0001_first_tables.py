@@ -104,6 +104,7 @@ CREATE TABLE midcourse.turns (
     tenant text NOT NULL DEFAULT current_setting('midcourse.tenant'),
     run text NOT NULL,
     turn integer NOT NULL,
+    attempt bigint NOT NULL,
     PRIMARY KEY (tenant, run)
 ) WITH (fillfactor = 50);  -- every step writes its run's row
 
