@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.cookies import SimpleCookie
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol, cast
 from urllib.parse import parse_qsl, urlsplit
+
+from midcourse.testing.loopback import listening
 
 COOKIE = "session"
 
@@ -46,17 +47,8 @@ class Answering(Protocol):
 @contextmanager
 def serve(site: Answering) -> Generator[str]:
     """The site's address, for as long as this lasts."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, site))
-    server.daemon_threads = True
-    server.block_on_close = False  # a browser may keep its connections open
-    thread = Thread(target=partial(server.serve_forever, poll_interval=0.02), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(partial(_Handler, site)) as address:
+        yield address
 
 
 class _Handler(BaseHTTPRequestHandler):

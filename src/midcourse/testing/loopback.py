@@ -1,0 +1,34 @@
+"""A server on loopback, on a free port, with nothing but the standard library, for as long as a `with` lasts."""
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+
+@contextmanager
+def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Generator[str]:
+    """Its address. Each connection gets a handler and a thread of its own."""
+    server = _Server(("127.0.0.1", 0), handler)
+    thread = Thread(target=partial(server.serve_forever, poll_interval=0.02), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False  # whoever asks may keep its connections open
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that somebody gave up is nothing to print."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)

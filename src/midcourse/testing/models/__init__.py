@@ -1,0 +1,28 @@
+"""A model behind a real server, scripted: it speaks OpenAI's chat completions on loopback and says what you wrote.
+
+    with ModelServer([{"verdict": "done"}, Fails(429, retry_after=1)]) as server: ...
+
+Any client of that protocol can be pointed at `server.url`. What it was asked is in `server.requests`.
+"""
+
+from midcourse.testing.models.answer import Answer, Blurts, Calls, Cut, Fails, Late, Refuses, Says, Slow, Usage
+from midcourse.testing.models.request import ChatRequest
+from midcourse.testing.models.script import Limited, Script
+from midcourse.testing.models.server import ModelServer
+
+__all__ = [
+    "Answer",
+    "Blurts",
+    "Calls",
+    "ChatRequest",
+    "Cut",
+    "Fails",
+    "Late",
+    "Limited",
+    "ModelServer",
+    "Refuses",
+    "Says",
+    "Script",
+    "Slow",
+    "Usage",
+]

@@ -1,0 +1,95 @@
+"""What a scripted model answers with: words, a call of a tool, a refusal, or trouble of the kinds that servers make."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Finish: TypeAlias = Literal["stop", "length", "content_filter", "tool_calls"]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as the server reports them, whatever was really said. `cached` are among those of the prompt."""
+
+    prompt: int
+    completion: int
+    cached: int = 0
+
+
+@dataclass(frozen=True)
+class Says:
+    """Text, or a value that is written as JSON. Text that is no JSON, or a value of another shape than the schema asks
+    for, is sent as it is: no model is held to its schema here. Empty text is an empty answer.
+    """
+
+    content: str | Mapping[str, Any] | Sequence[Any]
+    usage: Usage | None = None
+    """Without one, a token for every four letters."""
+    finish: Finish = "stop"
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Calls a tool. Arguments as text are sent as they are, JSON or not."""
+
+    tool: str
+    arguments: str | Mapping[str, Any]
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True)
+class Refuses:
+    """Will not do it, and says why."""
+
+    why: str = "I cannot help with that."
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True)
+class Fails:
+    """An HTTP error: 429 with `retry_after` seconds, 500, 401, 400."""
+
+    status: int = 500
+    message: str = "scripted failure"
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Blurts:
+    """Status 200 and this body, as it is: no JSON, or no completion."""
+
+    body: str = '{"id": "chatcmpl-'
+
+
+@dataclass(frozen=True)
+class Late:
+    """Nothing at all for a while, then the answer."""
+
+    answer: "Line"
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Slow:
+    """The answer's bytes arrive a few at a time, all of them after `seconds`."""
+
+    answer: "Line"
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The connection breaks after this share of the answer's bytes."""
+
+    answer: "Line"
+    share: float = 0.5
+
+
+Answer: TypeAlias = Says | Calls | Refuses | Fails | Blurts | Late | Slow | Cut
+
+Line: TypeAlias = Answer | str | Mapping[str, Any]
+"""As it is written in a script: text and values are short for `Says`."""
+
+
+def in_full(line: Line) -> Answer:
+    return Says(line) if isinstance(line, str | Mapping) else line
