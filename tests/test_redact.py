@@ -3,14 +3,15 @@
 import base64
 import html
 import json
+import time
 from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midcourse.redact import SHORTEST_ENCODED, Redactor
+from midcourse.redact import SHORTEST_ENCODED, TELLING, Redactor
 
 ENCODINGS: dict[str, Callable[[str], str]] = {
     "plain": str,
@@ -27,12 +28,73 @@ SECRETS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")),
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(max_examples=30)
 @given(secret=SECRETS)
 def test_no_form_of_a_secret_is_left(encoding: str, secret: str) -> None:
     written = ENCODINGS[encoding](secret)
     masked = Redactor([("pin", secret)])(f"a={written}&b=1")
     assert "<secret pin>" in masked
     assert written not in masked.replace("<secret pin>", "\0")
+
+
+WAYS: list[Callable[[str], str]] = [
+    str,
+    lambda letter: "".join(f"%{byte:02x}" for byte in letter.encode()),
+    lambda letter: "".join(f"%25{byte:02X}" for byte in letter.encode()),
+    lambda letter: f"&#{ord(letter)};",
+    lambda letter: f"&#x{ord(letter):x};",
+    lambda letter: json.dumps(letter)[1:-1],
+]
+
+
+@settings(max_examples=60)
+@given(data=st.data(), secret=SECRETS)
+def test_each_letter_may_be_written_in_a_way_of_its_own(data: st.DataObject, secret: str) -> None:
+    """Encoders do not agree on what has to be encoded: JavaScript leaves `!'()*` as they are, Python does not."""
+    written = "".join(data.draw(st.sampled_from(WAYS))(letter) for letter in secret.strip())
+    if len(secret.strip()) >= SHORTEST_ENCODED:
+        assert Redactor([("pin", secret)])(f"a={written}&b=1") == "a=<secret pin>&b=1"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param("it's  (a) se/cret!", id="as it is"),
+        pytest.param("it's (a) se/cret!", id="as a page shows it"),
+        pytest.param("it's%20%20(a)%20se%2Fcret!", id="encodeURIComponent"),
+        pytest.param("it's++(a)+se/cret%21", id="a form"),
+        pytest.param("it&apos;s&nbsp; (a) se/cret!", id="HTML by hand"),
+        pytest.param(r"it\x27s  (a) se\/cret!", id="a string in a script"),
+        pytest.param(r"it\\u0027s  (a) se\\/cret!", id="JSON in JSON"),
+        pytest.param("aXQncyAgKGEp\nIHNlL2NyZXQh", id="Base64 in lines"),
+    ],
+)
+def test_programs_differ(written: str) -> None:
+    assert Redactor([("pin", "it's  (a) se/cret!")])(f"say {written}, please") == "say <secret pin>, please"
+
+
+@pytest.mark.parametrize("kept", range(TELLING, len("correct-horse")))
+def test_a_secret_that_was_cut_off_is_one_too(kept: int) -> None:
+    text = f"the password is {'correct-horse'[:kept]}… (1200 characters)"
+    assert Redactor([("pin", "correct-horse")])(text) == "the password is <secret pin>… (1200 characters)"
+
+
+@pytest.mark.parametrize("part", ["\\", "%25", "&#0", " ", "+", "a", "YW "])
+def test_no_text_takes_long(part: str) -> None:
+    masks, text = Redactor([("pin", "a b/c\\d")]), part * 50_000
+    begun = time.perf_counter()
+    assert masks(text) == text
+    assert time.perf_counter() - begun < 2.0
+
+
+def test_what_only_begins_like_a_secret_is_none() -> None:
+    assert Redactor([("pin", "correct-horse")])("correct-house") == "correct-house"
+
+
+def test_on_a_screen_blanks_and_capitals_say_nothing() -> None:
+    drawn, text = Redactor([("pin", "hunter 2!")], drawn=True), "you said HUN\nTER2! twice: hunter  2!"
+    assert [text[begin:end] for begin, end in drawn.places(text)] == ["HUN\nTER2!", "hunter  2!"]
+    assert list(Redactor([]).places("anything")) == []
 
 
 @given(before=st.binary(max_size=5), secret=st.text("abcdefgh12345", min_size=9), after=st.binary(max_size=5))

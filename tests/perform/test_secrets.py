@@ -21,7 +21,7 @@ PIN = "83519"
 
 
 class Leaky(Shop):
-    """Repeats whatever it was told: in fields, labels, titles, addresses, errors, data and commit sets."""
+    """Repeats whatever it was told: in fields and their names, labels, titles, addresses, errors, data and commit sets."""
 
     said = ""
     mishap = ""
@@ -34,9 +34,9 @@ class Leaky(Shop):
         return Scene(
             f"{scene.surface.title} {self.said}",
             *scene.zones,
-            Zone(id="echo", role="text", label=f"You said {self.said}", state=(("value", self.said), ("pin", 83519))),
-            address=f"https://shop.test/?q={self.said}",
-            origin="https://shop.test",
+            Zone(id="echo", role="text", label=f"You said {self.said}", state=((self.said, self.said), ("pin", 83519))),
+            address=f"https://{self.said}.shop.test/?q={self.said}",
+            origin=f"https://{self.said}.shop.test",
         )
 
     @skill(effect="set_state")
@@ -44,7 +44,7 @@ class Leaky(Shop):
         self.said = password
         self.mishap = "look" if self.mishap == "look later" else self.mishap
         if self.mishap == "raise":
-            raise RuntimeError(f"wrong password {password}")
+            raise RuntimeError(f"{'x' * 280} wrong password {password}")
         if self.mishap == "fail":
             return Outcome(status="failed", reason="rejected", detail=f"wrong password {password} or pin {pin}")
         return {"password": password, "pin": int(pin)}
@@ -55,7 +55,7 @@ class Leaky(Shop):
         self.title = "Thank you"
 
     def everything(self, zone: Zone) -> CommitSet:
-        return CommitSet(values=(("password", self.said), ("pin", 83519)), address=f"https://shop.test/{self.said}")
+        return CommitSet(values=((self.said, self.said), ("pin", 83519)), address=f"https://shop.test/{self.said}")
 
 
 LOGIN = draft(
@@ -88,10 +88,10 @@ async def test_no_secret_is_in_any_byte_that_is_stored(mishap: str, tmp_path: Pa
     store.close()
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert len(stored) > 1000
-    assert SECRET.encode() not in stored
+    assert SECRET[:-1].encode() not in stored
     assert PIN.encode() not in stored
     told = repr((planner.contexts, approver.questions, bench.history))
-    assert SECRET not in told
+    assert SECRET[:-1] not in told
     assert PIN not in told
     assert "<secret password>" in told
 

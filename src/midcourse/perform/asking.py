@@ -17,7 +17,7 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
             return PersonAsked(answers=command.id)
         decision = decode(Decision, encode(decision, Decision))
     except Exception as error:
-        return _denied(command, f"asking failed: {say(error)}")
+        return _denied(command, ports.plain(f"asking failed: {say(error)}"))
     if decision.verdict not in VERDICTS[command.about]:
         return _denied(command, f"'{decision.verdict}' does not answer the question")
     return ApprovalDecided(

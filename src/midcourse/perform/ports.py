@@ -80,9 +80,12 @@ class Ports:
                 return reference.name if reference.name in self.task.files else None
 
     def mask(self, values: Pairs) -> Pairs:
-        """The same values with every secret of the task replaced by its name: this is what gets written down."""
+        """The same values with every secret of the task replaced by its name: this is what gets written down.
+
+        A page may also use one as the name of a field.
+        """
         mask = redactor(self._secrets())
-        return tuple((name, _mask(value, mask)) for name, value in values)
+        return tuple((mask(name), _mask(value, mask)) for name, value in values)
 
     def mask_text(self, text: str) -> str:
         return redactor(self._secrets())(text)
@@ -98,7 +101,9 @@ class Ports:
         mask, surface = self.mask_text, seen.surface
         return replace(
             seen,
-            surface=replace(surface, title=mask(surface.title), address=mask(surface.address)),
+            surface=replace(
+                surface, title=mask(surface.title), address=mask(surface.address), origin=mask(surface.origin)
+            ),
             zones=tuple(replace(zone, label=mask(zone.label), state=self.mask(zone.state)) for zone in seen.zones),
         )
 
@@ -128,5 +133,5 @@ def _mask(value: Scalar, mask: Redactor) -> Scalar:
 
 
 def say(error: BaseException) -> str:
-    """An exception as one line for a person."""
-    return f"{type(error).__name__}: {error}"[:300]
+    """An exception for a person. It may contain a secret, so it is cut only once that is out of it."""
+    return f"{type(error).__name__}: {error}"
