@@ -18,7 +18,7 @@ from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.fleet_store import opened_store
 from midcourse.app.up_file import read_up
 from midcourse.cli.approval import user
-from midcourse.store.postgres.audit import verify_chain
+from midcourse.policy.audit import verify_log
 from midcourse.worlds.simulated.effects import read_effects
 from tests.cli.conftest import Cli, order_file
 
@@ -64,9 +64,9 @@ async def audited(home: Path, run_id: str) -> list[dict[str, object]]:
     """What people decided about it, as it stands in a chain that holds."""
     settings = FleetSettings.load(home)
     async with opened_store(settings) as store:
-        rows = await store.audit()
-    assert verify_chain(settings.tenant, rows).problem == ""
-    return [json.loads(row.body) for row in rows if row.run == run_id]
+        log = await store.audit()
+    assert verify_log(log).problem == ""
+    return [json.loads(row.body) for row in log.rows if row.run == run_id]
 
 
 def test_it_asks_is_approved_and_does_it_once(cli: Cli, home: Path, run_id: str) -> None:

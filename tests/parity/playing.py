@@ -23,7 +23,7 @@ from tests.parity.stories import Story, staged
 from tests.runtimes.fleet import Cast, Fleet
 from tests.scenarios.stage import Stage
 
-TIMES = ("at", "timeout", "seconds", "expires_at", "wall_seconds")
+TIMES = ("at", "timeout", "seconds", "expires_at", "wall_seconds", "audit")
 STANDING = ("asking", "paused")
 
 Tell: TypeAlias = Callable[[Word], Awaitable[str]]

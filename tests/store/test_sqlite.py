@@ -14,13 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.domain.event import Started
+from midcourse.codec import encode
+from midcourse.domain.event import CancelAsked, Started
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import FormatUnknown, RunBusy
+from midcourse.policy.audit import verify_log
 from midcourse.ports.store import Store
-from midcourse.store.sqlite import SCHEMA_VERSION, SqliteStore
+from midcourse.store.sqlite import SqliteStore
+from midcourse.store.sqlite_file import FIRST, OLDEST, SCHEMA_VERSION
 from midcourse.testing.conformance.store import StoreConformance
 
 TASK = Task(goal="Count")
@@ -28,7 +31,8 @@ TASK = Task(goal="Count")
 WRITER = """
 import asyncio, itertools, sys
 from dataclasses import replace
-from midcourse.domain.event import Started
+from midcourse.codec import encode
+from midcourse.domain.event import CancelAsked, Started
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -270,6 +274,45 @@ class TestClaim:
                 assert path.exists()
                 with pytest.raises(RunBusy), store.claim("a"):
                     pass
+
+
+class TestAudit:
+    def test_rows_can_neither_be_changed_nor_taken_out_by_mistake(self, tmp_path: Path) -> None:
+        async def play() -> None:
+            with SqliteStore(tmp_path / "runs.db") as store:
+                await store.begin(Run(id="a"), TASK)
+                await store.keep(Run(id="a", seq=1), CancelAsked(at=1.0), ())
+                for statement in ("UPDATE audit SET body = ''", "DELETE FROM audit"):
+                    with pytest.raises(sqlite3.IntegrityError, match="only added to"):
+                        store._db.execute(statement)
+
+        asyncio.run(play())
+
+    def test_file_from_before_there_was_a_log_has_one_afterwards(self, tmp_path: Path) -> None:
+        path = tmp_path / "runs.db"
+        with closing(sqlite3.connect(path)) as db:
+            for statement in FIRST:
+                db.execute(statement)
+            for run_id in ("b", "a"):
+                state = encode(Run(id=run_id))
+                db.execute(
+                    "INSERT INTO runs (id, key, goal, task, opening, state, phase, final_reason)"
+                    " VALUES (?, '', '', ?, ?, ?, 'new', '')",
+                    (run_id, encode(TASK), state, state),
+                )
+                for seq, event in ((1, Started(at=1.0)), (2, CancelAsked(at=2.0))):
+                    db.execute("INSERT INTO journal VALUES (?, ?, ?, '[]')", (run_id, seq, encode(event)))
+            db.execute(f"PRAGMA user_version = {OLDEST}")
+            db.commit()
+
+        async def play() -> None:
+            with SqliteStore(path) as store:
+                log = await store.audit()
+                assert [(row.run, row.seq) for row in log.rows] == [("b", 2), ("a", 2)]
+                assert verify_log(log).problem == ""
+                assert (await store.load("a"))[0] == Run(id="a")
+
+        asyncio.run(play())
 
 
 class TestOtherFiles:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs
+from midcourse.domain.audit import Head
 from midcourse.domain.budget import Cost
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.move import FinalReason
@@ -65,3 +66,5 @@ class Result:
     data: Pairs = ()
     missing: tuple[str, ...] = ()
     """Fields of the task's output that nothing brought back."""
+    audit: Head | None = None
+    """The last row of the audit log when the run ended: with it, a log that was cut off or made up anew shows."""

@@ -93,6 +93,7 @@ async def _result(ports: Ports, command: Finish, run: Run) -> Result:
         budget=_budget_used(run),
         data=data,
         missing=missing,
+        audit=await ports.store.audit_head(),
     )
 
 

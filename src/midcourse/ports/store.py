@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from midcourse.domain.approval import Consequence
+from midcourse.domain.audit import AuditLog, Head
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.ledger import LedgerEntry
@@ -104,6 +105,17 @@ class Store(Protocol):
     async def save_result(self, result: Result) -> None: ...
 
     async def result(self, run_id: str) -> Result | None: ...
+
+    async def audit(self) -> AuditLog:
+        """What people said to runs, from the first on, and what bears witness to it; `verify_log` says whether it holds.
+
+        A word is in the log once it is in a journal: they are written together. The log is only added to.
+        """
+        ...
+
+    async def audit_head(self) -> Head:
+        """Its last row by now."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

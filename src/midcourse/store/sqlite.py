@@ -5,9 +5,7 @@ The file belongs on a local disk, because neither SQLite's write-ahead log nor o
 """
 
 import os
-import sqlite3
 import sys
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from urllib.parse import quote
 
 from midcourse.codec import decode, decode_any, encode
 from midcourse.domain.approval import Consequence
+from midcourse.domain.audit import AuditLog, AuditRow, Head, Said
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.ledger import LedgerEntry
@@ -25,8 +24,10 @@ from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, TaskInvalid
+from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
+from midcourse.policy.audit import SAID_KINDS, is_said
 from midcourse.ports.store import JournalRow, RunSummary
+from midcourse.store.sqlite_file import CHAIN, add_to_audit, audit_head, open_file
 from midcourse.store.state import check_format, final_reason_of, read_run, unknown
 
 if sys.platform != "win32":
@@ -34,62 +35,9 @@ if sys.platform != "win32":
 
 T = TypeVar("T")
 
-BUSY_SECONDS = 10.0
-"""How long a write waits for another process's."""
-
-SCHEMA_VERSION = 2
-"""Kept as the file's `user_version`; 0 is a file that has no tables yet."""
-
-SCHEMA = (
-    """CREATE TABLE runs (
-        entered INTEGER PRIMARY KEY AUTOINCREMENT,
-        id TEXT NOT NULL UNIQUE,
-        key TEXT NOT NULL,
-        goal TEXT NOT NULL,
-        task TEXT NOT NULL,
-        opening TEXT NOT NULL,
-        state TEXT NOT NULL,
-        phase TEXT NOT NULL,
-        final_reason TEXT NOT NULL,
-        began_at REAL NOT NULL DEFAULT 0,
-        session TEXT NOT NULL DEFAULT '',
-        result TEXT
-    )""",
-    "CREATE INDEX runs_with_key ON runs (key, entered) WHERE key <> ''",
-    """CREATE TABLE journal (
-        run TEXT NOT NULL REFERENCES runs (id),
-        seq INTEGER NOT NULL,
-        event TEXT NOT NULL,
-        commands TEXT NOT NULL,
-        PRIMARY KEY (run, seq)
-    )""",
-    """CREATE TABLE plans (
-        run TEXT NOT NULL REFERENCES runs (id),
-        version INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run, version)
-    )""",
-    """CREATE TABLE observations (
-        run TEXT NOT NULL REFERENCES runs (id),
-        id TEXT NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run, id)
-    )""",
-    """CREATE TABLE consequences (
-        run TEXT NOT NULL REFERENCES runs (id),
-        digest TEXT NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run, digest)
-    )""",
-    """CREATE TABLE ledger (
-        run TEXT NOT NULL REFERENCES runs (id),
-        command INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run, command)
-    )""",
-)
-
 COMMANDS = tuple[Command, ...]
+
+ANCHORS = "SELECT json_extract(result, '$.audit') AS head FROM runs WHERE result IS NOT NULL AND head IS NOT NULL"
 
 
 class SqliteStore:
@@ -102,7 +50,7 @@ class SqliteStore:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path).absolute()
-        self._db = _open(self.path)
+        self._db = open_file(self.path)
 
     def close(self) -> None:
         """Closing twice is no error."""
@@ -176,6 +124,8 @@ class SqliteStore:
                 event.at,
             )
             self._db.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", (run.id, run.seq, *turn))
+            if is_said(event):
+                add_to_audit(self._db, run.id, run.seq, turn[0])
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
         state, task = self._known(run_id, "SELECT state, task FROM runs WHERE id = ?")
@@ -253,6 +203,22 @@ class SqliteStore:
     async def result(self, run_id: str) -> Result | None:
         return self._body(Result, "SELECT result FROM runs WHERE id = ? AND result IS NOT NULL", run_id)
 
+    # --- what people decided
+
+    async def audit(self) -> AuditLog:
+        rows = self._db.execute("SELECT n, run, seq, body, hash FROM audit ORDER BY n")
+        kinds = ", ".join("?" for _ in SAID_KINDS)
+        said = f"SELECT run, seq, event FROM journal WHERE json_extract(event, '$.kind') IN ({kinds})"
+        return AuditLog(
+            chain=CHAIN,
+            rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
+            anchors=tuple(decode(Head, head) for (head,) in self._db.execute(ANCHORS)),
+            said=tuple(Said(run=run, seq=seq, body=body) for run, seq, body in self._db.execute(said, SAID_KINDS)),
+        )
+
+    async def audit_head(self) -> Head:
+        return audit_head(self._db)
+
     # --- SQL
 
     def _one(self, sql: str, *values: object) -> Any:
@@ -275,59 +241,6 @@ class SqliteStore:
         """Run a statement whose last parameter is the run's id and that touches nothing if there is no such run."""
         if not self._db.execute(sql, (*values, run_id)).rowcount:
             raise unknown(run_id)
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-    try:
-        _prepare(db, path)
-    except BaseException as error:
-        db.close()
-        if isinstance(error, sqlite3.DatabaseError) and error.sqlite_errorname == "SQLITE_NOTADB":
-            raise FormatUnknown(f"{path} is not an SQLite file") from error
-        raise
-    return db
-
-
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    for pragma in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
-        db.execute(f"PRAGMA {pragma}")
-    if _schema_version(db) == 0:
-        _create_tables(db, path)
-    found = _schema_version(db)
-    if found != SCHEMA_VERSION:
-        raise FormatUnknown(f"{path} has schema {found}, this version reads {SCHEMA_VERSION}")
-    _use_write_ahead_log(db)
-
-
-def _schema_version(db: sqlite3.Connection) -> int:
-    return db.execute("PRAGMA user_version").fetchone()[0]
-
-
-def _create_tables(db: sqlite3.Connection, path: Path) -> None:
-    with db:
-        db.execute("BEGIN IMMEDIATE")
-        if _schema_version(db) != 0:
-            return  # another process was faster
-        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise FormatUnknown(f"{path} is some other program's database")
-        for statement in SCHEMA:
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-
-def _use_write_ahead_log(db: sqlite3.Connection) -> None:
-    """SQLite's busy timeout does not cover this switch, so processes that open a new file together wait here."""
-    give_up_at = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > give_up_at:
-                raise
-            time.sleep(0.01)
 
 
 def _lock(path: Path, run_id: str) -> int:

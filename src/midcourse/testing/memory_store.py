@@ -4,7 +4,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from midcourse.codec import encode
 from midcourse.domain.approval import Consequence
+from midcourse.domain.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.ledger import LedgerEntry
@@ -15,6 +17,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import FORMAT, Run
 from midcourse.domain.task import Task
 from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
+from midcourse.policy.audit import is_said, next_row
 from midcourse.ports.store import JournalRow, RunSummary
 
 
@@ -42,6 +45,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._runs: dict[str, _Kept] = {}
         self._driven: set[str] = set()
+        self._audit: list[AuditRow] = []
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
@@ -76,6 +80,8 @@ class MemoryStore:
         kept.journal[run.seq] = row
         kept.state = run
         kept.began_at = kept.began_at or event.at
+        if is_said(event):
+            self._audit.append(next_row("", self._head, run.id, run.seq, encode(event, Event)))
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
         kept = self._readable(run_id)
@@ -142,6 +148,27 @@ class MemoryStore:
     async def result(self, run_id: str) -> Result | None:
         kept = self._runs.get(run_id)
         return kept.result if kept else None
+
+    async def audit(self) -> AuditLog:
+        runs = self._runs.items()
+        return AuditLog(
+            chain="",
+            rows=tuple(self._audit),
+            anchors=tuple(kept.result.audit for _, kept in runs if kept.result and kept.result.audit),
+            said=tuple(
+                Said(run=run_id, seq=row.seq, body=encode(row.event, Event))
+                for run_id, kept in runs
+                for row in kept.journal.values()
+                if is_said(row.event)
+            ),
+        )
+
+    async def audit_head(self) -> Head:
+        return self._head
+
+    @property
+    def _head(self) -> Head:
+        return Head(n=self._audit[-1].n, hash=self._audit[-1].hash) if self._audit else START
 
     def _known(self, run_id: str) -> _Kept:
         kept = self._runs.get(run_id)

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 import psycopg
 
 from midcourse.codec import encode
+from midcourse.domain.audit import AuditLog, Head
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.ledger import LedgerEntry
@@ -17,7 +18,7 @@ from midcourse.store.postgres.journal import Entry
 from midcourse.store.postgres.kinds import Key, Kind
 from midcourse.store.postgres.people import traces
 from midcourse.store.postgres.records import Records
-from midcourse.store.postgres.statements import SAVE_EVENT, TAKE_TURN, TELL_STANDING, Statement, Values
+from midcourse.store.postgres.statements import ADD_TO_AUDIT, SAVE_EVENT, TAKE_TURN, TELL_STANDING, Statement, Values
 from midcourse.store.postgres.tables import turns
 
 T = TypeVar("T")
@@ -74,6 +75,16 @@ class PostgresBatch(Records):
     async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
         await self.flush()
         await super().keep(run, event, commands)
+
+    async def audit(self) -> AuditLog:
+        await self.flush()
+        return await super().audit()
+
+    async def audit_head(self) -> Head:
+        """With what waits to be added to it."""
+        if any(statement is ADD_TO_AUDIT for statement, _ in self._waiting):
+            await self.flush()
+        return await super().audit_head()
 
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
         await super().write_ledger(run_id, entry)

@@ -34,7 +34,7 @@ class Connections:
 
     def __init__(self, url: str, tenant: str, role: str, size: int) -> None:
         self._address = for_libpq(url)
-        self._tenant = tenant
+        self.tenant = tenant
         self._role = role
         self._free = asyncio.Semaphore(size)
         self._idle: list[AsyncConnection] = []
@@ -76,7 +76,7 @@ class Connections:
 
     async def _greet(self, connection: AsyncConnection) -> None:
         try:
-            await connection.execute(GREETING, (self._tenant, self._role))
+            await connection.execute(GREETING, (self.tenant, self._role))
             found = await (await connection.execute("SELECT version_num FROM midcourse.alembic_version")).fetchone()
         except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedTable):  # no such role, no such table
             found = None

@@ -1,13 +1,8 @@
 """What people said to a run leaves two traces beside its journal: a row of the audit log, and a question closed."""
 
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.event import ApprovalDecided, Event
+from midcourse.policy.audit import is_said
 from midcourse.store.postgres.statements import ADD_TO_AUDIT, CLOSE_QUESTION, NO_QUESTION, Statement, Values
-
-SAID = (ApprovalDecided, PauseAsked, ResumeAsked, CancelAsked, Guided)
-
-
-def is_said(event: Event) -> bool:
-    return isinstance(event, SAID)
 
 
 def question_of(event: Event) -> int:

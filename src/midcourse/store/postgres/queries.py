@@ -31,3 +31,10 @@ OPEN_QUESTION = b"""SELECT body FROM midcourse.approvals JOIN midcourse.runs ON 
 WHERE approvals.open AND runs.status = 'asking' AND approvals.run = %s"""
 
 AUDIT = b"SELECT n, run, seq, body, hash FROM midcourse.audit ORDER BY n"
+
+AUDIT_HEAD = b"SELECT n, hash FROM midcourse.audit ORDER BY n DESC LIMIT 1"
+
+ANCHORS = b"""SELECT head FROM (SELECT body::json ->> 'audit' AS head FROM midcourse.results) AS kept
+WHERE head IS NOT NULL"""
+
+SAID = b"SELECT run, seq, event FROM midcourse.journal WHERE kind = ANY (%s)"

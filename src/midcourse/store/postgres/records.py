@@ -6,6 +6,7 @@ from psycopg import AsyncConnection
 
 from midcourse.codec import decode, decode_any, encode
 from midcourse.domain.approval import Consequence, Question
+from midcourse.domain.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.ledger import LedgerEntry
@@ -15,12 +16,13 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
+from midcourse.policy.audit import SAID_KINDS, is_said
 from midcourse.ports.store import Happened, JournalRow, RunSummary
 from midcourse.store.postgres import queries
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.journal import Entry, state_after, with_commands
 from midcourse.store.postgres.kinds import CONSEQUENCE, ENTRY, OBSERVATION, PLAN, RESULT, SESSION, THE_ONE, Key, Kind
-from midcourse.store.postgres.people import is_said, question_of
+from midcourse.store.postgres.people import question_of
 from midcourse.store.postgres.statements import (
     ENTER,
     HOLD_KEY,
@@ -199,6 +201,23 @@ class Records:
         """The one that this run is waiting with; a run asks one at a time."""
         rows = await self._database.rows(queries.OPEN_QUESTION, (run_id,))
         return decode(Question, rows[0][0]) if rows else None
+
+    # --- what people decided
+
+    async def audit(self) -> AuditLog:
+        rows = await self._database.rows(queries.AUDIT, ())
+        anchors = await self._database.rows(queries.ANCHORS, ())
+        said = await self._database.rows(queries.SAID, (list(SAID_KINDS),))
+        return AuditLog(
+            chain=self._database.connections.tenant,
+            rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
+            anchors=tuple(decode(Head, head) for (head,) in anchors),
+            said=tuple(Said(run=run, seq=seq, body=body) for run, seq, body in said),
+        )
+
+    async def audit_head(self) -> Head:
+        rows = await self._database.rows(queries.AUDIT_HEAD, ())
+        return Head(n=rows[0][0], hash=rows[0][1]) if rows else START
 
     # --- ways to the rows
 

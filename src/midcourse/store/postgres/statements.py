@@ -59,7 +59,7 @@ SAVE_EVENT = _upsert(journal)
 SAVE_QUESTION = _upsert(approvals, leave=("asked_at", "open", "decision"))
 
 ADD_TO_AUDIT = Statement(
-    sql="INSERT INTO midcourse.audit (run, seq, body) VALUES (%s, %s, %s) ON CONFLICT (tenant, run, seq) DO NOTHING",
+    sql="INSERT INTO midcourse.audit (run, seq, body) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
     key=2,
 )
 CLOSE_QUESTION = Statement(
@@ -103,7 +103,7 @@ KEEP = b"""WITH turned AS (
     WHERE id = %(run)s AND seq < %(seq)s RETURNING id, month
 ), audited AS (
     INSERT INTO midcourse.audit (run, seq, body) SELECT id, %(seq)s, %(event)s FROM turned WHERE %(audited)s
-    ON CONFLICT (tenant, run, seq) DO NOTHING
+    ON CONFLICT DO NOTHING
 ), closed AS (
     UPDATE midcourse.approvals AS old SET open = false, decision = %(event)s FROM turned
     WHERE old.run = turned.id AND old.question = %(question)s AND old.open

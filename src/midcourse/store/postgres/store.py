@@ -10,11 +10,9 @@ import psycopg
 
 from midcourse.errors import RunBusy, TaskInvalid
 from midcourse.store.postgres.address import for_libpq
-from midcourse.store.postgres.audit import AuditRow
 from midcourse.store.postgres.batch import PostgresBatch
 from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections, driver_errors_translated
 from midcourse.store.postgres.database import Database
-from midcourse.store.postgres.queries import AUDIT
 from midcourse.store.postgres.records import Records
 
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -56,11 +54,6 @@ class PostgresStore(Records):
             if connection.execute(CLAIM, (run_id,)).fetchone() != (True,):
                 raise RunBusy(f"another process is driving run {run_id!r}")
             yield
-
-    async def audit(self) -> tuple[AuditRow, ...]:
-        """Whatever people decided, oldest first; `verify_chain` says whether it is what was written."""
-        rows = await self._database.rows(AUDIT, ())
-        return tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows)
 
     async def close(self) -> None:
         """Closing twice is no error."""

@@ -21,7 +21,6 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
-    UniqueConstraint,
     text,
 )
 
@@ -172,8 +171,8 @@ audit = Table(
     Column("seq", Integer, nullable=False),
     _body(),
     Column("hash", Text, nullable=False),
-    UniqueConstraint("tenant", "run", "seq", name="audit_event_once"),
 )
+Index("audit_event_once", audit.c.tenant, audit.c.run, audit.c.seq, text("md5(body)"), unique=True)
 """A trigger numbers the rows and chains each to the one before; the application may only add to them."""
 
 PARTITIONED = (journal, observations)

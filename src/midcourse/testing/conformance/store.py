@@ -19,10 +19,13 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
-from midcourse.domain.event import Observed, Started
+from midcourse.codec import decode_any
+from midcourse.domain.audit import START
+from midcourse.domain.event import CancelAsked, Event, Guided, Observed, PauseAsked, ResumeAsked, Started
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.run import FORMAT
 from midcourse.errors import FormatUnknown, KeyTaken, MidcourseError, RunBusy, RunUnknown, TaskInvalid
+from midcourse.policy.audit import verify_log
 from midcourse.ports.store import Store
 from midcourse.testing.conformance.store_samples import (
     CONSEQUENCE,
@@ -395,6 +398,45 @@ class StoreConformance:
         await store.save_result(replace(result("a"), final_detail="written again after a crash"))
         assert await store.result("a") == replace(result("a"), final_detail="written again after a crash")
 
+    # --- what people decided
+
+    @_with_store
+    async def test_what_people_say_is_logged_once_and_in_order(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        words = (PauseAsked(at=1.0), Guided(text="“blue” \\ \n 🖊", at=2.0), ResumeAsked(at=3.0), CancelAsked(at=4.0))
+        for seq, event in enumerate((*words, Observed(answers=1, at=5.0)), start=1):
+            for _ in range(2):
+                await store.keep(replace(opening("a"), seq=seq), event, ())
+        log = await store.audit()
+        assert [(row.n, row.run, row.seq) for row in log.rows] == [(1, "a", 1), (2, "a", 2), (3, "a", 3), (4, "a", 4)]
+        assert [decode_any(Event, row.body) for row in log.rows] == [*words]
+        assert sorted((word.seq, word.body) for word in log.said) == [(row.seq, row.body) for row in log.rows]
+        assert verify_log(log).problem == ""
+        assert await store.audit_head() == verify_log(log).head
+
+    @_with_store
+    async def test_log_is_one_chain_over_all_runs(self, store: Store) -> None:
+        assert await store.audit_head() == START
+        for run_id in ("a", "b"):
+            await store.begin(opening(run_id), TASK)
+            await keep_all(store, run_id)
+        log = await store.audit()
+        assert [row.run for row in log.rows] == ["a", "b"]
+        assert verify_log(log).problem == ""
+        assert verify_log(replace(log, rows=log.rows[:1])).problem
+        assert verify_log(replace(log, rows=log.rows[1:])).problem
+
+    @_with_store
+    async def test_results_anchor_the_log(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        await store.save_result(result("a"))
+        assert (await store.audit()).anchors == ()
+        await keep_all(store, "a")
+        await store.save_result(replace(result("a"), audit=await store.audit_head()))
+        log = await store.audit()
+        assert log.anchors == (await store.audit_head(),)
+        assert verify_log(replace(log, rows=(), said=())).problem == "row 1 is missing: there were 1"
+
     # --- several runs, and another process
 
     @_with_store
@@ -418,7 +460,7 @@ class StoreConformance:
         await store.begin(opening("a"), TASK)
         await store.begin(opening("b"), replace(TASK, key="order 1"))
         await _fill(store, "a")
-        listed = await store.runs()
+        listed, audited = await store.runs(), await store.audit()
         again = self.reopen(store)
         if again is None:
             return
@@ -434,6 +476,7 @@ class StoreConformance:
             assert same(await again.consequence("a", "c1"), CONSEQUENCE)
             assert same(await again.ledger("a"), (ENTRY,))
             assert same(await again.result("a"), result("a"))
+            assert same(await again.audit(), audited)
             await again.keep(*turns("b")[0])
             assert await again.journal("b") == rows("b")[:1]
         finally:

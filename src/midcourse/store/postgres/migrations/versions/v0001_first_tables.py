@@ -127,9 +127,9 @@ CREATE TABLE midcourse.audit (
     seq integer NOT NULL,
     body text NOT NULL,
     hash text NOT NULL,
-    PRIMARY KEY (tenant, n),
-    CONSTRAINT audit_event_once UNIQUE (tenant, run, seq)
+    PRIMARY KEY (tenant, n)
 );
+CREATE UNIQUE INDEX audit_event_once ON midcourse.audit (tenant, run, seq, md5(body));
 """
 
 AUDIT_CHAIN = """

@@ -1,0 +1,47 @@
+"""The audit log: who decided what, in rows of which each stands on the one before."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditRow:
+    n: int
+    run: str
+    seq: int
+    """Which event of the run."""
+    body: str
+    """The event, as JSON."""
+    hash: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """The last row of a chain, which stands for all before it."""
+
+    n: int
+    hash: str
+
+
+START = Head(n=0, hash="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a journal has of somebody's words."""
+
+    run: str
+    seq: int
+    body: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditLog:
+    """The rows, and what else in the store bears witness to them."""
+
+    chain: str
+    """Whose it is: a tenant. Part of every hash, so that no row fits into another's."""
+    rows: tuple[AuditRow, ...] = ()
+    anchors: tuple[Head, ...] = ()
+    """Heads that results of runs carry: each was the last row when its run ended."""
+    said: tuple[Said, ...] = ()
+    """What the journals have of people's words; each has to be in a row."""

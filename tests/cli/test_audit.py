@@ -1,0 +1,84 @@
+"""`midcourse audit`: every decision is there, and whoever touches the file is found out."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+@pytest.fixture
+def decided(cli: Cli, order: str) -> Cli:
+    """Nobody is there to ask, so two orders were rejected."""
+    for run_id in ("first", "second"):
+        assert cli("run", order, "--run-id", run_id, "--set", "approvals=always", "--json").code == 1
+    return cli
+
+
+def tamper(home: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(home / "midcourse.db")) as db:
+        for trigger in ("audit_stays", "audit_lasts"):
+            db.execute(f"DROP TRIGGER {trigger}")
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def test_every_decision_is_shown(decided: Cli) -> None:
+    rows = decided("audit", "show", "--json").json
+    assert [(row["n"], row["run"], row["event"]["verdict"]) for row in rows] == [
+        (1, "first", "rejected"),
+        (2, "second", "rejected"),
+    ]
+    assert "nobody was there to ask rejected question" in decided("audit", "show", "sec").out
+    assert "first" not in decided("audit", "show", "sec").out
+
+
+def test_nothing_was_decided(cli: Cli) -> None:
+    assert "nobody has decided" in cli("audit", "show").out
+    assert cli("audit", "verify", "--json").json["rows"] == 0
+
+
+def test_a_log_that_nobody_touched_holds_and_its_head_is_in_the_results(decided: Cli, home: Path) -> None:
+    found = decided("audit", "verify", "--json")
+    assert (found.code, found.json["holds"], found.json["rows"]) == (0, True, 2)
+    result = home / "runs" / "second" / "result.json"
+    assert json.loads(result.read_text())["audit"] == found.json["head"]
+    head = f"{found.json['head']['n']}:{found.json['head']['hash']}"
+    for kept in (head, str(result)):
+        assert decided("audit", "verify", "--through", kept).code == 0
+    assert f"keep this elsewhere: {head}" in decided("audit", "verify").out
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("UPDATE audit SET body = replace(body, 'rejected', 'approved') WHERE n = 1", "row 1 is not what was written"),
+        ("DELETE FROM audit WHERE n = 1", "row 1 is missing"),
+        ("DELETE FROM audit WHERE n = 2", "row 2 is missing: there were 2"),
+    ],
+)
+def test_tampering_is_found(decided: Cli, home: Path, statement: str, problem: str) -> None:
+    tamper(home, statement)
+    found = decided("audit", "verify", "--json")
+    assert (found.code, found.json["holds"]) == (1, False)
+    assert found.json["problem"].startswith(problem)
+    assert "tampered with" in decided("audit", "verify").out
+
+
+def test_what_was_made_to_fit_everywhere_shows_only_to_whoever_kept_the_head(
+    decided: Cli, home: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "head.json"
+    kept.write_text(decided("audit", "verify", "--json").out)
+    tamper(home, "DELETE FROM audit", "DELETE FROM journal", "UPDATE runs SET result = NULL")
+    assert decided("audit", "verify").code == 0
+    assert decided("audit", "verify", "--through", str(kept)).code == 1
+
+
+@pytest.mark.parametrize("through", ["41", "nowhere.json", "7:xyz"])
+def test_what_is_no_head_is_misuse(decided: Cli, through: str) -> None:
+    assert decided("audit", "verify", "--through", through).code == 2

@@ -1,0 +1,97 @@
+"""Whatever is done to the audit log afterwards shows, and what does not is known."""
+
+import random
+from dataclasses import replace
+
+from midcourse.domain.audit import START, AuditLog, AuditRow, Head, Said
+from midcourse.policy.audit import SAID, SAID_KINDS, next_row, row_hash, verify_log
+
+TAMPERINGS = 10_000
+
+
+def chain(length: int, *, body: str = '{"kind":"guided","text":"%s"}') -> AuditLog:
+    rows: list[AuditRow] = []
+    head = START
+    for n in range(1, length + 1):
+        row = next_row("acme", head, f"run {n % 7}", n, body % n)
+        head = Head(n=n, hash=row.hash)
+        rows.append(row)
+    return AuditLog(chain="acme", rows=tuple(rows))
+
+
+def tampered(log: AuditLog, chance: random.Random) -> AuditLog:
+    """One of the ways to change what was written, the last row's and all hashes included."""
+    rows = list(log.rows)
+    at = chance.randrange(len(rows))
+    row = rows[at]
+    match chance.randrange(7):
+        case 0:
+            text = list(row.body)
+            text[chance.randrange(len(text))] += chance.choice("x 0")
+            rows[at] = replace(row, body="".join(text))
+        case 1:
+            rows[at] = replace(row, run=row.run + " ")
+        case 2:
+            rows[at] = replace(row, seq=row.seq + chance.randint(1, 9))
+        case 3:
+            rows[at] = replace(row, hash=row.hash[::-1])
+        case 4:
+            del rows[at]
+        case 5:
+            changed = replace(row, body=row.body.replace("guided", "guarded"))
+            before = rows[at - 1].hash if at else ""
+            rows[at] = replace(changed, hash=row_hash("acme", changed, before))
+        case _:
+            rows.insert(at, replace(row, n=row.n, body="{}"))
+    return replace(log, rows=tuple(rows))
+
+
+def test_what_was_written_verifies() -> None:
+    log = chain(50)
+    assert verify_log(log).problem == ""
+    assert verify_log(log).head == Head(n=50, hash=log.rows[-1].hash)
+    assert verify_log(AuditLog(chain="acme")).head == START
+
+
+def test_whatever_is_done_to_a_chain_shows() -> None:
+    log = chain(20)
+    head = verify_log(log).head
+    chance = random.Random(22)
+    assert all(verify_log(tampered(log, chance), through=head).problem for _ in range(TAMPERINGS))
+
+
+def cut(log: AuditLog, length: int) -> AuditLog:
+    return replace(log, rows=log.rows[:length])
+
+
+def test_end_that_was_cut_off_shows_to_whoever_kept_the_head() -> None:
+    log = chain(20)
+    head = verify_log(log).head
+    assert verify_log(cut(log, 15)).problem == ""
+    assert verify_log(cut(log, 15), through=head).problem == "row 16 is missing: there were 20"
+    assert verify_log(chain(25), through=head).problem == ""
+
+
+def test_end_that_was_cut_off_shows_because_of_the_results_and_journals_that_are_left() -> None:
+    log = chain(20)
+    last = log.rows[-1]
+    ended = replace(cut(log, 15), anchors=(START, Head(n=18, hash=log.rows[17].hash)))
+    assert verify_log(ended).problem == "row 16 is missing: there were 18"
+    said = replace(cut(log, 15), said=(Said(run=last.run, seq=last.seq, body=last.body),))
+    assert verify_log(said).problem == "event 20 of run run 6 is in no row"
+    assert verify_log(replace(log, anchors=ended.anchors, said=said.said)).problem == ""
+
+
+def test_chain_made_up_anew_shows_to_whoever_kept_the_head() -> None:
+    forged = chain(20, body='{"kind":"guarded","text":"%s"}')
+    assert verify_log(forged).problem == ""
+    assert verify_log(forged, through=verify_log(chain(20)).head).problem == "row 20 is another than it was"
+    assert verify_log(replace(forged, anchors=(verify_log(chain(20)).head,))).problem
+
+
+def test_another_tenants_chain_is_none_of_ours() -> None:
+    assert verify_log(replace(chain(3), chain="other")).problem
+
+
+def test_kinds_are_those_of_the_events() -> None:
+    assert tuple(event.__dataclass_fields__["kind"].default for event in SAID) == SAID_KINDS
