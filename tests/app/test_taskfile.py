@@ -322,6 +322,17 @@ def test_the_same_plan():
     assert read.planner == PlannerSpec(name="same_plan", steps=(draft,), final=True)
 
 
+def test_a_model_plans():
+    read = parse_task_file(
+        task_file(planner='[planner]\nmodel = "openai:gpt-5"\nbase_url = "http://127.0.0.1:8080/v1"')
+    )
+    assert read.planner == PlannerSpec(name="model", model="openai:gpt-5", base_url="http://127.0.0.1:8080/v1")
+
+
+def test_without_a_planner_the_model_of_the_settings_plans():
+    assert parse_task_file('goal = "x"\n[world]\nname = "x"').planner == PlannerSpec(name="model")
+
+
 def test_a_planner_of_ones_own():
     read = parse_task_file(
         task_file(planner='[planner]\nname = "mine.plans:make"\noptions = { model = "x", top = [1] }')
@@ -354,7 +365,6 @@ def test_a_planner_of_ones_own():
         ({"planner": '[planner]\nname = "playbook"'}, "planner.rules: a playbook needs at least one rule"),
         ({"planner": '[planner]\nname = "same_plan"'}, "planner.steps: a plan needs at least one step"),
         ({"planner": '[planner]\nname = "a:b"\nrules = []'}, "planner: no such key: 'rules'; there is name, options"),
-        ({"planner": "[planner]"}, "planner.name: is missing"),
         ({"rule": 'on = "x"'}, "planner.rules#1: the rule on 'x' has to say one of: steps, done, impossible"),
         ({"rule": 'done = "yes"'}, "planner.rules#1.done: has to be true or false, not 'yes'"),
         ({"rule": 'done = true\nwhen = { says = "x" }'}, "planner.rules#1.when: has to be checked on one screen alone"),
@@ -376,7 +386,6 @@ def test_what_is_refused(parts: dict[str, str], complaint: str):
         ("", "f.toml: there is no [world]; add one with at least a name"),
         ('[world]\nname = "x"', "f.toml: goal: is missing"),
         ('goal = ""\n[world]\nname = "x"', "f.toml: goal: is empty"),
-        ('goal = "x"\n[world]\nname = "x"', "f.toml: there is no [planner]; add one with at least a name"),
         ('goal = "x"\nworld = "shop"', "f.toml: world: has to be a table, not 'shop'"),
         ('goal = "x"\n[world]\nname = "x"\nfaults = { kind = "y" }', "world.faults: has to be a list of tables"),
         ('goal = "x"\n[inputs]\nday = 2026-01-31', "f.toml: inputs.day: is a date or time; put it in quotes"),

@@ -22,9 +22,10 @@ from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.testing import Approves, FakeClock, Posts, SamePlan, Scripted
 from midcourse.testing.memory_store import MemoryStore
 from tests.harness import ORDER_PENS, START, Shop, draft, steps
+from tests.llm.test_settings import MODEL_SETTINGS
 
-SHOWN_ELSEWHERE = {"home"}
-"""Where runs are kept: shown by the tests of the command line."""
+SHOWN_ELSEWHERE = {"home", *MODEL_SETTINGS}
+"""Where runs are kept: shown by the tests of the command line. What models are asked for what: tests/llm/test_settings.py."""
 
 C = TypeVar("C", bound=Command)
 NUDGE = draft("order", "nudge")

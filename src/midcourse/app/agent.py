@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.nobody import Nobody
@@ -36,11 +37,13 @@ DATABASE = "midcourse.db"
 class Agent:
     """Runs tasks in a world. Every run is kept in a store and can be resumed from there after a crash.
 
-    Without an approver nobody can agree to anything irreversible: such a run ends as `rejected`.
+    Without an approver nobody can agree to anything irreversible: such a run ends as `rejected`. Without a planner a
+    language model plans: `model`, or the one that the settings name.
     """
 
     world: World
-    planner: Planner
+    planner: Planner | None = None
+    model: str = ""
     approver: Approver | None = None
     settings: Settings | None = None
     store: Store | None = None
@@ -81,12 +84,20 @@ class Agent:
     def _store(self) -> Store:
         return self.store or SqliteStore(self._settings.home / DATABASE)
 
+    @cached_property
+    def _planner(self) -> Planner:
+        if self.planner is not None:
+            return self.planner
+        from midcourse.app.minds import planner_by
+
+        return planner_by(self.model or self._settings.model, self._settings)
+
     def ports(self, store: Store, run_id: str, task: Task) -> Ports:
         return Ports(
             run_id=run_id,
             task=task,
             world=self.world,
-            planner=self.planner,
+            planner=self._planner,
             approver=self.approver or Nobody(),
             store=store,
             clock=self.clock or SystemClock(),

@@ -33,7 +33,7 @@ class PortsMaker:
             run_id=run_id,
             task=task,
             world=remote_world(spec, folder, host=host, key=f"{self._settings.tenant}/{run_id}"),
-            planner=planner_for(job.file.planner),
+            planner=planner_for(job.file.planner, job.settings),
             approver=Posting(self._store),
             store=self._store,
             clock=SystemClock(),

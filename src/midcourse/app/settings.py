@@ -177,6 +177,20 @@ class Settings(BaseSettings):
         gt=0,
         description="A planner that takes longer counts as unreachable.",
     )
+    model: str = Field(
+        default="",
+        description="The language model that plans where nobody else does, as `provider:name` (`openai:gpt-5`). After `|` those "
+        "to ask if it cannot be reached.",
+    )
+    model_base_url: str = Field(
+        default="",
+        description="Address of an OpenAI-compatible server of your own, for models of `openai:`.",
+    )
+    answer_tokens: int = Field(
+        default=8_000,
+        ge=64,
+        description="Tokens that a model may answer with, thinking included; a longer answer is cut off and counts as garbage.",
+    )
     step_delay_seconds: float = Field(
         default=0.0,
         ge=0,

@@ -23,7 +23,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.policy.horizon import fits
 from midcourse.testing.playbook import Rule
 
-PLANNERS = ("playbook", "same_plan")
+PLANNERS = ("model", "playbook", "same_plan")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +40,12 @@ class WorldSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannerSpec:
-    """Who plans: `playbook` by its rules, `same_plan` with its steps, or a factory of the user's with its options."""
+    """Who plans: `playbook` by its rules, `same_plan` with its steps, `model`, or a factory of the user's with its options."""
 
     name: str
+    model: str = ""
+    """As the setting of that name, which is used if this is empty."""
+    base_url: str = ""
     rules: tuple[Rule, ...] = ()
     steps: tuple[Draft, ...] = ()
     final: bool | None = None
@@ -93,7 +96,7 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
             key=notation.text(root, "key", ""),
         ),
         world=world,
-        planner=_planner(_required(root, "planner"), notation),
+        planner=_planner(root.table("planner"), notation) if "planner" in root else PlannerSpec(name="model"),
         settings=_settings(root.table("settings")),
     )
 
@@ -155,7 +158,10 @@ def _world(table: Table, notation: Notation) -> WorldSpec:
 
 
 def _planner(table: Table, notation: Notation) -> PlannerSpec:
-    name = table.text("name")
+    name = table.text("name", "model")
+    if name == "model":
+        table.allow("name", "model", "base_url")
+        return PlannerSpec(name=name, model=table.text("model", ""), base_url=table.text("base_url", ""))
     if name == "playbook":
         table.allow("name", "rules")
         rules = tuple(notation.rule(rule) for rule in table.tables("rules"))

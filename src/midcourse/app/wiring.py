@@ -164,7 +164,7 @@ def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
     check_against(job.file, _foreseen(job.file.world) if job.file.world.process else world.catalogue())
     return Agent(
         world=world,
-        planner=planner_for(job.file.planner),
+        planner=planner_for(job.file.planner, job.settings),
         approver=approver,
         settings=job.settings,
     )
@@ -173,7 +173,7 @@ def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
 def check_job(job: Job) -> None:
     """Raises `TaskInvalid` for what cannot be loaded or built, or does not fit, as far as that can be known from here."""
     check_against(job.file, _foreseen(job.file.world))
-    planner_for(job.file.planner)
+    planner_for(job.file.planner, job.settings)
 
 
 def _foreseen(spec: WorldSpec) -> Catalogue:
@@ -234,7 +234,13 @@ def remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None,
     return RemoteWorld(where, options=options, folder=folder / "world")
 
 
-def planner_for(spec: PlannerSpec) -> Planner:
+def planner_for(spec: PlannerSpec, settings: Settings | None = None) -> Planner:
+    """`settings` say which model plans, if one does and the task does not name it."""
+    if spec.name == "model":
+        from midcourse.app.minds import planner_by
+
+        settings = settings or Settings.load()
+        return planner_by(spec.model or settings.model, settings, spec.base_url)
     if spec.name == "playbook":
         from midcourse.testing.playbook import Playbook
 

@@ -32,6 +32,9 @@ from midcourse.policy.spending import left, near_ceiling, worst_plan
 REFUSALS = ("already_finished", "repeats_failure")
 """Reasons why a step was turned down before it was tried: the plan is at fault, not the step."""
 
+SHORTEST_WAIT = 1.0
+"""Seconds, for whoever is asked to wait: it ends with the run's time, so it must not be done for nothing."""
+
 MOST_ATTEMPTS = 100
 """How many failed tries a run remembers; the planner is told of all of them from the store."""
 
@@ -129,6 +132,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             left=left(run),
             wrap_up=near_ceiling(run),
             beyond=may_plan_beyond(run.limits, run.counts.versions),
+            turn=move.turn,
         ),
         seconds=run.limits.plan_timeout_seconds,
         worst=worst_plan(run.limits),
@@ -142,10 +146,7 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
         case "done":
             return run, Conclude(detail=event.detail)
         case "transport":
-            if asked.tries >= run.limits.max_step_retries:
-                return run, End(reason="planner_unavailable", detail=event.detail)
-            wait = retry_delay(run.limits, "transport", asked.tries)
-            return run, BackOff(seconds=wait, then=replace(asked, tries=asked.tries + 1))
+            return _ask_later(run, asked, event)
         case "impossible" if run.limits.structural_stop:
             return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
         case "impossible" | "refused" | "garbage":
@@ -164,6 +165,19 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
         detail = "the same plan for the third time on the same screen: it goes round in a circle"
         return count(run, refusals=2), End(reason="replan_no_change", detail=detail)
     return _adopt(run, asked, event)
+
+
+def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
+    """Nobody could be reached. Whoever says how long to wait is there, so that does not count as a try: the run's own time is
+    the limit.
+    """
+    again = replace(asked, turn=asked.turn + 1)
+    if event.wait is not None and event.wait > 0:
+        return run, BackOff(seconds=max(SHORTEST_WAIT, event.wait), then=again)
+    if asked.tries >= run.limits.max_step_retries:
+        return run, End(reason="planner_unavailable", detail=event.detail)
+    wait = retry_delay(run.limits, "transport", asked.tries) if event.wait is None else 0.0
+    return run, BackOff(seconds=wait, then=replace(again, tries=asked.tries + 1))
 
 
 def refuse(run: Run, why: str, then: AskPlanner | Plan) -> Turn:

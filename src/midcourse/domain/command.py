@@ -52,6 +52,8 @@ class MakePlan:
     wrap_up: bool = False
     beyond: bool = False
     """The plan may go through screens that nobody has seen."""
+    turn: int = 0
+    """How often this question was put before without anybody being reached."""
     kind: Literal["make_plan"] = "make_plan"
 
 

@@ -56,6 +56,8 @@ class Planned:
     repairs: int = 0
     detail: str = ""
     cost: Cost = FREE
+    wait: float | None = None
+    """With `transport`: seconds until it is worth asking again, if anybody said."""
     kind: Literal["planned"] = "planned"
 
 

@@ -52,6 +52,9 @@ class AskPlanner:
     why: str = ""
     refused: str = ""
     tries: int = 0
+    """How often it came to nothing because nobody could be reached; being asked to wait does not count."""
+    turn: int = 0
+    """How often the question was put before."""
     kind: Literal["ask_planner"] = "ask_planner"
 
 

@@ -24,8 +24,9 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
     draft = await _ask(ports, command, view, time)
     if draft.verdict != "steps":
-        return Planned(answers=command.id, verdict=draft.verdict, detail=draft.detail, cost=draft.cost)
+        return Planned(answers=command.id, verdict=draft.verdict, detail=draft.detail, cost=draft.cost, wait=draft.wait)
     resolved = resolve(draft.steps, draft.final, command.version, view)
+    resolved = replace(resolved, repairs=draft.repairs + resolved.repairs)
     if draft.steps and not resolved.steps:
         detail = "; ".join(resolved.repairs) or "nothing is to be done before __replan__"
         return Planned(answers=command.id, verdict="garbage", detail=detail[:1000], cost=draft.cost)
@@ -51,6 +52,7 @@ async def _view(ports: Ports, command: MakePlan) -> View | None:
 async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> PlanDraft:
     """The planner's answer, whatever it does: late is transport, and what is no draft is garbage."""
     history = await history_of(ports.store, ports.run_id, command.told)
+    worst = worst_plan(ports.task.limits)
     context = PlanningContext(
         task=ports.task,
         observation=view.observation,
@@ -62,10 +64,11 @@ async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> 
         refused=command.refused,
         guidance=command.guidance,
         left=command.left,
+        worst=worst,
+        turn=command.turn,
         wrap_up=command.wrap_up,
         beyond=command.beyond,
     )
-    worst = worst_plan(ports.task.limits)
     try:
         answer = cast(object, await asyncio.wait_for(ports.planner.plan(context), time.left()))
     except (TimeoutError, OSError) as error:

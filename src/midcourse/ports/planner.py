@@ -33,6 +33,10 @@ class PlanningContext:
     guidance: tuple[str, ...] = ()
     left: Cost = FREE
     """What the run may still spend."""
+    worst: Cost = ONE_CALL
+    """What is set aside for this very call: no answer may cost more."""
+    turn: int = 0
+    """How often this question has been put before, because nobody could be reached: whoever has several to ask takes turns."""
     wrap_up: bool = False
     """The ceiling is near: bring the task to a good end."""
     beyond: bool = False
@@ -49,6 +53,10 @@ class PlanDraft:
     """Whether these steps finish the task; unsaid, a plan that does not end in `__replan__` or a transition does."""
     detail: str = ""
     cost: Cost = ONE_CALL
+    wait: float | None = None
+    """With `transport`: seconds until it is worth asking again; 0 if there is another to ask, None if nobody said."""
+    repairs: tuple[str, ...] = ()
+    """What was mended in the answer before it became this draft."""
 
 
 class Planner(Protocol):

@@ -1,0 +1,35 @@
+"""Text of strangers in a prompt: on one line, in quotes, between marks that it cannot write.
+
+Everything that a world shows, a memory holds or a model once said is quoted here before it enters a prompt. A quoted text
+has no line break of any kind and neither of the marks, so no text can end the block that it stands in.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+
+LONGEST = 300
+"""Characters of one text. A page may put a novel into a label."""
+
+_MARKS = re.compile(r"<<<|>>>")
+_UNSEEN = re.compile(
+    r"[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]|[\U000e0000-\U000e0fff]"
+)
+"""Breaks and turns the line, or is not to be seen at all: what a person reads and what a model reads would differ."""
+
+
+def quoted(text: str, longest: int = LONGEST) -> str:
+    """As a JSON string that is one line to everybody who reads lines."""
+    cut = text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest} more)"
+    line = json.dumps(cut, ensure_ascii=False)
+    return _MARKS.sub(_escaped, _UNSEEN.sub(_escaped, line))
+
+
+def fenced(name: str, lines: Iterable[str]) -> str:
+    """Lines that hold nothing unquoted of a stranger's, between two marks. Nothing if there are none."""
+    body = "\n".join(lines)
+    return f"<<<{name}\n{body}\n{name}>>>" if body else ""
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "".join(json.dumps(letter)[1:-1] if ord(letter) > 127 else f"\\u{ord(letter):04x}" for letter in found[0])

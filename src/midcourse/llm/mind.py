@@ -1,0 +1,147 @@
+"""The one way to ask a model: one request, one answer of a known shape, and what it cost. No second try is made in here.
+
+Every try is a command of the director's with its own reservation, so the retries of provider libraries are switched off. Of
+several models the one whose turn it is gets asked; the next try goes to the next.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import (
+    ContentFilterError,
+    ModelAPIError,
+    ModelConnectionError,
+    ModelRateLimitError,
+    ModelRequestRejectedError,
+    UnexpectedModelBehavior,
+)
+from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    UserContent,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from midcourse.domain.budget import FREE, Cost
+from midcourse.llm.price import paid
+from midcourse.llm.reading import Unreadable, read
+from midcourse.llm.template import Prompt
+
+A = TypeVar("A", bound=BaseModel)
+
+Trouble: TypeAlias = Literal["refused", "garbage", "transport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered(Generic[A]):
+    answer: A
+    repairs: tuple[str, ...]
+    cost: Cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unanswered:
+    """`wait` is how long the provider wants to be left alone: 0 if another model can be asked at once, None if unsaid."""
+
+    why: Trouble
+    detail: str
+    cost: Cost
+    wait: float | None = None
+
+
+class Mind:
+    """The models of one role, in the order in which they are asked."""
+
+    def __init__(self, models: Sequence[Model], *, answer_tokens: int) -> None:
+        assert models, "somebody has to be asked"
+        self.models = tuple(models)
+        self.answer_tokens = answer_tokens
+
+    async def ask(
+        self, prompt: Prompt, answer: type[A], *, worst: Cost, turn: int = 0, images: Sequence[bytes] = ()
+    ) -> Answered[A] | Unanswered:
+        """`worst` is what was set aside for this call: what may have been spent counts as spent."""
+        model = self.models[turn % len(self.models)]
+        settings = ModelSettings(max_tokens=self.answer_tokens)
+        if "max_retries" not in model.unsupported_settings:
+            settings["max_retries"] = 0
+        try:
+            response = await model_request(
+                model,
+                [_request(prompt, images)],
+                model_settings=settings,
+                model_request_parameters=_parameters(model, prompt.role, answer),
+            )
+        except ContentFilterError as error:
+            return Unanswered(why="refused", detail=error.message, cost=worst)
+        except ModelAPIError as error:
+            return self._unreachable(error, worst, turn)
+        except UnexpectedModelBehavior as error:
+            return Unanswered(why="transport", detail=error.message, cost=worst)
+        return _understood(response, answer, paid(response, worst))
+
+    def _unreachable(self, error: ModelAPIError, worst: Cost, turn: int) -> Unanswered:
+        unsent = isinstance(error, ModelRateLimitError | ModelRequestRejectedError) or (
+            isinstance(error, ModelConnectionError) and error.phase in ("pool", "connect")
+        )
+        another = (turn + 1) % len(self.models) != 0
+        return Unanswered(
+            why="transport",
+            detail=f"{type(error).__name__}: {error.message}",
+            cost=FREE if unsent else worst,
+            wait=0.0 if another else error.retry_after,
+        )
+
+
+def _request(prompt: Prompt, images: Sequence[bytes]) -> ModelRequest:
+    """A cache point after each part but the last: up to there the next prompt may be the same."""
+    content: list[UserContent] = []
+    for part in prompt.parts:
+        if content:
+            content.append(CachePoint())
+        content.append(part)
+    content += [BinaryContent(data=image, media_type="image/png") for image in images]
+    return ModelRequest(parts=[UserPromptPart(content=content)], instructions=prompt.instructions)
+
+
+def _parameters(model: Model, role: str, answer: type[BaseModel]) -> ModelRequestParameters:
+    """The shape of the answer, in the strictest way that this model can be held to."""
+    schema = answer.model_json_schema()
+    if model.profile.get("supports_json_schema_output", False):
+        return ModelRequestParameters(
+            output_mode="native", output_object=OutputObjectDefinition(json_schema=schema, name=role)
+        )
+    if model.profile.get("supports_tools", True):
+        tool = ToolDefinition(name=role, parameters_json_schema=schema, kind="output")
+        return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+    return ModelRequestParameters(
+        output_mode="prompted", output_object=OutputObjectDefinition(json_schema=schema, name=role)
+    )
+
+
+def _understood(response: ModelResponse, answer: type[A], cost: Cost) -> Answered[A] | Unanswered:
+    if response.finish_reason == "content_filter":
+        return Unanswered(why="refused", detail="the provider's filter held the answer back", cost=cost)
+    if response.finish_reason == "length":
+        return Unanswered(why="garbage", detail="the answer was cut off: it was too long", cost=cost)
+    found = read(_text(response), answer)
+    if isinstance(found, Unreadable):
+        return Unanswered(why="garbage", detail=found.why, cost=cost)
+    return Answered(answer=found.answer, repairs=found.repairs, cost=cost)
+
+
+def _text(response: ModelResponse) -> str:
+    called = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
+    said = [part.content for part in response.parts if isinstance(part, TextPart)]
+    return called[0] if called else "".join(said)

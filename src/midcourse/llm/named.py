@@ -1,0 +1,31 @@
+"""Models by name: `provider:name`, and after `|` those that are asked if it cannot be reached."""
+
+import os
+
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.models import Model, infer_model
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+from midcourse.errors import TaskInvalid
+
+NO_KEY = "none"
+"""For a server of one's own that asks for no key; the library wants one all the same."""
+
+
+def models_named(names: str, *, base_url: str = "") -> tuple[Model, ...]:
+    """Raises `TaskInvalid` for a name that means nothing and for a key that is missing."""
+    return tuple(_model(name.strip(), base_url) for name in names.split("|"))
+
+
+def _model(name: str, base_url: str) -> Model:
+    provider, _, model = name.partition(":")
+    if not (provider and model):
+        raise TaskInvalid(f"model '{name}' is written provider:name, such as openai:gpt-5")
+    try:
+        if base_url and provider in ("openai", "openai-chat"):
+            served = OpenAIProvider(base_url=base_url, api_key=os.environ.get("OPENAI_API_KEY") or NO_KEY)
+            return OpenAIChatModel(model, provider=served)  # what servers of one's own speak
+        return infer_model(name)
+    except (UserError, ImportError, ValueError) as error:
+        raise TaskInvalid(f"model '{name}': {error}") from error

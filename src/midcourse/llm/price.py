@@ -1,0 +1,37 @@
+"""What did this call cost, and what can one cost at most? Prices are those of genai-prices; a model it does not know is free."""
+
+from decimal import ROUND_UP, Decimal
+
+from genai_prices import Usage, calc_price
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model
+
+from midcourse.domain.budget import Cost
+
+MICRO = 1_000_000
+
+
+def paid(response: ModelResponse, worst: Cost) -> Cost:
+    """As reported. Who reports nothing is charged what was set aside."""
+    usage = response.usage
+    if usage.unmeasured_requests or not usage.total_tokens:
+        return worst
+    try:
+        price = response.cost().total_price
+    except LookupError:
+        price = Decimal(0)
+    return Cost(calls=1, tokens=usage.total_tokens, microusd=_micro(price))
+
+
+def price_of(model: Model, *, tokens_in: int, tokens_out: int) -> int | None:
+    """Millionths of a dollar; None if nobody knows the price."""
+    usage = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
+    try:
+        return _micro(calc_price(usage, model.model_name, provider_id=model.system).total_price)
+    except LookupError:
+        return None
+
+
+def _micro(dollars: Decimal) -> int:
+    """Rounded up: a thousand calls for a tenth of a millionth each are not free."""
+    return int((dollars * MICRO).to_integral_value(rounding=ROUND_UP))

@@ -1,0 +1,68 @@
+"""Is this text an answer of that shape? Mends only what can mean nothing else: a fence, words around it, a list alone."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
+
+A = TypeVar("A", bound=BaseModel)
+
+LONGEST = 200_000
+"""Characters of an answer that are looked at. No plan is that long, and a parser should not be busy for seconds."""
+MOST_STARTS = 20
+"""Opening braces in prose that are tried as the beginning of the answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read(Generic[A]):
+    answer: A
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unreadable:
+    why: str
+
+
+def read(text: str, answer: type[A]) -> Read[A] | Unreadable:
+    """The answer, and what was mended; or what is wrong with it, in words that its author can do something with."""
+    if len(text) > LONGEST:
+        return Unreadable(why=f"the answer has {len(text)} characters, which is too long")
+    if not text.strip():
+        return Unreadable(why="the answer is empty")
+    why = "the answer is not JSON"
+    for value, repairs in _candidates(text):
+        try:
+            return Read(answer=answer.model_validate(value), repairs=repairs)
+        except ValidationError as error:
+            why = _plainly(error)
+        except RecursionError:
+            why = "the answer is nested too deeply"
+    return Unreadable(why=why)
+
+
+def _candidates(text: str) -> Iterator[tuple[object, tuple[str, ...]]]:
+    """Whatever JSON there is: the whole, or the first object in it."""
+    try:
+        yield json.loads(text), ()
+        return
+    except (ValueError, RecursionError):
+        pass
+    decoder, start = json.JSONDecoder(), -1
+    for _ in range(MOST_STARTS):
+        start = text.find("{", start + 1)
+        if start < 0:
+            return
+        try:
+            value, _ = cast(tuple[object, int], decoder.raw_decode(text, start))
+        except (ValueError, RecursionError):
+            continue
+        yield value, ("what was written around the JSON was left out",)
+        return
+
+
+def _plainly(error: ValidationError) -> str:
+    problems = [f"{'.'.join(map(str, each['loc'])) or 'the answer'}: {each['msg']}" for each in error.errors()[:3]]
+    return "the answer has the wrong shape: " + "; ".join(problems)

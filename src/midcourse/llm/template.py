@@ -1,0 +1,65 @@
+"""Prompts as files: a template of a role is `ROLE.md` beside its code.
+
+The first line has the role's name and the template's number; a change of wording gets a new number. `%%` begins a part: the
+first is the instruction, the others are what is told, from what changes least to what changes most, so that a provider
+that caches prompts finds as long a beginning unchanged as possible. `{{name}}` is filled in; `{{#name}}…{{/name}}` is left out
+if there is nothing to fill in.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+_HEAD = re.compile(r"%% (\w+) (\d+)\n")
+_OPTIONAL = re.compile(r"\{\{#(\w+)\}\}(.*?)\{\{/\1\}\}", re.DOTALL)
+_GAP = re.compile(r"\n{3,}")
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """What is sent, in parts. Each part changes more often than the one before it."""
+
+    role: str
+    version: int
+    instructions: str
+    parts: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join((self.instructions, *self.parts))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    role: str
+    version: int
+    instructions: str
+    parts: tuple[str, ...]
+
+    def filled(self, values: Mapping[str, str]) -> Prompt:
+        """A part in which nothing was filled in is left out. What is filled in is never looked through again."""
+        parts = (_filled(part, values) for part in self.parts)
+        return Prompt(
+            role=self.role,
+            version=self.version,
+            instructions=_filled(self.instructions, values),
+            parts=tuple(part for part in parts if part),
+        )
+
+
+@cache
+def template(role: str) -> Template:
+    text = files("midcourse.llm").joinpath(f"{role}.md").read_text(encoding="utf-8")
+    head = _HEAD.match(text)
+    assert head is not None and head[1] == role, f"{role}.md begins with '%% {role} NUMBER'"  # noqa: PT018
+    instructions, *parts = re.split(r"^%%.*\n", text[head.end() :], flags=re.MULTILINE)
+    return Template(role=role, version=int(head[2]), instructions=instructions, parts=tuple(parts))
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    kept = _OPTIONAL.sub(lambda found: found[2] if values[found[1]] else "", text)
+    spaced = _GAP.sub("\n\n", kept).strip()
+    return _PLACE.sub(lambda found: values[found[1]], spaced)

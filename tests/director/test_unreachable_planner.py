@@ -1,0 +1,65 @@
+"""A planner that cannot be reached: asked again, each time as a command of its own; whoever is told to wait waits."""
+
+from typing import Any
+
+import pytest
+
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.command import MakePlan, Wait
+from tests.harness import Drill, a_step
+
+
+def asked(**limits: Any) -> Drill:
+    return Drill(**limits).starts().opens().sees()
+
+
+def unreachable(drill: Drill, wait: float | None = None, cost: Cost = FREE) -> Drill:
+    return drill.plans(verdict="transport", detail="nobody there", wait=wait, cost=cost)
+
+
+def test_being_told_to_wait_is_no_try_and_no_failure():
+    drill = asked(max_step_retries=0)
+    for _ in range(20):
+        unreachable(drill, wait=30.0)
+        assert drill.pending(Wait).seconds == 30.0
+        drill.waits()
+    drill.plans(a_step())
+    assert (drill.run.budget.spent.calls, drill.run.counts.replans, drill.run.counts.error_replans) == (1, 0, 0)
+
+
+def test_waiting_ends_with_the_time_of_the_run():
+    drill = asked(max_wall_seconds=100.0)
+    while drill.run.phase.kind != "ended":
+        unreachable(drill, wait=30.0)
+        if drill.run.phase.kind != "ended":
+            drill.waits()
+    assert drill.ended[0] == "budget_exhausted"
+
+
+@pytest.mark.parametrize("wait", [1e-9, 0.5])
+def test_nobody_waits_for_next_to_nothing_for_ever(wait: float):
+    drill = unreachable(asked(), wait=wait)
+    assert drill.pending(Wait).seconds == 1.0
+
+
+def test_another_model_is_asked_at_once_and_counts_as_a_try():
+    drill = unreachable(asked(), wait=0.0)
+    assert [command.turn for command in drill.sent(MakePlan)] == [0, 1]
+    for _ in range(3):
+        unreachable(drill, wait=0.0)
+    assert drill.ended == ("planner_unavailable", "nobody there")
+
+
+@pytest.mark.parametrize("wait", [float("nan"), float("inf"), -5.0])
+def test_a_wait_that_is_no_time_does_no_harm(wait: float):
+    drill = unreachable(asked(), wait=wait)
+    assert drill.run.phase.kind in ("planning", "backing_off", "ended")
+
+
+def test_every_try_has_a_reservation_of_its_own():
+    drill = asked(plan_tokens=100, max_tokens=250)
+    unreachable(drill, cost=Cost(calls=1, tokens=100)).waits()
+    unreachable(drill, cost=Cost(calls=1, tokens=100))
+    drill.waits()
+    assert drill.ended[0] == "budget_exhausted"
+    assert drill.run.budget.spent.tokens == 200

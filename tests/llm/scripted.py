@@ -1,0 +1,52 @@
+"""A model that answers by the screen it is shown, for tests: what it was asked and what it answers, in order."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.usage import RequestUsage
+
+Answer: TypeAlias = object
+"""JSON to answer with; text as it is; a response as it is; an exception to raise."""
+
+
+class ScriptedModel:
+    """`answers`: by the surface's title, or for each call in turn."""
+
+    def __init__(self, answers: Mapping[str, Answer] | list[Answer] | Callable[[str], Answer]) -> None:
+        self.answers = answers
+        self.prompts: list[str] = []
+        self.infos: list[AgentInfo] = []
+        self.model = FunctionModel(self._answer, model_name="scripted")
+
+    def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        prompt = prompt_text(messages)
+        self.prompts.append(prompt)
+        self.infos.append(info)
+        answer = self._chosen(prompt)
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, ModelResponse):
+            return answer
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        return ModelResponse(parts=[TextPart(content=text)], usage=RequestUsage(input_tokens=100, output_tokens=20))
+
+    def _chosen(self, prompt: str) -> Answer:
+        if callable(self.answers):
+            return self.answers(prompt)
+        if isinstance(self.answers, list):
+            return self.answers[len(self.prompts) - 1]
+        return next(answer for title, answer in self.answers.items() if f'surface "{title}"' in prompt)
+
+
+def prompt_text(messages: list[ModelMessage]) -> str:
+    request = messages[-1]
+    assert isinstance(request, ModelRequest)
+    said = [request.instructions or ""]
+    for part in request.parts:
+        assert isinstance(part, UserPromptPart)
+        content = [part.content] if isinstance(part.content, str) else part.content
+        said += [text for text in content if isinstance(text, str)]
+    return "\n\n".join(said)

@@ -1,0 +1,86 @@
+"""Each setting that is about models changes whom they are, where they are asked, or what they may answer."""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from midcourse import Agent, Settings
+from midcourse.app.minds import planner_by
+from midcourse.app.wiring import job_from, planner_for
+from midcourse.errors import TaskInvalid
+from midcourse.llm.planner import ModelPlanner
+from midcourse.testing import MemoryStore
+from midcourse.worlds.simulated.shop import Shop
+from tests.llm.scripted import ScriptedModel
+
+MODEL_SETTINGS: dict[str, Callable[[], Awaitable[None]]] = {}
+
+
+def shows(demonstration: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    MODEL_SETTINGS[demonstration.__name__] = demonstration
+    return demonstration
+
+
+def planned_with(**settings: object) -> ModelPlanner:
+    loaded = Settings.load(overrides={name: str(value) for name, value in settings.items()})
+    planner = planner_by(loaded.model, loaded)
+    assert isinstance(planner, ModelPlanner)
+    return planner
+
+
+@shows
+async def model() -> None:
+    one, two = planned_with(model="openai:gpt-5"), planned_with(model="openai:gpt-5-mini | openai-chat:gpt-4o")
+    assert [model.model_name for model in one.mind.models] == ["gpt-5"]
+    assert [model.model_name for model in two.mind.models] == ["gpt-5-mini", "gpt-4o"]
+
+
+@shows
+async def model_base_url() -> None:
+    planner = planned_with(model="openai:anything", model_base_url="http://127.0.0.1:8080/v1")
+    assert planner.mind.models[0].base_url == "http://127.0.0.1:8080/v1/"
+
+
+@shows
+async def answer_tokens() -> None:
+    scripted = ScriptedModel(lambda prompt: {"verdict": "done"})
+    planner = planned_with(model="openai:gpt-5", answer_tokens=321)
+    planner.mind.models = (scripted.model,)
+    await Agent(world=Shop(), planner=planner, store=MemoryStore()).run("Show it")
+    assert scripted.infos[0].model_settings == {"max_tokens": 321, "max_retries": 0}
+
+
+@pytest.fixture(autouse=True)
+def _a_key_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
+
+
+@pytest.mark.parametrize("name", MODEL_SETTINGS)
+async def test_the_setting_has_an_effect(name: str) -> None:
+    await MODEL_SETTINGS[name]()
+
+
+def test_without_a_model_and_without_a_planner_nobody_plans():
+    with pytest.raises(TaskInvalid, match="nobody plans"):
+        Agent(world=Shop(), settings=Settings()).run_sync("Show it")
+
+
+@pytest.mark.parametrize("name", ["gpt-5", "nobody:gpt-5", "", "openai:", "anthropic:claude-opus-5"])
+def test_a_model_that_cannot_be_asked_is_refused_before_anything_runs(name: str):
+    with pytest.raises(TaskInvalid, match="model"):
+        planner_by(name, Settings())
+
+
+def test_a_missing_key_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(TaskInvalid, match="OPENAI_API_KEY"):
+        planner_by("openai:gpt-5", Settings())
+
+
+def test_any_worker_makes_the_planner_from_the_job():
+    source = 'goal = "x"\n[world]\nname = "shop"\n[planner]\nmodel = "openai:m"\nbase_url = "http://127.0.0.1:9/v1"'
+    job = job_from(json.dumps({"name": "x", "overrides": {}, "inputs": [], "source": source}))
+    assert isinstance(planner_for(job.file.planner, job.settings), ModelPlanner)
