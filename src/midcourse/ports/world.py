@@ -1,7 +1,7 @@
 """The world: what is acted on. It opens, attaches, observes, acts, closes, and says what it can do."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
@@ -70,4 +70,17 @@ class World(Protocol):
 
     async def close(self) -> None:
         """End the session. Closing twice is no error."""
+        ...
+
+
+Turn: TypeAlias = tuple[int, int]
+"""A place in a run's journal, and which attempt at it this is: later ones are greater."""
+
+
+@runtime_checkable
+class Ordered(Protocol):
+    """A world whose owner lets nobody attach on behalf of an earlier turn than somebody before."""
+
+    def come_for(self, turn: Turn) -> None:
+        """Open and attach on behalf of it from now on."""
         ...

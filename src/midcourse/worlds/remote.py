@@ -14,7 +14,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
-from midcourse.ports.world import Call, Catalogue, Finding
+from midcourse.ports.world import Call, Catalogue, Finding, Turn
 from midcourse.worlds.host.start import left_behind, start
 from midcourse.worlds.host.wire import (
     Ask,
@@ -72,6 +72,7 @@ class RemoteWorld:
         self._timeout = timeout
         self._handle: Handle | None = None
         self._attached: Attached | None = None
+        self._turn: Turn = (0, 0)
 
     @property
     def name(self) -> str:
@@ -85,6 +86,9 @@ class RemoteWorld:
 
     def catalogue(self) -> Catalogue:
         return self._attached.catalogue if self._attached else Catalogue()
+
+    def come_for(self, turn: Turn) -> None:
+        self._turn = turn
 
     async def open(self) -> str:
         """Raises `TaskInvalid` for a world that cannot be made, `ConnectionError` for one that does not open.
@@ -101,7 +105,7 @@ class RemoteWorld:
 
     async def attach(self, handle: str) -> bool:
         seconds = min(self._timeout, _ATTACH_SECONDS)
-        request = AttachAsk(not_after=time.time() + seconds)
+        request = AttachAsk(not_after=time.time() + seconds, turn=self._turn)
         try:
             to = decode(Handle, handle)
             self._attached = decode(Attached, await post(to, "/attach", encode(request), seconds))

@@ -71,9 +71,12 @@ class Activities:
             raise ApplicationError(str(bug), type=type(bug).__name__, non_retryable=True) from bug
 
     async def _perform(self, run_id: str, work: Work) -> Done:
-        command, batch = work.command, self._store.batch(run_id, work.seq, _attempt())
+        command, turn = work.command, (work.seq, _attempt())
+        batch = self._store.batch(run_id, *turn)
         await _patiently(lambda: batch.append(run_id, work.rows))
-        reached = await _patiently(lambda: self._sessions.reach(run_id, command, ours=bool(work.holder)))
+        if isinstance(command, Verify):  # what the act in doubt came to is on record by now, or never will be
+            await _patiently(batch.flush)
+        reached = await _patiently(lambda: self._sessions.reach(run_id, command, turn=turn, ours=bool(work.holder)))
         ports = replace(reached.ports, store=batch)
         gone = reached.gone and not isinstance(command, Finish)
         event = _without_world(command) if gone else await Performer(ports).perform(command)

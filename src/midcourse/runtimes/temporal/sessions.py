@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from midcourse.domain.command import AskPerson, Command, OpenWorld, Record
 from midcourse.perform import Ports
+from midcourse.ports.world import Ordered, Turn
 
 PortsFor: TypeAlias = Callable[[str], Awaitable[Ports]]
 """Everything that a run works with, by its id. Its world is neither open nor attached."""
@@ -30,7 +31,7 @@ class Sessions:
         self._most = most
         self._held: OrderedDict[str, Ports] = OrderedDict()
 
-    async def reach(self, run_id: str, command: Command, *, ours: bool) -> Reached:
+    async def reach(self, run_id: str, command: Command, *, turn: Turn, ours: bool) -> Reached:
         """`ours`: the command was sent to us as the holder. Otherwise somebody else may have held the session since, and
         only a new epoch is good for anything. The world that an earlier command of ours may still use keeps its old one.
         """
@@ -41,6 +42,8 @@ class Sessions:
         ports = await self._ports_for(run_id)
         if isinstance(command, AskPerson | Record):
             return Reached(ports=ports)
+        if isinstance(ports.world, Ordered):
+            ports.world.come_for(turn)
         handle = await ports.store.session(run_id)
         if held and not handle:
             return Reached(ports=held)  # nobody could have taken over from us: there is nothing to attach by

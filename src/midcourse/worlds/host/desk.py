@@ -86,7 +86,8 @@ class Desk:
         with stay.asked():
             match what:
                 case "POST attach":
-                    return encode(session.attach(_read(AttachAsk, body).not_after))
+                    ask = _read(AttachAsk, body)
+                    return encode(session.attach(ask.not_after, ask.turn))
                 case "POST observe":
                     return encode(await session.observe(_read(Ask, body).epoch), Observation | Unseen)
                 case "POST commit_set":

@@ -7,7 +7,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
-from midcourse.ports.world import Call, Finding, World
+from midcourse.ports.world import Call, Finding, Turn, World
 from midcourse.worlds.base import failed
 from midcourse.worlds.host.wire import Attached
 
@@ -25,6 +25,7 @@ class Session:
     def __init__(self, world: World) -> None:
         self._world = world
         self._epoch = 0
+        self._turn: Turn = (0, 0)
         self._closed = False
         self._ended = False
         self._acting = asyncio.Lock()
@@ -43,12 +44,15 @@ class Session:
     def closed(self) -> bool:
         return self._closed
 
-    def attach(self, not_after: float) -> Attached:
+    def attach(self, not_after: float, turn: Turn = (0, 0)) -> Attached:
         """At once, whatever is under way: who is in doubt about an act bars it, and that waits."""
         if self._closed:
             raise Fenced("the session is closed")
         if time.time() > not_after:
             raise Fenced("it came after everybody had stopped waiting for it")
+        if turn < self._turn:
+            raise Fenced(f"the run has gone on without turn {turn}: whoever drives it now has the session")
+        self._turn = turn
         self._epoch += 1
         return Attached(epoch=self._epoch, name=self._world.name, catalogue=self._world.catalogue())
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from midcourse.domain.argument import Pairs
-from midcourse.ports.world import Call, Catalogue
+from midcourse.ports.world import Call, Catalogue, Turn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +69,8 @@ class Listed:
 @dataclass(frozen=True, kw_only=True)
 class AttachAsk:
     not_after: float
+    turn: Turn = (0, 0)
+    """Nobody who comes for an earlier one is let in any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
