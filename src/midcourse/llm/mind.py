@@ -77,12 +77,13 @@ class Mind:
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
         try:
-            response = await model_request(
-                model,
-                [_request(prompt, images)],
-                model_settings=settings,
-                model_request_parameters=_parameters(model, prompt.role, answer),
-            )
+            async with model:  # its connections go with the call: the next one may come from another event loop
+                response = await model_request(
+                    model,
+                    [_request(prompt, images)],
+                    model_settings=settings,
+                    model_request_parameters=_parameters(model, prompt.role, answer),
+                )
         except ContentFilterError as error:
             return Unanswered(why="refused", detail=error.message, cost=worst)
         except ModelAPIError as error:
