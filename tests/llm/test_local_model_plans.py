@@ -1,0 +1,126 @@
+"""A real model plans, on both runtimes. What it plans means nothing; that every end is one of ours, and is counted, does."""
+
+from collections.abc import AsyncGenerator
+from typing import Literal
+
+import pytest
+from pydantic import BaseModel
+
+from midcourse import Agent, BaseWorld, Scene, Settings, Task, Zone, skill
+from midcourse.app.minds import planner_by
+from midcourse.domain.budget import Cost
+from midcourse.domain.result import Result
+from midcourse.llm.mind import Answered, Mind
+from midcourse.llm.named import models_named
+from midcourse.llm.template import Prompt
+from midcourse.runtimes.temporal.client import connect
+from midcourse.store.postgres import PostgresStore
+from midcourse.testing import Approves, MemoryStore
+from tests.llm.test_local_model import PATIENCE
+from tests.local_model import KEY, MODEL
+from tests.runtimes.fleet import Cast, Fleet
+
+pytestmark = pytest.mark.slow
+
+ANSWER_TOKENS = 64
+ENDS = {"plan_complete", "replan_exhausted", "replan_no_change", "structural_failure", "empty_plan"}
+
+
+class Lamp(BaseWorld):
+    """As little to read as a world can have: each token of a prompt takes the model a while."""
+
+    on = False
+
+    def look(self) -> Scene:
+        return Scene("Room", Zone(id="lamp", role="switch", label="Lamp", state=(("on", self.on),)))
+
+    @skill(effect="set_state")
+    def turn(self, zone: Zone, on: bool) -> None:
+        self.on = on
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.fixture
+async def fleet(temporal: str, postgres: str, tenant: str) -> AsyncGenerator[Fleet]:
+    async with PostgresStore(postgres, tenant=tenant) as store:
+        yield Fleet(client=await connect(temporal), store=store, tenant=tenant)
+
+
+def settings_for(url: str, **more: object) -> Settings:
+    """One call, and a short answer."""
+    usual = {
+        "model": f"openai:{MODEL}",
+        "model_base_url": url,
+        "answer_tokens": ANSWER_TOKENS,
+        "max_error_replans": 0,
+        "max_step_retries": 0,
+        "plan_timeout_seconds": PATIENCE,
+    }
+    return Settings.load(overrides={name: str(value) for name, value in (usual | more).items()})
+
+
+async def locally(settings: Settings) -> Result:
+    return await Agent(world=Lamp(), settings=settings, store=MemoryStore()).run("Turn on the lamp")
+
+
+async def durably(settings: Settings, fleet: Fleet) -> Result:
+    cast = Cast(
+        world=Lamp(),
+        planner=planner_by(settings.model, settings),
+        task=Task(goal="Turn on the lamp", limits=settings.limits()),
+        approver=Approves(),
+    )
+    async with fleet.worker():
+        return await (await fleet.begin(cast)).result()
+
+
+def assert_planned(result: Result) -> None:
+    assert result.final_reason in ENDS, result
+    assert result.budget.calls >= 1
+    assert result.budget.tokens > ANSWER_TOKENS, "prompt and answer, as the server counted them"
+
+
+class Mood(BaseModel):
+    mood: Literal["good", "bad"]
+
+
+async def test_it_is_held_to_the_shape_that_is_asked_for(local_model: str):
+    mind = Mind(models_named(f"openai:{MODEL}", base_url=local_model), answer_tokens=ANSWER_TOKENS)
+    prompt = Prompt(role="planner", version=1, instructions="Say how you are.", parts=("How are you?",))
+    reply = await mind.ask(prompt, Mood, worst=Cost(calls=1))
+    assert isinstance(reply, Answered), reply
+    assert (reply.cost.calls, reply.cost.tokens > 10, reply.cost.microusd) == (1, True, 0)
+
+
+async def test_it_plans_on_the_local_runtime(local_model: str):
+    assert_planned(await locally(settings_for(local_model)))
+
+
+async def test_it_plans_on_temporal(local_model: str, fleet: Fleet):
+    assert_planned(await durably(settings_for(local_model), fleet))
+
+
+async def test_too_slow_is_unreachable_on_the_local_runtime(local_model: str):
+    result = await locally(settings_for(local_model, plan_timeout_seconds=0.05))
+    assert (result.final_reason, result.budget.calls) == ("planner_unavailable", 1)
+
+
+async def test_too_slow_is_unreachable_on_temporal(local_model: str, fleet: Fleet):
+    result = await durably(settings_for(local_model, plan_timeout_seconds=0.05), fleet)
+    assert (result.final_reason, result.budget.calls) == ("planner_unavailable", 1)
+
+
+async def test_a_wrong_key_is_told(local_model: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "another")
+    result = await locally(settings_for(local_model))
+    assert result.final_reason == "planner_unavailable"
+    assert "401" in result.final_detail
+
+
+async def test_nobody_there():
+    result = await locally(settings_for("http://127.0.0.1:9/v1"))
+    assert (result.final_reason, result.budget.calls) == ("planner_unavailable", 0)
