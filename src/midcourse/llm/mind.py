@@ -4,6 +4,7 @@ Every try is a command of the director's with its own reservation, so the retrie
 several models the one whose turn it is gets asked; the next try goes to the next.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, TypeVar
@@ -37,6 +38,13 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.llm.price import paid
 from midcourse.llm.reading import Unreadable, read
 from midcourse.llm.template import Prompt
+from midcourse.llm.tokens import tokens_at_most
+
+CALL_TOKENS = 60_000
+"""Tokens of a call for which nothing was set aside in particular, answer included."""
+
+SHORTEST_ANSWER = 32
+"""Tokens. Nobody can answer with less."""
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -68,12 +76,22 @@ class Mind:
         self.models = tuple(models)
         self.answer_tokens = answer_tokens
 
+    def room(self, worst: Cost, answer: type[BaseModel]) -> int:
+        """Tokens that a prompt may have, of what was set aside for the call."""
+        shape = tokens_at_most(json.dumps(answer.model_json_schema()))
+        return (worst.tokens or CALL_TOKENS) - self.answer_tokens - shape
+
     async def ask(
         self, prompt: Prompt, answer: type[A], *, worst: Cost, turn: int = 0, images: Sequence[bytes] = ()
     ) -> Answered[A] | Unanswered:
         """`worst` is what was set aside for this call: what may have been spent counts as spent."""
         model = self.models[turn % len(self.models)]
-        settings = ModelSettings(max_tokens=self.answer_tokens)
+        most = min(self.answer_tokens, self.answer_tokens + self.room(worst, answer) - tokens_at_most(prompt.text))
+        if most < SHORTEST_ANSWER:
+            return Unanswered(
+                why="garbage", detail="what is to be told is longer than what may be spent on it", cost=FREE
+            )
+        settings = ModelSettings(max_tokens=most)
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
         try:

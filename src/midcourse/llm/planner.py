@@ -1,20 +1,22 @@
 """The planner: tells a model what is known, and takes its answer for a draft."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from midcourse.domain.argument import Arguments, Reference
-from midcourse.domain.expectation import Expectation
+from midcourse.domain.budget import Cost
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.result import CompletedStep
-from midcourse.domain.skill import Parameter, ProbeSpec, Skill
-from midcourse.domain.task import Task
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.plan import PlanAnswer, drafted
-from midcourse.llm.screen import named, screen_lines, value_text
+from midcourse.llm.screen import named, shown
+from midcourse.llm.telling import about, arguments_text, done_line, parameter_line, probe_line, skill_line, value_lines
 from midcourse.llm.template import Prompt, template
-from midcourse.policy.verify import describe
+from midcourse.llm.tokens import tokens_at_most
+from midcourse.policy.spending import MICRO, UNLIMITED
 from midcourse.ports.planner import PlanDraft, PlanningContext
+
+ROLE = "planner"
 
 CAUSES = {
     "initial": "it is the first",
@@ -24,105 +26,91 @@ CAUSES = {
     "reopened": "the world was lost and opened again, so finished steps may be undone",
 }
 
+SCREEN_SHARE = 0.6
+"""Of a prompt, for what stays the same: task, skills and the screen as it was first seen."""
+
+BLOCK = 50
+"""Steps that are left out at a time if there are too many: not one with every plan, so that what is told begins the same."""
+MOST_STEPS = 200
+LONGEST_STEP = 160
+"""Characters of what a step is told to do, or to have come to."""
+
 
 class ModelPlanner:
+    remembers = True
+    """Whether it wants to be told what earlier plans were made from."""
+
     def __init__(self, mind: Mind) -> None:
         self.mind = mind
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
-        reply = await self.mind.ask(prompt_for(context), PlanAnswer, worst=context.worst, turn=context.turn)
+        prompt = prompt_for(context, self.mind.room(context.worst, PlanAnswer))
+        reply = await self.mind.ask(prompt, PlanAnswer, worst=context.worst, turn=context.turn)
         if isinstance(reply, Unanswered):
             return PlanDraft(verdict=reply.why, detail=reply.detail, cost=reply.cost, wait=reply.wait)
         return drafted(reply.answer, context, reply.repairs, reply.cost)
 
 
-def prompt_for(context: PlanningContext) -> Prompt:
+def prompt_for(context: PlanningContext, room: int) -> Prompt:
+    """What is known, in at most so many tokens as far as the screen can be cut to that.
+
+    How much of the screen is shown depends on nothing that differs from plan to plan, or it would not begin the same.
+    """
+    told = _told(context)
+    bare = template(ROLE).filled({**told, "screen": "", "changes": ""})
+    same = tokens_at_most("".join((bare.instructions, *bare.parts[:2])))
+    first = int(room * SCREEN_SHARE) - same
+    since = room - max(first, 0) - tokens_at_most(bare.text)
+    screen = shown(context.observation, context.earlier, about(context.task), first, since)
+    return template(ROLE).filled({**told, "screen": screen.first, "changes": screen.since})
+
+
+def _told(context: PlanningContext) -> dict[str, str]:
     task, catalogue = context.task, context.catalogue
-    return template("planner").filled(
-        {
-            "skills": fenced("SKILLS", map(_skill, catalogue.skills)) or "none",
-            "probes": fenced("PROBES", map(_probe, catalogue.probes)),
-            "goal": quoted(task.goal, longest=4000),
-            "inputs": fenced("VALUES", _values(task)),
-            "output": fenced("OUTPUT", map(_parameter, task.output)),
-            "done_when": fenced("DONE", _done_when(task)),
-            "screen": _screen(context),
-            "changes": "",
-            "completed": fenced("FINISHED", map(_completed, context.completed)),
-            "attempts": fenced("FAILED", map(_attempt, context.attempts)),
-            "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
-            "cause": CAUSES[context.cause],
-            "why": fenced("WHY", [quoted(context.why, longest=1000)]) if context.why else "",
-            "refused": fenced("REFUSED", [quoted(context.refused, longest=1000)]) if context.refused else "",
-            "left": _left(context),
-            "wrap_up": "yes" if context.wrap_up else "",
-        }
-    )
+    return {
+        "skills": fenced("SKILLS", map(skill_line, catalogue.skills)) or "none",
+        "probes": fenced("PROBES", map(probe_line, catalogue.probes)),
+        "goal": quoted(task.goal, longest=4000),
+        "inputs": fenced("VALUES", value_lines(task)),
+        "output": fenced("OUTPUT", map(parameter_line, task.output)),
+        "done_when": fenced("DONE", done_line(task)),
+        "completed": fenced("FINISHED", _latest(context.completed, _completed)),
+        "attempts": fenced("FAILED", _latest(context.attempts, _attempt)),
+        "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
+        "mended": fenced("MENDED", (quoted(each) for each in context.mended)),
+        "cause": CAUSES[context.cause],
+        "why": fenced("WHY", [quoted(context.why, longest=1000)]) if context.why else "",
+        "refused": fenced("REFUSED", [quoted(context.refused, longest=1000)]) if context.refused else "",
+        "left": _left(context.left),
+        "wrap_up": "yes" if context.wrap_up else "",
+    }
 
 
-def _screen(context: PlanningContext) -> str:
-    stale = (
-        " The last look failed: this is what was seen before it, and nothing can be done on it."
-        if context.observation.stale
-        else ""
-    )
-    return f"The screen.{stale}\n{screen_lines(context.observation)}"
+S = TypeVar("S", CompletedStep, FailedStep)
 
 
-def _skill(skill: Skill) -> str:
-    parameters = "; ".join(map(_parameter, skill.parameters)) or "no arguments"
-    traits = [
-        skill.effect,
-        *(["changes the screen"] if skill.transition else []),
-        *([] if skill.on_zone else ["no zone"]),
-    ]
-    says = f": {quoted(skill.description)}" if skill.description else ""
-    return f"{named(skill.name)} ({', '.join(traits)}; {parameters}){says}"
-
-
-def _probe(probe: ProbeSpec) -> str:
-    says = f": {quoted(probe.description)}" if probe.description else ""
-    return f"{named(probe.name)} ({'; '.join(map(_parameter, probe.parameters)) or 'no arguments'}){says}"
-
-
-def _parameter(parameter: Parameter) -> str:
-    choices = f" one of {', '.join(map(value_text, parameter.choices))}" if parameter.choices else ""
-    optional = "" if parameter.required else ", optional"
-    says = f" {quoted(parameter.description)}" if parameter.description else ""
-    return f"{named(parameter.name)} {parameter.type}{choices}{optional}{says}"
-
-
-def _values(task: Task) -> Iterable[str]:
-    yield from (f"$input.{named(name)} = {value_text(value)}" for name, value in task.inputs)
-    yield from (f"$secret.{named(name)}, a secret" for name in task.secrets)
-    yield from (f"$file.{named(name)}, a file" for name in task.files)
-
-
-def _done_when(task: Task) -> Iterable[str]:
-    if isinstance(task.done_when, Expectation):
-        yield quoted(describe(task.done_when))
-    elif task.done_when:
-        yield f"the probe {named(task.done_when.name)} finds it"
+def _latest(steps: Sequence[S], line: Callable[[S], str]) -> Iterable[str]:
+    """All of them, or the latest and how many came before. What cannot be undone is never left out."""
+    early = max(0, -(-(len(steps) - MOST_STEPS) // BLOCK) * BLOCK)
+    kept = [step for step in steps[:early] if isinstance(step, CompletedStep) and step.irreversible]
+    if early > len(kept):
+        yield f"{early - len(kept)} earlier ones, not listed"
+    yield from map(line, (*kept, *steps[early:]))
 
 
 def _completed(step: CompletedStep) -> str:
     doubt = " (it may have happened; nobody could tell)" if step.doubtful else ""
-    return f"{quoted(step.says)}{doubt}"
+    return f"{quoted(step.says, LONGEST_STEP)}{doubt}"
 
 
 def _attempt(step: FailedStep) -> str:
-    given = f" with {_arguments(step.arguments)}" if step.arguments else ""
-    why = f"{named(step.reason)} {quoted(step.detail)}" if step.detail else named(step.reason)
-    return f"{named(step.skill)} on {quoted(step.target)}{given}: {why}"
+    given = f" with {arguments_text(step.arguments)}" if step.arguments else ""
+    why = f"{named(step.reason)} {quoted(step.detail, LONGEST_STEP)}" if step.detail else named(step.reason)
+    return f"{named(step.skill)} on {quoted(step.target, LONGEST_STEP)}{given}: {why}"
 
 
-def _arguments(arguments: Arguments) -> str:
-    return ", ".join(
-        f"{named(name)}="
-        + (f"${value.source}.{named(value.name)}" if isinstance(value, Reference) else value_text(value))
-        for name, value in arguments
-    )
-
-
-def _left(context: PlanningContext) -> str:
-    return f"Left to spend: {context.left.calls} calls."
+def _left(left: Cost) -> str:
+    """What is not limited is not mentioned."""
+    tokens = f", {left.tokens} tokens" if left.tokens < UNLIMITED // 2 else ""
+    dollars = f", ${left.microusd / MICRO:.2f}" if left.microusd < UNLIMITED // 2 else ""
+    return f"{left.calls} calls{tokens}{dollars}"

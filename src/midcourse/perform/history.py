@@ -7,7 +7,7 @@ from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Outcome
-from midcourse.domain.plan import Step
+from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.result import CompletedStep
 from midcourse.ports.store import Store
 
@@ -20,11 +20,13 @@ class History:
     """Steps that were done, and irreversible ones that may have been."""
     attempts: tuple[FailedStep, ...]
     data: Pairs
+    plans: tuple[PlanVersion, ...] = ()
 
 
 async def history_of(store: Store, run_id: str, told: tuple[Told, ...]) -> History:
     """`told` is what people said of tries that nothing else could decide, in the order of these tries."""
-    plans = {plan.version: plan for plan in await store.plans(run_id)}
+    versions = await store.plans(run_id)
+    plans = {plan.version: plan for plan in versions}
     words = list(told)
     completed: list[CompletedStep] = []
     attempts: list[FailedStep] = []
@@ -39,7 +41,7 @@ async def history_of(store: Store, run_id: str, told: tuple[Told, ...]) -> Histo
             completed.append(_completed(step, entry, doubtful=True))
         else:
             attempts.append(_failed(step, outcome))
-    return History(completed=tuple(completed), attempts=tuple(attempts), data=tuple(data.items()))
+    return History(completed=tuple(completed), attempts=tuple(attempts), data=tuple(data.items()), plans=versions)
 
 
 def _final_outcome(entry: LedgerEntry, words: list[Told]) -> Outcome:

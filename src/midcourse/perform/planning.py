@@ -6,6 +6,7 @@ from typing import cast
 from midcourse.codec import decode, encode
 from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Planned
+from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlannedStep, PlanVersion, Step
 from midcourse.domain.replace import replace
 from midcourse.perform.consequence import consequence_of
@@ -14,7 +15,7 @@ from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import Resolved, View, resolve, short_form
 from midcourse.policy.spending import worst_plan
-from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.ports.planner import PlanDraft, PlanningContext, Remembering
 
 
 async def make_plan(ports: Ports, command: MakePlan) -> Planned:
@@ -63,6 +64,8 @@ async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> 
         why=command.why,
         refused=command.refused,
         guidance=command.guidance,
+        mended=history.plans[-1].repairs if history.plans else (),
+        earlier=await _earlier(ports, view.observation, history.plans),
         left=command.left,
         worst=worst,
         turn=command.turn,
@@ -82,6 +85,15 @@ async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> 
         return decode(PlanDraft, encode(answer))
     except Exception as error:
         return PlanDraft(verdict="garbage", detail=f"the answer is no plan: {say(error)}", cost=worst)
+
+
+async def _earlier(ports: Ports, now: Observation, plans: tuple[PlanVersion, ...]) -> tuple[Observation, ...]:
+    """What plans were made from on this surface, oldest first, each once."""
+    if not isinstance(ports.planner, Remembering) or not ports.planner.remembers:
+        return ()
+    here = (plan.observation for plan in plans if plan.steps and plan.steps[0].target.surface == now.surface.title)
+    found = [await ports.store.observation(ports.run_id, seen) for seen in dict.fromkeys(here) if seen != now.id]
+    return tuple(seen for seen in found if seen is not None)
 
 
 def _version(command: MakePlan, resolved: Resolved) -> PlanVersion:

@@ -1,7 +1,7 @@
 """The planner: drafts the steps for what is visible now."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.event import PlanVerdict
@@ -31,6 +31,10 @@ class PlanningContext:
     refused: str = ""
     """Why the previous answer to this very question was turned down."""
     guidance: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+    """What had to be put right in the plan before this one."""
+    earlier: tuple[Observation, ...] = ()
+    """What earlier plans on this surface were made from, for a planner that remembers."""
     left: Cost = FREE
     """What the run may still spend."""
     worst: Cost = ONE_CALL
@@ -61,3 +65,10 @@ class PlanDraft:
 
 class Planner(Protocol):
     async def plan(self, context: PlanningContext) -> PlanDraft: ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A planner that wants to know what earlier plans were made from. Others are spared the reading."""
+
+    remembers: bool

@@ -1,0 +1,108 @@
+"""Situations that prompts are shown in, for golden files and properties."""
+
+from dataclasses import replace
+
+from midcourse.domain.argument import Reference
+from midcourse.domain.budget import Cost
+from midcourse.domain.expectation import Probe
+from midcourse.domain.failure import FailedStep
+from midcourse.domain.observation import Observation, Surface, Zone
+from midcourse.domain.result import CompletedStep
+from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
+from midcourse.domain.task import Task
+from midcourse.policy.spending import UNLIMITED
+from midcourse.ports.planner import PlanningContext
+
+TASK = Task(
+    goal="Order one desk lamp to 1 Harbour Street",
+    inputs=(("reference", "PO-1001"), ("quantity", 1)),
+    output=(Parameter(name="order_number", description="as the shop says it"),),
+    done_when=Probe(name="order_placed", arguments=(("reference", Reference(source="input", name="reference")),)),
+    secrets=("password",),
+    files=("terms.pdf",),
+)
+CATALOGUE = Catalogue(
+    skills=(
+        Skill(name="click", description="Click a zone."),
+        Skill(name="fill", description="Write this into a field.", parameters=(Parameter(name="text"),)),
+        Skill(name="place_order", description="Order it.", effect="irreversible", transition=True),
+        Skill(
+            name="press",
+            parameters=(
+                Parameter(name="key", choices=("Enter", "Escape")),
+                Parameter(name="times", type="integer", required=False),
+            ),
+            on_zone=False,
+        ),
+    ),
+    probes=(
+        ProbeSpec(name="order_placed", description="Whether it is there.", parameters=(Parameter(name="reference"),)),
+    ),
+)
+
+
+def seen(*zones: Zone, title: str = "Checkout", name: str = "o1", stale: bool = False) -> Observation:
+    surface = Surface(title=title, address=f"https://shop.example/{title.lower()}", origin="https://shop.example")
+    return Observation(id=name, surface=surface, zones=zones, fingerprint=f"f-{name}", stale=stale)
+
+
+def form(address: str = "") -> tuple[Zone, ...]:
+    return (
+        *(Zone(id=f"nav{n}", role="link", label=f"Department {n}", bounds=(0, n, 9, 9)) for n in range(8)),
+        Zone(id="z1", role="link", label="Catalogue"),
+        Zone(id="z2", role="textbox", label="Address", state=(("text", address),)),
+        Zone(id="z3", role="checkbox", label="As a gift", state=(("checked", False),)),
+        Zone(id="z4", role="button", label="Place order", state=(("enabled", bool(address)), ("total", 49.0))),
+    )
+
+
+FIRST = PlanningContext(
+    task=TASK,
+    observation=seen(*form()),
+    catalogue=CATALOGUE,
+    left=Cost(calls=30, tokens=UNLIMITED, microusd=UNLIMITED),
+)
+
+REPLAN = replace(
+    FIRST,
+    observation=seen(
+        *form("1 Harbour Street")[1:], Zone(id="z9", role="alert", label="Say when\nit may come"), name="o7", stale=True
+    ),
+    earlier=(FIRST.observation,),
+    completed=(
+        CompletedStep(version=1, index=0, skill="fill", target="Address", says="Fill in the address"),
+        CompletedStep(
+            version=1,
+            index=1,
+            skill="place_order",
+            target="Place order",
+            says="Order it",
+            irreversible=True,
+            doubtful=True,
+        ),
+    ),
+    attempts=(
+        FailedStep(
+            version=1,
+            index=2,
+            skill="fill",
+            target="Reference",
+            arguments=(("text", Reference(source="input", name="reference")), ("times", 2)),
+            reason="no_effect",
+            detail="nothing changed",
+        ),
+    ),
+    cause="error",
+    why="fill failed: no_effect — nothing changed",
+    guidance=("Take the cheapest delivery",),
+    mended=("step 3 (click) dropped: zone 'z12' is not visible",),
+    refused="step 1 was done before: Order it",
+    left=Cost(calls=3, tokens=12_000, microusd=150_000),
+    wrap_up=True,
+)
+
+MANY = tuple(
+    Zone(id=f"r{n}", role=("link", "text", "button")[n % 3], label=f"Row {n}: {'Desk lamp' if n == 700 else 'Chair'}")
+    for n in range(1000)
+)
+CROWDED = replace(FIRST, observation=seen(*MANY, title="Catalogue"))
