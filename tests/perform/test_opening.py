@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
+from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import Observe, OpenWorld, Record, Wait
 from midcourse.domain.event import Observed, Recorded, TimerFired, WorldOpened
 from midcourse.domain.observation import Unseen
+from midcourse.domain.task import Task
 from midcourse.perform import Performer
 from midcourse.worlds.base import Scene
-from tests.harness import Bench, Shop
+from tests.harness import Bench, Safe, Shop
 
 
 async def look(bench: Bench, **more: Any) -> Observed:
@@ -26,6 +28,33 @@ async def test_a_session_is_taken_over_if_there_is_one() -> None:
     assert await performer.reach_world() == "reopened"
     assert await bench.store.session("run") == "session"
     assert await performer.reach_world() == "kept"
+
+
+async def test_a_world_is_told_what_to_conceal_before_it_is_looked_at() -> None:
+    class Gallery(Shop):
+        told = ()
+
+        async def conceal(self, secrets: Pairs) -> None:
+            self.told = secrets
+
+    world = Gallery()
+    bench = Bench(world=world, task=Task(goal="", secrets=("pin", "unknown")), vault=Safe(pin="2580", other="1470"))
+    await bench.store.begin(bench.first(), bench.task)
+    await Performer(bench.ports).perform(OpenWorld(id=1, timeout=1.0))
+    assert world.told == (("pin", "2580"),)
+
+
+async def test_a_world_that_cannot_be_told_is_not_open() -> None:
+    class Deaf(Shop):
+        async def conceal(self, secrets: Pairs) -> None:
+            raise ConnectionError(f"no answer to {secrets}")
+
+    bench = Bench(world=Deaf(), task=Task(goal="", secrets=("pin",)), vault=Safe(pin="2580"))
+    await bench.store.begin(bench.first(), bench.task)
+    event = await Performer(bench.ports).perform(OpenWorld(id=1, timeout=1.0))
+    assert event == WorldOpened(
+        answers=1, opened=False, detail="ConnectionError: no answer to (('pin', '<secret pin>'),)"
+    )
 
 
 @pytest.mark.parametrize("trouble", ["raises", "hangs"])

@@ -4,6 +4,7 @@ import asyncio
 import time
 from pathlib import Path
 
+from midcourse.domain.argument import Pairs
 from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
 
 
@@ -25,6 +26,9 @@ class Diary(BaseWorld):
 
     def look(self) -> Scene:
         return Scene("Diary", Zone(id="page", role="page", label="Page"))
+
+    async def conceal(self, secrets: Pairs) -> None:
+        self._closed.with_name("concealed").write_text(repr(secrets))
 
     @skill
     def write(self, text: str) -> None:

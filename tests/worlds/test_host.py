@@ -363,6 +363,15 @@ async def test_a_host_told_to_stop_closes_its_world(tmp_path: Path) -> None:
     assert seen.reason == "world_lost"
 
 
+async def test_what_must_be_concealed_is_told_to_the_world_itself(tmp_path: Path) -> None:
+    diary = RemoteWorld("tests.worlds.hosted:Diary", options={"folder": str(tmp_path)}, folder=tmp_path)
+    async with opened(diary):
+        await diary.conceal((("pin", "2580"),))
+        assert (tmp_path / "concealed").read_text() == "(('pin', '2580'),)"
+    with pytest.raises(ConnectionError, match="not told what to conceal"):
+        await diary.conceal((("pin", "2580"),))
+
+
 async def test_what_a_skill_raises_leaves_its_outcome_unknown(tmp_path: Path) -> None:
     diary = RemoteWorld("tests.worlds.hosted:Diary", options={"folder": str(tmp_path)}, folder=tmp_path)
     async with opened(diary):

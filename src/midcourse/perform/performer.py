@@ -84,7 +84,10 @@ class Performer:
         handle = await store.session(run_id)
         if handle and await world.attach(handle):
             return "kept"
-        await store.save_session(run_id, await world.open())
+        handle = await world.open()
+        if secrets := self.ports.secrets():
+            await world.conceal(secrets)
+        await store.save_session(run_id, handle)
         return "reopened"
 
     async def _open(self, command: OpenWorld) -> WorldOpened:

@@ -84,11 +84,10 @@ class Ports:
 
         A page may also use one as the name of a field.
         """
-        mask = redactor(self._secrets())
-        return tuple((mask(name), _mask(value, mask)) for name, value in values)
+        return _mask_pairs(values, redactor(self.secrets()))
 
     def mask_text(self, text: str) -> str:
-        return redactor(self._secrets())(text)
+        return redactor(self.secrets())(text)
 
     def plain(self, text: str) -> str:
         """What somebody said, as it may be passed on and written down: without secrets, and no longer than a page."""
@@ -96,18 +95,22 @@ class Ports:
 
     def _masked(self, seen: Observation) -> Observation:
         """A field may show the secret that was typed into it."""
-        if not self._secrets():
+        secrets, surface = self.secrets(), seen.surface
+        if not secrets:
             return seen
-        mask, surface = self.mask_text, seen.surface
+        mask = redactor(secrets)
         return replace(
             seen,
             surface=replace(
                 surface, title=mask(surface.title), address=mask(surface.address), origin=mask(surface.origin)
             ),
-            zones=tuple(replace(zone, label=mask(zone.label), state=self.mask(zone.state)) for zone in seen.zones),
+            zones=tuple(
+                replace(zone, label=mask(zone.label), state=_mask_pairs(zone.state, mask)) for zone in seen.zones
+            ),
         )
 
-    def _secrets(self) -> tuple[tuple[str, str], ...]:
+    def secrets(self) -> tuple[tuple[str, str], ...]:
+        """Of the task, by name, as far as the vault has them."""
         return tuple((name, secret) for name in self.task.secrets if (secret := self.vault.reveal(name)))
 
 
@@ -120,6 +123,10 @@ class Allowance:
 
     def left(self, at_most: float = float("inf")) -> float:
         return max(0.0, min(at_most, self._until - self._clock.now()))
+
+
+def _mask_pairs(values: Pairs, mask: Redactor) -> Pairs:
+    return tuple((mask(name), _mask(value, mask)) for name, value in values)
 
 
 def _mask(value: Scalar, mask: Redactor) -> Scalar:

@@ -50,6 +50,10 @@ class World(Protocol):
         """Take over a session as it is, and shut out whoever held it. False: there is no such session any more."""
         ...
 
+    async def conceal(self, secrets: Pairs) -> None:
+        """Picture none of these, by name, for as long as the session lasts. Asked once it is open, if there are any."""
+        ...
+
     async def observe(self) -> Observation | Unseen: ...
 
     async def commit_set(self, call: Call) -> CommitSet | None:

@@ -102,6 +102,9 @@ class BaseWorld:
     async def attach(self, handle: str) -> bool:
         return False
 
+    async def conceal(self, secrets: Pairs) -> None:
+        """Nothing is pictured here; a world that takes screenshots overrides this."""
+
     async def close(self) -> None:
         """Nothing to let go of; a world that holds something overrides this."""
 

@@ -23,6 +23,7 @@ from midcourse.worlds.host.wire import (
     BarAsk,
     Barred,
     CallAsk,
+    ConcealAsk,
     Handle,
     OpenAsk,
     Opened,
@@ -113,6 +114,13 @@ class RemoteWorld:
             return False
         self._handle = to
         return True
+
+    async def conceal(self, secrets: Pairs) -> None:
+        """Raises `ConnectionError` unless the host has heard of them: without that, no look may be taken."""
+        try:
+            await self._ask("/conceal", ConcealAsk(epoch=self._epoch, secrets=secrets))
+        except (Lost, Silent, Refused, Broken) as trouble:
+            raise ConnectionError(f"the world was not told what to conceal: {trouble}") from trouble
 
     async def observe(self) -> Observation | Unseen:
         try:

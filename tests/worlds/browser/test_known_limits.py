@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from midcourse.redact import Redactor
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, visiting
 
@@ -45,3 +47,21 @@ async def test_what_is_declared_safe_carries_whatever_the_page_puts_in_it(visito
     )
     ok(await visitor.on("Note", "type", text="private"))
     assert visitor.pages.bodies["/autosave"].startswith(b"p")
+
+
+async def test_a_secret_without_words_is_in_the_picture(pages: Pages, tmp_path: Path):
+    """Each of the two pages is pictured otherwise, although the secret is to be covered."""
+    drawing = (
+        "<canvas width=300 height=40></canvas><script>const brush = document.querySelector('canvas').getContext('2d');"
+    )
+    async with visiting(pages, screenshots="all", blobs=str(tmp_path), width=400, height=100) as hand:
+        pictures: list[str] = []
+        for secret in ("hunter2", "batman5"):
+            await hand.world.conceal((("pin", secret),))
+            await hand.visit(f"{drawing} brush.fillText([...'{secret[::-1]}'].reverse().join(''), 9, 20)</script>")
+            pictures.append((await hand.see()).screenshot)
+    assert pictures[0] != pictures[1]
+
+
+async def test_a_secret_in_a_code_of_the_page_is_not_known_for_one():
+    assert Redactor([("pin", "2580-1470")])("0741-0852") == "0741-0852"

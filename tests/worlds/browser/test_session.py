@@ -13,6 +13,7 @@ from midcourse.blobs import BlobFolder
 from midcourse.codec import decode
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.browser import Browser
+from midcourse.worlds.browser.concealed import Concealed
 from midcourse.worlds.browser.screenshots import Screenshots, When
 from midcourse.worlds.host.wire import Ready
 from midcourse.worlds.remote import RemoteWorld
@@ -58,7 +59,9 @@ async def test_screenshots_by_policy(pages: Pages, tmp_path: Path):
     async with visiting(pages, **SMALL) as visitor:
         assert isinstance(visitor.world, Browser)
         for when, taken in policies.items():
-            visitor.world._screenshots = Screenshots(when, str(tmp_path / "blobs"))  # one browser will do for all four
+            visitor.world._screenshots = Screenshots(
+                when, str(tmp_path / "blobs"), Concealed()
+            )  # one browser will do for all four
             assert "".join(await shots(visitor)) == taken, when
 
 

@@ -167,6 +167,14 @@ class WorldConformance:
 
     # --- sessions
 
+    def test_being_told_what_to_conceal_changes_nothing_else(self, tmp_path: Path) -> None:
+        async def check(world: World) -> None:
+            before = await _seen(world)
+            await world.conceal((("pin", "no such text"),))
+            assert (await _seen(world)).fingerprint == before.fingerprint, "it only must not be pictured"
+
+        self._with_world(tmp_path, check)
+
     def test_closing_twice_is_no_error(self, tmp_path: Path) -> None:
         async def check(world: World) -> None:
             await world.close()

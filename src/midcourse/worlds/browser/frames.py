@@ -139,6 +139,12 @@ class Frames:
         found = await context.send("Runtime.evaluate", expression=expression, uniqueContextId=context.unique)
         await context.send("DOM.setFileInputFiles", files=[path], objectId=found["result"]["objectId"])
 
+    async def laid_out(self) -> list[dict[str, Any]]:
+        """What Chromium has laid out, of each process that draws a part of the page. Raises `Gone`."""
+        await self.meet()
+        apart = {id(context.cdp): context for context in self._contexts.values()}
+        return [await context.send("DOMSnapshot.captureSnapshot", computedStyles=[]) for context in apart.values()]
+
     async def meet(self) -> None:
         """Get to know the frames that came since: those of other sites, and which element shows which frame."""
         for frame in self._page.frames[1:]:

@@ -1,12 +1,14 @@
 """Which looks get a picture, and where it is kept: under the hash of what it is."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from midcourse.blobs import BlobFolder
 from midcourse.domain.observation import Zone
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.browser.frames import script
+from midcourse.worlds.browser.concealed import Concealed, Places
+from midcourse.worlds.browser.frames import Frames, Gone, script
 from midcourse.worlds.browser.tabs import Interrupted, Tab
 
 if TYPE_CHECKING:
@@ -17,16 +19,22 @@ When: TypeAlias = Literal["never", "on_change", "on_failure", "all"]
 _HIDDEN = "input[type=password],[data-midcourse-secret]"
 _GREY = "#d4d4d8"
 _SECONDS = 10.0
+_TRIES = 3
+
+
+class Unpictured(Exception):
+    """There is no saying whether a picture would show a secret."""
 
 
 class Screenshots:
     """`on_change`: the page is another one than in the last picture. `on_failure`: the last act did not work."""
 
-    def __init__(self, when: When, blobs: str) -> None:
+    def __init__(self, when: When, blobs: str, concealed: Concealed) -> None:
         if when != "never" and not blobs:
             raise TaskInvalid(f"screenshots = '{when}' needs a folder to keep them in: blobs")
         self._when: When = when
         self._blobs = BlobFolder(blobs)
+        self._concealed = concealed
         self._pictured = ""
         self.failed = False
 
@@ -37,8 +45,8 @@ class Screenshots:
         from playwright.async_api import Error
 
         try:
-            picture = await tab.doing(shot(tab.page))
-        except (Interrupted, Error):  # a page that cannot be pictured can still be read
+            picture = await tab.doing(shot(tab, self._concealed))
+        except (Interrupted, Error, Gone, Unpictured):  # a page that cannot be pictured can still be read
             return ""
         self._pictured, self.failed = fingerprint, False
         return await self._blobs.save(picture)
@@ -55,18 +63,51 @@ class Screenshots:
                 return True
 
 
-async def shot(page: "Page", *, whole: bool = False) -> bytes:
-    """A PNG of what is in view, or of the whole page, without passwords, and without fields that a secret was typed into."""
+async def shot(tab: Tab, concealed: Concealed, *, whole: bool = False) -> bytes:
+    """A PNG of what is in view, or of the whole page. Covered are passwords, fields that a secret was typed into, and every
+    secret that the page shows. If it does not hold still for that, there is none: raises `Unpictured`.
+    """
+    if not concealed:
+        return await _shot(tab.page, whole=whole)
+    for _ in range(_TRIES):
+        places = await concealed.places(tab.frames)
+        async with _covered(tab.frames, places):
+            picture = await _shot(tab.page, whole=whole)
+            if await _all_covered(tab.frames, places) and await concealed.places(tab.frames) == places:
+                return picture
+    raise Unpictured(tab.page.url)
+
+
+async def _shot(page: "Page", *, whole: bool) -> bytes:
     hidden = [frame.locator(_HIDDEN) for frame in page.frames]
     return await page.screenshot(mask=hidden, mask_color=_GREY, full_page=whole, timeout=1000 * _SECONDS)
 
 
-async def drawn(tab: Tab, zones: Iterable[Zone], *, whole: bool = False) -> bytes:
+@asynccontextmanager
+async def _covered(frames: Frames, places: Places) -> AsyncGenerator[None]:
+    """Raises `Gone` for a document that nothing can be covered in."""
+    try:
+        for frame, boxes in places.items():
+            await frames.run(script("cover.js"), frame=frame)
+            await frames.ask("cover", boxes, frame=frame)
+        yield
+    finally:
+        for frame in places:
+            with suppress(Gone):
+                await frames.ask("uncover", frame=frame)
+
+
+async def _all_covered(frames: Frames, places: Places) -> bool:
+    """A page may take away what does not belong to it."""
+    return all([await frames.ask("isCovered", frame=frame) for frame in places])
+
+
+async def drawn(tab: Tab, zones: Iterable[Zone], concealed: Concealed, *, whole: bool = False) -> bytes:
     """The same with these zones drawn over it, each with its id; not those that something else lies over."""
     boxes = [(zone.id, zone.role, *zone.bounds) for zone in zones if zone.bounds and not zone.get("covered")]
     await tab.frames.run(script("overlay.js"))
     await tab.frames.ask("draw", boxes)
     try:
-        return await shot(tab.page, whole=whole)
+        return await shot(tab, concealed, whole=whole)
     finally:
         await tab.frames.ask("wipe")

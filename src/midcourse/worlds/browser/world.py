@@ -5,11 +5,13 @@ from dataclasses import replace
 from glob import escape
 
 from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Parameter
 from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import Scene, Unseen, failed
+from midcourse.worlds.browser.concealed import Concealed
 from midcourse.worlds.browser.frames import Gone
 from midcourse.worlds.browser.hands import Unreached
 from midcourse.worlds.browser.origins import Origins, read_origins
@@ -71,7 +73,8 @@ class Browser(Skills):
             navigate_seconds=navigate_seconds,
         )
         super().__init__(terms)
-        self._screenshots = Screenshots(screenshots, blobs)
+        self._concealed = Concealed()
+        self._screenshots = Screenshots(screenshots, blobs, self._concealed)
         self._catalogue = _catalogue(super().catalogue(), start, terms.origins)
 
     # --- the port
@@ -85,6 +88,9 @@ class Browser(Skills):
         session, self._session = self._session, None
         if session is not None:
             await session.end()
+
+    async def conceal(self, secrets: Pairs) -> None:
+        self._concealed.add((name, str(value)) for name, value in secrets)
 
     def catalogue(self) -> Catalogue:
         """Of every skill it shows only when it is tried whether it would send something, and what."""
@@ -110,7 +116,7 @@ class Browser(Skills):
 
     async def picture(self, seen: Observation, *, whole: bool = False) -> bytes:
         """For people: a PNG of the page, in view or whole, with the zones of this look drawn over it."""
-        return await drawn(self._tab, seen.zones, whole=whole)
+        return await drawn(self._tab, seen.zones, self._concealed, whole=whole)
 
     def turned_away(self) -> tuple[str, ...]:
         """For people: what the fence did not let through since this was last asked."""
@@ -167,6 +173,8 @@ class Browser(Skills):
         """A secret is typed into fields of origins that may know it, and is pictured nowhere."""
         if not call.secrets:
             return None
+        values = dict(call.arguments)
+        self._concealed.add((str(name), str(values[argument])) for argument, name in call.secrets)
         zone = await self._find(call.zone)
         if zone is None:
             return failed("secret_not_allowed_here", "a secret is typed into a field, and into nothing else")

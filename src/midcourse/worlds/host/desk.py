@@ -20,6 +20,7 @@ from midcourse.worlds.host.wire import (
     BarAsk,
     Barred,
     CallAsk,
+    ConcealAsk,
     Listed,
     OpenAsk,
     Opened,
@@ -88,6 +89,10 @@ class Desk:
                 case "POST attach":
                     ask = _read(AttachAsk, body)
                     return encode(session.attach(ask.not_after, ask.turn))
+                case "POST conceal":
+                    ask = _read(ConcealAsk, body)
+                    await session.conceal(ask.epoch, ask.secrets)
+                    return "null"
                 case "POST observe":
                     return encode(await session.observe(_read(Ask, body).epoch), Observation | Unseen)
                 case "POST commit_set":

@@ -56,6 +56,10 @@ class Session:
         self._epoch += 1
         return Attached(epoch=self._epoch, name=self._world.name, catalogue=self._world.catalogue())
 
+    async def conceal(self, epoch: int, secrets: Pairs) -> None:
+        self._admit(epoch)
+        await self._world.conceal(secrets)
+
     async def observe(self, epoch: int) -> Observation | Unseen:
         self._admit(epoch)
         return await self._world.observe()

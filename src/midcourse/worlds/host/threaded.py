@@ -61,6 +61,9 @@ class Threaded:
     async def attach(self, handle: str) -> bool:
         return await self._there(self._world.attach(handle))
 
+    async def conceal(self, secrets: Pairs) -> None:
+        await self._there(self._world.conceal(secrets))
+
     async def observe(self) -> Observation | Unseen:
         return await self._there(self._world.observe())
 

@@ -2,13 +2,13 @@
 
     POST /sessions           OpenAsk -> Opened      with the host's token
     GET  /sessions           -> (Listed, ...)       with the host's token
-    POST /sessions/ID/WHAT   attach, observe, commit_set, act, probe, bar, close; with the token of that session
+    POST /sessions/ID/WHAT   attach, conceal, observe, commit_set, act, probe, bar, close; with the token of that session
 
 Every request to a session but the first names its epoch. `not_after`: nobody waits for it any longer from then on, so it
 is not begun. A host may have been frozen meanwhile.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from midcourse.domain.argument import Pairs
@@ -85,6 +85,12 @@ class Ask:
     """To look, or to close."""
 
     epoch: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConcealAsk:
+    epoch: int
+    secrets: Pairs = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
