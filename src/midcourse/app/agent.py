@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property
 
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.nobody import Nobody
@@ -84,8 +83,8 @@ class Agent:
     def _store(self) -> Store:
         return self.store or SqliteStore(self._settings.home / DATABASE)
 
-    @cached_property
     def _planner(self) -> Planner:
+        """One for each run that a model plans: runs may be in event loops of their own, which share no connections."""
         if self.planner is not None:
             return self.planner
         from midcourse.app.minds import planner_by
@@ -97,7 +96,7 @@ class Agent:
             run_id=run_id,
             task=task,
             world=self.world,
-            planner=self._planner,
+            planner=self._planner(),
             approver=self.approver or Nobody(),
             store=store,
             clock=self.clock or SystemClock(),

@@ -35,6 +35,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from midcourse.domain.budget import FREE, Cost
+from midcourse.llm.connection import Connections
 from midcourse.llm.price import paid
 from midcourse.llm.reading import Unreadable, read
 from midcourse.llm.template import Prompt
@@ -75,6 +76,7 @@ class Mind:
         assert models, "somebody has to be asked"
         self.models = tuple(models)
         self.answer_tokens = answer_tokens
+        self._connections = Connections()
 
     def room(self, worst: Cost, answer: type[BaseModel]) -> int:
         """Tokens that a prompt may have, of what was set aside for the call."""
@@ -95,13 +97,13 @@ class Mind:
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
         try:
-            async with model:  # its connections go with the call: the next one may come from another event loop
-                response = await model_request(
-                    model,
-                    [_request(prompt, images)],
-                    model_settings=settings,
-                    model_request_parameters=_parameters(model, prompt.role, answer),
-                )
+            await self._connections.ready(model)
+            response = await model_request(
+                model,
+                [_request(prompt, images)],
+                model_settings=settings,
+                model_request_parameters=_parameters(model, prompt.role, answer),
+            )
         except ContentFilterError as error:
             return Unanswered(why="refused", detail=error.message, cost=worst)
         except ModelAPIError as error:

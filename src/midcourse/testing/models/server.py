@@ -38,6 +38,8 @@ class ModelServer:
         self._over = Event()
         self._open = ExitStack()
         self._address = ""
+        self.connections = 0
+        """How many were opened so far."""
 
     @property
     def url(self) -> str:
@@ -118,6 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def __init__(self, server: ModelServer, *connection: Any) -> None:
         self._model = server
+        server.connections += 1
         super().__init__(*connection)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
