@@ -9,7 +9,7 @@ from midcourse.app.settings import Settings, reference
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
 
-OWN = {"step_delay_seconds", "home"}
+OWN = {"reuse", "step_delay_seconds", "home"}
 """Settings of adapters; the director is not told of them."""
 
 

@@ -102,6 +102,16 @@ def said(event: Event, *commands: Command) -> str:
             (),
             "plan 2 (after a failure): 4 steps, 1 repair",
         ),
+        (
+            Planned(answers=6, steps=short_forms(PLAN), reused=True, detail="kept from run r1"),
+            (),
+            "plan 2 (after a failure): 4 steps (kept from run r1)",
+        ),
+        (
+            Planned(answers=6, verdict="done", reused=True, detail="kept from run r1"),
+            (),
+            "here the task was done before (kept from run r1)",
+        ),
         (Planned(answers=6, verdict="done"), (), "the planner says that the task is done"),
         (Planned(answers=6, verdict="gave_up", detail="hm"), (), "the planner's answer: gave up (hm)"),
         (Planned(answers=6), (), "the planner sent no steps"),

@@ -12,10 +12,12 @@ from midcourse.app.agent import Agent
 from midcourse.app.settings import Settings
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Command, Observe, OpenWorld, Wait
+from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
+from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
@@ -47,19 +49,24 @@ class Played:
 
 
 async def play(
-    planner: Planner, world: Shop | None = None, approver: Approver | None = None, **settings: object
+    planner: Planner,
+    world: Shop | None = None,
+    approver: Approver | None = None,
+    done_when: Condition | None = None,
+    **settings: object,
 ) -> Played:
     """One run under these settings, given as the text that a user would write."""
     shop, clock = world or Shop(), FakeClock(START)
+    chosen = Settings.load(overrides={name: str(value).lower() for name, value in settings.items()})
     agent = Agent(
         world=shop,
         planner=planner,
         approver=approver or Approves(),
-        settings=Settings.load(overrides={name: str(value).lower() for name, value in settings.items()}),
+        settings=chosen,
         store=MemoryStore(),
         clock=clock,
     )
-    live = agent.start("show it")
+    live = agent.start(Task(goal="show it", done_when=done_when, limits=chosen.limits()))
     turns = [turn async for turn in live]
     return Played(result=await live.result(), turns=turns, seconds=clock.now() - START, world=shop)
 
@@ -367,6 +374,15 @@ async def plan_timeout_seconds() -> None:
     usual, hasty = await play(Thinking()), await play(Thinking(), plan_timeout_seconds=0.02)
     assert usual.reason == "plan_complete"
     assert hasty.reason == "planner_unavailable"
+
+
+@shows
+async def reuse() -> None:
+    seen = Expectation(checks=(SurfaceMatches(pattern="Shop!"),))
+    usual = [await play(SamePlan([NUDGE]), done_when=seen) for _ in range(2)]
+    reusing = [await play(SamePlan([NUDGE]), done_when=seen, reuse=True) for _ in range(2)]
+    assert [played.result.planner_calls for played in usual + reusing] == [1, 1, 1, 0]
+    assert [played.result.reused for played in usual + reusing] == [0, 0, 0, 1]
 
 
 # --- all of them

@@ -23,13 +23,16 @@ from midcourse.perform import Ports
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.planner import Planner
+from midcourse.ports.segments import Segments
 from midcourse.ports.store import Claimable, Store
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
 from midcourse.runtimes.local import LocalRuntime
 from midcourse.store.sqlite import SqliteStore
+from midcourse.store.sqlite_segments import SqliteSegments
 
 DATABASE = "midcourse.db"
+KEPT = "segments.db"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,8 @@ class Agent:
     store: Store | None = None
     clock: Clock | None = None
     vault: Vault | None = None
+    segments: Segments | None = None
+    """Where segments that worked are kept, if the setting `reuse` is on; by default in a file of the home."""
 
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and say what came of it.
@@ -101,6 +106,7 @@ class Agent:
             store=store,
             clock=self.clock or SystemClock(),
             vault=self.vault or EnvironmentVault(),
+            segments=(self.segments or SqliteSegments(self._settings.home / KEPT)) if self._settings.reuse else None,
             step_delay_seconds=self._settings.step_delay_seconds,
         )
 

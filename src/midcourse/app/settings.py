@@ -191,6 +191,11 @@ class Settings(BaseSettings):
         ge=64,
         description="Tokens that a model may answer with, thinking included; a longer answer is cut off and counts as garbage.",
     )
+    reuse: bool = Field(
+        default=False,
+        description="Does again what worked before in the same task on the same screen, with the inputs of this run and "
+        "without asking the planner. What fails is dropped and planned.",
+    )
     step_delay_seconds: float = Field(
         default=0.0,
         ge=0,

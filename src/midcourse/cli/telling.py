@@ -112,6 +112,8 @@ class Teller:
 
     def _planned(self, event: Planned, commands: tuple[Command, ...]) -> Said:
         match event.verdict:
+            case "done" if event.reused:
+                return Said(text="here the task was done before", tone="good", detail=event.detail)
             case "done":
                 return Said(text="the planner says that the task is done", tone="good")
             case "transport":
@@ -128,7 +130,8 @@ class Teller:
             return _bad("the planner sent no steps", event.detail)
         acts = sum(step.place != "replan" for step in event.steps)
         repairs = f", {several(event.repairs, 'repair')}" if event.repairs else ""
-        return Said(text=f"plan {asked.version} ({CAUSES[asked.cause]}): {several(acts, 'step')}{repairs}")
+        text = f"plan {asked.version} ({CAUSES[asked.cause]}): {several(acts, 'step')}{repairs}"
+        return Said(text=text, detail=event.detail if event.reused else "")
 
     def _acted(self, event: Acted, commands: tuple[Command, ...]) -> Said | None:
         words = self._words(event.answers)

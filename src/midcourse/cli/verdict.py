@@ -128,7 +128,7 @@ def counts(result: Result) -> str:
         several(result.steps, "step"),
         several(result.budget.segments, "plan"),
         several(result.executions, "act"),
-        several(result.planner_calls, "planner call"),
+        several(result.planner_calls, "planner call") + (f" and {result.reused} saved" if result.reused else ""),
         seconds(result.wall_seconds),
     ]
     return ", ".join(parts)

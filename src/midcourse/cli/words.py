@@ -43,6 +43,8 @@ def headline(result: Result) -> str:
 def why_made(plan: PlanVersion) -> str:
     """Why a plan version was made."""
     said = CAUSES[plan.cause]
+    if plan.reused is not None:
+        return f"{said}, as plan {plan.reused.version} of run {plan.reused.run}: the planner was not asked"
     return f"{said}: {plan.why}" if plan.cause in ("error", "guided", "reopened") and plan.why else said
 
 

@@ -142,6 +142,8 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
 
 def planned(run: Run, phase: Planning, event: Planned) -> Turn:
     asked = phase.asked
+    if event.reused:
+        run = count(run, planner_calls=-1, reused=1)
     match event.verdict:
         case "done":
             return run, Conclude(detail=event.detail)

@@ -58,6 +58,8 @@ class Planned:
     cost: Cost = FREE
     wait: float | None = None
     """With `transport`: seconds until it is worth asking again, if anybody said."""
+    reused: bool = False
+    """Nobody was asked: it worked before."""
     kind: Literal["planned"] = "planned"
 
 

@@ -107,6 +107,15 @@ class Walked:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reused:
+    """A segment that had worked before, and the run and plan it was made of."""
+
+    segment: str
+    run: str
+    version: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanVersion:
     """One plan as stored: whole steps, why it was made, from what, and what was repaired in the draft."""
 
@@ -119,3 +128,5 @@ class PlanVersion:
     steps: tuple[Step, ...]
     repairs: tuple[str, ...] = ()
     made_by: int = 0
+    reused: Reused | None = None
+    """What it was made from without asking the planner."""

@@ -68,3 +68,5 @@ class Result:
     """Fields of the task's output that nothing brought back."""
     audit: Head | None = None
     """The last row of the audit log when the run ended: with it, a log that was cut off or made up anew shows."""
+    reused: int = 0
+    """How often what had worked before was done again without asking the planner."""

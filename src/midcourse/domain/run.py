@@ -38,6 +38,8 @@ class Counts:
     refusals: int = 0
     """Refused plans since one got to its end, or to something new that failed."""
     planner_calls: int = 0
+    reused: int = 0
+    """Answers that worked before and were taken without asking the planner."""
     steps: int = 0
     executions: int = 0
     completed: int = 0

@@ -13,6 +13,7 @@ from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.domain.run import Run
 from midcourse.perform.history import history_of
 from midcourse.perform.ports import Ports, say
+from midcourse.perform.reuse import keep_what_worked
 from midcourse.policy.horizon import fits
 from midcourse.policy.spending import MICRO
 from midcourse.policy.verify import describe, holds
@@ -67,6 +68,7 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe) -> DoneChec
 async def finish(ports: Ports, command: Finish) -> Finished:
     run, _ = await ports.store.load(ports.run_id)
     await ports.store.save_result(await _result(ports, command, run))
+    await keep_what_worked(ports, command, run)
     with suppress(Exception):  # the result is written down: a world that clings to its session changes nothing
         await asyncio.wait_for(ports.world.close(), ports.task.limits.look_timeout_seconds)
     return Finished(answers=command.id)
@@ -94,6 +96,7 @@ async def _result(ports: Ports, command: Finish, run: Run) -> Result:
         data=data,
         missing=missing,
         audit=await ports.store.audit_head(),
+        reused=run.counts.reused,
     )
 
 

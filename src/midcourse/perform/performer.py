@@ -35,6 +35,7 @@ from midcourse.perform.asking import ask_person
 from midcourse.perform.finishing import check_done, finish
 from midcourse.perform.planning import make_plan
 from midcourse.perform.ports import Ports, say
+from midcourse.perform.reuse import drop_failed
 
 
 class Performer:
@@ -61,7 +62,9 @@ class Performer:
             case MakePlan():
                 return await make_plan(ports, command)
             case Act():
-                return await act(ports, command)
+                acted = await act(ports, command)
+                await drop_failed(ports, command, acted)
+                return acted
             case Verify():
                 return await verify(ports, command)
             case CheckDone():

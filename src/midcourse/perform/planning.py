@@ -7,11 +7,12 @@ from midcourse.codec import decode, encode
 from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Planned
 from midcourse.domain.observation import Observation
-from midcourse.domain.plan import PlannedStep, PlanVersion, Step
+from midcourse.domain.plan import PlannedStep, PlanVersion, Reused, Step
 from midcourse.domain.replace import replace
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import history_of
 from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.reuse import offered
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import Resolved, View, resolve, short_form
 from midcourse.policy.spending import worst_plan
@@ -23,15 +24,24 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     view = await _view(ports, command)
     if view is None:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
-    draft = await _ask(ports, command, view, time)
+    offer = await offered(ports, command, view)
+    draft = offer.draft if offer else await _ask(ports, command, view, time)
+    reused = offer.reused if offer else None
     if draft.verdict != "steps":
-        return Planned(answers=command.id, verdict=draft.verdict, detail=draft.detail, cost=draft.cost, wait=draft.wait)
+        return Planned(
+            answers=command.id,
+            verdict=draft.verdict,
+            detail=draft.detail,
+            cost=draft.cost,
+            wait=draft.wait,
+            reused=reused is not None,
+        )
     resolved = resolve(draft.steps, draft.final, command.version, view)
     resolved = replace(resolved, repairs=draft.repairs + resolved.repairs)
     if draft.steps and not resolved.steps:
         detail = "; ".join(resolved.repairs) or "nothing is to be done before __replan__"
         return Planned(answers=command.id, verdict="garbage", detail=detail[:1000], cost=draft.cost)
-    await ports.store.save_plan(ports.run_id, _version(command, resolved))
+    await ports.store.save_plan(ports.run_id, _version(command, resolved, reused))
     return Planned(
         answers=command.id,
         steps=await _short_forms(ports, resolved.steps, view, time),
@@ -39,6 +49,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
         repairs=len(resolved.repairs),
         detail=draft.detail,
         cost=draft.cost,
+        reused=reused is not None,
     )
 
 
@@ -96,7 +107,7 @@ async def _earlier(ports: Ports, now: Observation, plans: tuple[PlanVersion, ...
     return tuple(seen for seen in found if seen is not None)
 
 
-def _version(command: MakePlan, resolved: Resolved) -> PlanVersion:
+def _version(command: MakePlan, resolved: Resolved, reused: Reused | None) -> PlanVersion:
     return PlanVersion(
         version=command.version,
         parent=command.version - 1 or None,
@@ -107,6 +118,7 @@ def _version(command: MakePlan, resolved: Resolved) -> PlanVersion:
         steps=resolved.steps,
         repairs=resolved.repairs,
         made_by=command.id,
+        reused=reused,
     )
 
 

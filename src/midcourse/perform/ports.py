@@ -12,6 +12,7 @@ from midcourse.domain.task import Task
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock
 from midcourse.ports.planner import Planner
+from midcourse.ports.segments import Segments
 from midcourse.ports.store import Store
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
@@ -33,6 +34,8 @@ class Ports:
     store: Store
     clock: Clock
     vault: Vault
+    segments: Segments | None = None
+    """Where segments that worked are kept; nothing if none are reused."""
     step_delay_seconds: float = 0.0
 
     @property

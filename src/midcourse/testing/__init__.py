@@ -6,6 +6,7 @@ Planners without a model, people who always agree, a clock that an hour costs no
 
 from midcourse.testing.approvers import Answers, Approves, Posts, Rejects, Silent
 from midcourse.testing.clock import FakeClock
+from midcourse.testing.memory_segments import MemorySegments
 from midcourse.testing.memory_store import MemoryStore
 from midcourse.testing.obedient import Obedient
 from midcourse.testing.planners import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
@@ -16,6 +17,7 @@ __all__ = [
     "Erring",
     "FakeClock",
     "Garbage",
+    "MemorySegments",
     "MemoryStore",
     "Obedient",
     "Once",

@@ -1,0 +1,229 @@
+"""Doing again what worked: offer a kept segment, drop one that fails, keep those of a run that reached its goal.
+
+Only a run whose `done_when` was seen to hold teaches anything: without that, a plan that went through to its end may have
+done something else. Reuse saves calls or it does not; it never fails a run, and never holds one up for long.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from midcourse.domain.approval import Told
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import Act, Finish, MakePlan
+from midcourse.domain.event import Acted
+from midcourse.domain.kept import KeptSegment
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import REPLAN, PlanVersion, Reused, Step
+from midcourse.domain.replace import replace
+from midcourse.domain.run import Run
+from midcourse.perform.history import History, history_of
+from midcourse.perform.ports import Ports
+from midcourse.policy.blanks import Unclear
+from midcourse.policy.horizon import View, resolve
+from midcourse.policy.reuse import Situation, fits, kept, passed_on, proposed, repeats
+from midcourse.ports.planner import PlanDraft
+from midcourse.ports.segments import Segments
+
+T = TypeVar("T")
+
+PATIENCE = 5.0
+"""Seconds that a run waits for kept segments, at most, each time it asks."""
+
+FRESH = ("initial", "adaptive")
+"""Causes under which nothing has gone wrong. After a failure, a person's word or a lost world somebody has to think."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    reused: Reused
+    draft: PlanDraft
+
+
+# --- offering
+
+
+async def offered(ports: Ports, command: MakePlan, view: View) -> Offer | None:
+    """What worked before in this very situation, for the inputs of this task."""
+    if ports.segments is None:
+        return None
+    return await _patiently(_offered(ports, ports.segments, command, view))
+
+
+async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: View) -> Offer | None:
+    if command.refused:
+        await _drop_refused(ports, segments, command.version)
+    if command.refused or command.guidance or command.stale or command.beyond:
+        return None
+    past = await _past(ports, command.told)
+    situation = past.situation(view.observation, command.version)
+    if isinstance(situation, Unclear):
+        return None
+    found = await segments.find(situation.task_digest, situation.surface_digest)
+    if command.cause not in FRESH:
+        for segment in found:
+            if not segment.steps:  # 'done', and yet another plan is wanted
+                await segments.drop(segment.id)
+        return None
+    used = {plan.reused.segment for plan in past.plans.values() if plan.reused}
+    for segment in found:
+        if segment.id not in used and fits(segment, situation):
+            return await _offer(segments, segment, situation, past.history, command.version, view)
+    return None
+
+
+async def _offer(
+    segments: Segments, segment: KeptSegment, situation: Situation, history: History, version: int, view: View
+) -> Offer | None:
+    reused = Reused(segment=segment.id, run=segment.run, version=segment.version)
+    said = f"kept from run {segment.run}"
+    if not segment.steps:
+        return Offer(reused=reused, draft=PlanDraft(verdict="done", detail=said, cost=FREE))
+    drafts = proposed(segment, situation)
+    if isinstance(drafts, Unclear) or resolve(drafts, segment.final, version, view).repairs:
+        await segments.drop(segment.id)
+        return None
+    if repeats(drafts, situation.seen, history.attempts):
+        return None
+    return Offer(reused=reused, draft=PlanDraft(steps=drafts, final=segment.final, detail=said, cost=FREE))
+
+
+# --- dropping
+
+
+async def drop_failed(ports: Ports, command: Act, event: Acted) -> None:
+    """At the first step that does not come out as it should, whatever becomes of it then."""
+    if ports.segments is None or event.status == "ok" or event.reason == "held":
+        return
+    plan = await ports.store.plan(ports.run_id, command.version, command.made_by)
+    if plan is not None and plan.reused is not None:
+        await _patiently(ports.segments.drop(plan.reused.segment))
+
+
+async def _drop_refused(ports: Ports, segments: Segments, version: int) -> None:
+    plan = await ports.store.plan(ports.run_id, version)
+    if plan is not None and plan.reused is not None:
+        await segments.drop(plan.reused.segment)
+
+
+# --- keeping
+
+
+async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
+    """A run that a person guided is left out: what they said is in its plans, and not in the task."""
+    if ports.segments is not None and command.verified and not run.guidance:
+        await _patiently(_keep(ports, ports.segments, command, run))
+
+
+async def _keep(ports: Ports, segments: Segments, command: Finish, run: Run) -> None:
+    past = await _past(ports, command.told)
+    apart = past.apart
+    found = [one for plan in past.worked for one in (await _kept(ports, past, plan, apart),) if one]
+    if run.segment is not None and not run.segment.final and run.seen is not None:
+        seen = await ports.store.observation(ports.run_id, run.seen.id)
+        done = _kept_of(past, seen, None, apart)
+        found += [done] if done else []
+    by_id = {one.id: one for one in found}
+    unclear = {one.id for one in found if one.steps != by_id[one.id].steps}
+    for segment_id in sorted(unclear):  # in one situation two things were done: it does not say which
+        await segments.drop(segment_id)
+    served = [await _served(ports, segments, one) for one in by_id.values() if one.id not in unclear]
+    if served:
+        await segments.keep(*served)
+
+
+async def _served(ports: Ports, segments: Segments, segment: KeptSegment) -> KeptSegment:
+    """Once more, if it is known already."""
+    known = [one for one in await segments.find(segment.task, segment.surface) if one.id == segment.id]
+    same = bool(known) and known[0].steps == segment.steps
+    latest = replace(known[0], worked=known[0].worked + 1) if same else replace(segment, run=ports.run_id)
+    return replace(latest, worked_at=ports.clock.now())
+
+
+async def _kept(ports: Ports, past: "_Past", plan: PlanVersion, apart: tuple[str, ...]) -> KeptSegment | None:
+    return _kept_of(past, await ports.store.observation(ports.run_id, plan.observation), plan, apart)
+
+
+def _kept_of(
+    past: "_Past", seen: Observation | None, plan: PlanVersion | None, apart: tuple[str, ...]
+) -> KeptSegment | None:
+    if seen is None:
+        return None
+    situation = past.situation(seen, plan.version if plan else None)
+    segment = situation if isinstance(situation, Unclear) else kept(situation, plan, apart)
+    return None if isinstance(segment, Unclear) else segment
+
+
+# --- what the run has done so far
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Past:
+    ports: Ports
+    plans: dict[int, PlanVersion]
+    entries: tuple[LedgerEntry, ...]
+    history: History
+
+    def situation(self, seen: Observation, version: int | None) -> Situation | Unclear:
+        """As it was when this version was made, or as it is."""
+        before = [entry for entry in self.entries if version is None or entry.version < version]
+        done = [step for step in self.history.completed if version is None or step.version < version]
+        situation = Situation(
+            task=self.ports.task,
+            seen=seen,
+            passed_on=passed_on(self._steps(before), self.ports.task.inputs),
+            after=sum(step.irreversible for step in done),
+        )
+        try:
+            _ = situation.task_digest, situation.surface_digest
+        except Unclear as why:
+            return why
+        return situation
+
+    @property
+    def worked(self) -> list[PlanVersion]:
+        """Plans of which every step came out as it should in the end."""
+        last = {(entry.version, entry.index): entry for entry in self.entries}
+        return [
+            plan
+            for plan in self.plans.values()
+            if all(_as_expected(step, last.get((step.version, step.index))) for step in plan.steps)
+        ]
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Inputs that no step has passed on."""
+        names = passed_on(self._steps(self.entries), self.ports.task.inputs)
+        return tuple(name for name, _ in self.ports.task.inputs if name not in names)
+
+    def _steps(self, entries: Iterable[LedgerEntry]) -> list[Step]:
+        return [self.plans[entry.version].steps[entry.index] for entry in entries]
+
+
+def _as_expected(step: Step, entry: LedgerEntry | None) -> bool:
+    if step.zone == REPLAN:
+        return True
+    outcome = entry.outcome if entry else None
+    if outcome is None or outcome.status != "ok":
+        return False
+    return step.expect is None or outcome.evidence in ("", "expectation")
+
+
+async def _past(ports: Ports, told: tuple[Told, ...]) -> _Past:
+    store, run_id = ports.store, ports.run_id
+    return _Past(
+        ports=ports,
+        plans={plan.version: plan for plan in await store.plans(run_id)},
+        entries=await store.ledger(run_id),
+        history=await history_of(store, run_id, told),
+    )
+
+
+async def _patiently(call: Awaitable[T]) -> T | None:
+    """Nothing, if what is kept cannot be reached."""
+    try:
+        return await asyncio.wait_for(call, PATIENCE)
+    except (TimeoutError, OSError):
+        return None

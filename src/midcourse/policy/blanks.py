@@ -1,0 +1,159 @@
+"""Which inputs does this text speak of? Puts their names in place of their values, and other values in place of the names.
+
+A value is recognised as a whole, not within a longer word; one of one or two characters only where it is all there is, since
+else it is there by chance as often as not. Two inputs of one value cannot be told apart, so a text with that value in it has
+no answer (`Unclear`).
+"""
+
+import re
+
+from midcourse.domain.argument import Pairs, Scalar
+
+SHORTEST_SURE = 3
+
+_BLANK = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_SPECIAL = re.compile(r"([*?\[])")
+
+
+class Unclear(Exception):
+    """Nobody can say which input this text speaks of, if any."""
+
+
+class Blanks:
+    def __init__(self, inputs: Pairs) -> None:
+        self._inputs = dict(inputs)
+        self._plain = _by_value(inputs, in_pattern=False)
+        self._patterns = _by_value(inputs, in_pattern=True)
+        self._squeezed = tuple(s for text in self._plain if len(s := _squeezed(text)) >= SHORTEST_SURE)
+
+    # --- values become names
+
+    def blank(self, text: str, *, in_pattern: bool = False) -> str:
+        """The text with names in place of values. Raises `Unclear` where a value is that of two inputs."""
+        names = self._patterns if in_pattern else self._plain
+        parts: list[str] = []
+        done = 0
+        for found in _occurrences(names, text):
+            if (name := names[found[0]]) is None:
+                raise Unclear(f"more than one input is {found[0]!r}")
+            parts += (_braced(text[done : found.start()]), f"{{{name}}}")
+            done = found.end()
+        return "".join((*parts, _braced(text[done:])))
+
+    def blank_value(self, value: Scalar) -> Scalar:
+        """A text as `blank` has it; a number that is an input's becomes its name, unless it is a short one."""
+        if isinstance(value, str):
+            blanked = self.blank(value)
+            if (name := _alone(blanked)) is not None and not isinstance(self._inputs[name], str):
+                raise Unclear(f"{value!r} is the input '{name}', written out")
+            return blanked
+        if is_short(value) or not self.named(value):
+            return value
+        if (name := self._plain[_written(value)]) is None:
+            raise Unclear(f"more than one input is {value!r}")
+        return f"{{{name}}}"
+
+    def named(self, value: Scalar) -> tuple[str, ...]:
+        """The inputs that have this very value. Yes, no and nothing are nobody's in particular."""
+        if value is None or isinstance(value, bool) or value == "":
+            return ()
+        return tuple(name for name, own in self._inputs.items() if type(own) is type(value) and own == value)
+
+    def is_sure(self, text: str, *, in_pattern: bool = False) -> bool:
+        """Whether no value is in it that is too short to say so, and none in another spelling."""
+        names = self._patterns if in_pattern else self._plain
+        if any(is_short(value) and occurs(value, text) for value in names):
+            return False
+        rest = _squeezed(_cut(names, text))
+        return not any(value in rest for value in self._squeezed)
+
+    # --- names become values
+
+    def fill(self, template: str, *, in_pattern: bool = False) -> str:
+        """Raises `Unclear` for a name that is no input's."""
+
+        def value(found: re.Match[str]) -> str:
+            if found[1] is None:
+                return found[0][0]
+            text = _written(self._value(found[1]))
+            return _SPECIAL.sub(r"[\1]", text) if in_pattern else text
+
+        return _BLANK.sub(value, template)
+
+    def fill_value(self, template: Scalar) -> Scalar:
+        """A name alone keeps the type of its input."""
+        if not isinstance(template, str):
+            return template
+        name = _alone(template)
+        return self.fill(template) if name is None else self._value(name)
+
+    def _value(self, name: str) -> Scalar:
+        if name not in self._inputs:
+            raise Unclear(f"there is no input '{name}'")
+        return self._inputs[name]
+
+
+def is_short(value: Scalar) -> bool:
+    return len(_written(value)) < SHORTEST_SURE
+
+
+def occurs(value: str, text: str) -> bool:
+    """As a whole, not within a longer word."""
+    return re.search(_whole(value), text) is not None
+
+
+def names_in(template: str) -> tuple[str, ...]:
+    return tuple(found[1] for found in _BLANK.finditer(template) if found[1] is not None)
+
+
+def without_blanks(template: str) -> str:
+    """What is left of it where nobody's value is."""
+    return _BLANK.sub(lambda found: found[0][0] if found[1] is None else "\0", template)
+
+
+def _by_value(inputs: Pairs, *, in_pattern: bool) -> dict[str, str | None]:
+    """Names by how their values are written. None: by two of them, or one whose name cannot be written in braces."""
+    names: dict[str, str | None] = {}
+    for name, value in inputs:
+        if value is None or isinstance(value, bool) or not _written(value).strip():
+            continue
+        text = _SPECIAL.sub(r"[\1]", _written(value)) if in_pattern else _written(value)
+        names[text] = None if text in names or not name or re.search(r"[{}]", name) else name
+    return names
+
+
+def _occurrences(names: dict[str, str | None], text: str) -> list[re.Match[str]]:
+    """The longest values first: one may be a part of another."""
+    meant = (value for value in names if value in text and (not is_short(value) or value == text))
+    values = sorted(meant, key=len, reverse=True)
+    return list(re.finditer("|".join(map(_whole, values)), text)) if values else []
+
+
+def _whole(value: str) -> str:
+    before = r"(?<!\w)" if re.match(r"\w", value) else ""
+    after = r"(?!\w)" if re.search(r"\w\Z", value) else ""
+    return before + re.escape(value) + after
+
+
+def _cut(names: dict[str, str | None], text: str) -> str:
+    for found in reversed(_occurrences(names, text)):
+        text = f"{text[: found.start()]}\0{text[found.end() :]}"
+    return text
+
+
+def _squeezed(text: str) -> str:
+    """Letters and digits only, as `1,290.50` and `PO 7731` have them; a cut in between stays one."""
+    return "".join(letter for letter in text.casefold() if letter.isalnum() or letter == "\0")
+
+
+def _written(value: Scalar) -> str:
+    return value if isinstance(value, str) else str(value)
+
+
+def _braced(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _alone(template: str) -> str | None:
+    found = _BLANK.fullmatch(template)
+    return found[1] if found else None

@@ -1,0 +1,329 @@
+"""Runs that do again what worked: without asking the planner, with their own inputs, and only as long as it goes well."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from midcourse.app.agent import Agent
+from midcourse.app.settings import Settings
+from midcourse.domain.argument import Pairs, Reference
+from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches, TextContains, ZoneHasState
+from midcourse.domain.kept import KeptSegment
+from midcourse.domain.observation import Zone
+from midcourse.domain.plan import REPLAN, Draft, PlanVersion
+from midcourse.domain.result import Result
+from midcourse.domain.task import Task
+from midcourse.ports.approver import Approver
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.testing import Approves, FakeClock, MemorySegments, MemoryStore, Rejects
+from midcourse.worlds.base import BaseWorld, Outcome, Scene, failed, skill
+
+ADA: Pairs = (("customer", "C-4711"), ("subject", "Lamp hums"))
+EVE: Pairs = (("customer", "C-0002"), ("subject", "Chair squeaks"))
+
+SHOWN = Expectation(checks=(TextContains(text="Ticket of"),))
+
+
+class Desk(BaseWorld):
+    """Two screens: a form that is sent, and what was sent. `stored` is its own record."""
+
+    def __init__(self, *, button: str = "Send", news: str = "", deaf: int = 0, ends: str = "Thank you") -> None:
+        super().__init__()
+        self.values = {"customer": "", "subject": ""}
+        self.stored: list[dict[str, str]] = []
+        self.sent = False
+        self.button, self.news, self.deaf, self.ends = button, news, deaf, ends
+
+    def look(self) -> Scene:
+        if self.sent:
+            return Scene(self.ends, Zone(id="t", role="text", label=f"Ticket of {self.values['customer']}"))
+        fields = (Zone(id=n, role="textbox", label=n.title(), state=(("value", v),)) for n, v in self.values.items())
+        news = (Zone(id="n", role="alert", label=self.news),) if self.news else ()
+        return Scene("New ticket", *fields, Zone(id="s", role="button", label=self.button), *news)
+
+    @skill
+    def write(self, zone: Zone, text: str) -> Outcome | None:
+        if self.deaf:
+            self.deaf -= 1
+            return None
+        self.values[zone.id] = text
+        return None
+
+    @skill(effect="irreversible", commit_set="form", transition=True)
+    def send(self, zone: Zone) -> Outcome | None:
+        if not all(self.values.values()):
+            return failed("incomplete", "something is missing")
+        self.stored.append(dict(self.values))
+        self.sent = True
+        return None
+
+    def form(self, zone: Zone) -> dict[str, str]:
+        return dict(self.values)
+
+
+class Clerk:
+    """Knows both screens. `calls` counts: it stands for a model."""
+
+    def __init__(self, *, literal: bool = True, final: bool = False) -> None:
+        self.calls: list[PlanningContext] = []
+        self.literal, self.final = literal, final
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        self.calls.append(context)
+        seen, given = context.observation, dict(context.task.inputs)
+        if seen.surface.title != "New ticket":
+            return PlanDraft(verdict="done")
+        writes = [self._write(name, str(given[name])) for name in ("customer", "subject")]
+        sent = Expectation(checks=(SurfaceMatches(pattern="Thank you"), TextContains(text=str(given["customer"]))))
+        send = Draft(zone="s", skill="send", expect=sent, says=f"Send it for {given['customer']}")
+        if self.final:
+            return PlanDraft(steps=(*writes, send), final=True)
+        return PlanDraft(steps=(*writes, send, Draft(zone=REPLAN)), final=False)
+
+    def _write(self, name: str, value: str) -> Draft:
+        expect = Expectation(checks=(ZoneHasState(label=name.title(), state="value", value=value),))
+        text = value if self.literal else Reference(source="input", name=name)
+        return Draft(zone=name, skill="write", arguments=(("text", text),), expect=expect)
+
+
+@dataclass
+class Office:
+    """Many runs of one task, and what is kept in between."""
+
+    kept: Any = field(default_factory=MemorySegments)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clerk: Clerk = field(default_factory=Clerk)
+
+    async def run(
+        self,
+        inputs: Pairs,
+        world: Desk | None = None,
+        *,
+        approver: Approver | None = None,
+        goal: str = "Report it",
+        done_when: Condition | None = SHOWN,
+        **settings: str,
+    ) -> Result:
+        self.world, self.clerk.calls = world or Desk(), []
+        chosen = Settings.load(overrides={"reuse": "on", **settings})
+        agent = Agent(
+            world=self.world,
+            planner=self.clerk,
+            approver=approver or Approves(),
+            settings=chosen,
+            store=self.store,
+            clock=FakeClock(),
+            segments=self.kept,
+        )
+        return await agent.run(Task(goal=goal, inputs=inputs, done_when=done_when, limits=chosen.limits()))
+
+    async def plans(self, result: Result) -> tuple[PlanVersion, ...]:
+        return await self.store.plans(result.run)
+
+
+# --- it works
+
+
+@pytest.mark.parametrize("literal", [True, False])
+@pytest.mark.parametrize("final", [True, False])
+async def test_a_second_run_asks_nobody_and_sends_its_own_inputs(literal: bool, final: bool):
+    office = Office(clerk=Clerk(literal=literal, final=final))
+    first = await office.run(ADA)
+    assert (first.final_reason, first.reused, first.planner_calls) == ("goal_reached", 0, 1 if final else 2)
+    second = await office.run(EVE)
+    assert office.world.stored == [{"customer": "C-0002", "subject": "Chair squeaks"}]
+    assert (second.final_reason, second.verified) == ("goal_reached", True)
+    assert (second.reused, second.planner_calls, second.budget.calls) == (1 if final else 2, 0, 0)
+    assert office.clerk.calls == []
+
+
+async def test_the_plan_says_what_it_was_made_from():
+    office = Office()
+    first = await office.run(ADA)
+    (plan,) = await office.plans(await office.run(EVE))
+    assert plan.reused is not None
+    assert (plan.reused.run, plan.reused.version) == (first.run, 1)
+    assert plan.steps[0].arguments == (("text", Reference(source="input", name="customer")),)
+    assert plan.steps[2].says == "Send it for C-0002"
+    assert plan.repairs == ()
+
+
+async def test_it_is_counted_how_often_it_served():
+    office = Office()
+    for inputs in (ADA, EVE, ADA):
+        await office.run(inputs)
+    assert {segment.worked for segment in await office.kept.all()} == {3}
+
+
+async def test_a_person_is_asked_as_ever():
+    office = Office()
+    await office.run(ADA)
+    refused = await office.run(EVE, approver=Rejects())
+    assert (refused.final_reason, refused.reused) == ("rejected", 1)
+    assert office.world.stored == []
+    asked = Approves()
+    await office.run(EVE, approver=asked)
+    assert asked.questions[0].consequences[0].commit.values == (("customer", "C-0002"), ("subject", "Chair squeaks"))
+
+
+async def test_off_nothing_is_kept_and_nothing_reused():
+    office = Office()
+    await office.run(ADA, reuse="off")
+    assert await office.kept.all() == ()
+    await office.run(ADA)
+    result = await office.run(EVE, reuse="off")
+    assert (result.reused, result.planner_calls) == (0, 2)
+
+
+# --- what is kept
+
+
+async def test_a_run_that_nobody_verified_teaches_nothing():
+    office = Office(clerk=Clerk(final=True))
+    result = await office.run(ADA, done_when=None)
+    assert (result.success, result.verified) == (True, False)
+    assert await office.kept.all() == ()
+
+
+async def test_nothing_of_the_inputs_is_kept():
+    office = Office()
+    await office.run(ADA)
+    segments: tuple[KeptSegment, ...] = await office.kept.all()
+    assert {segment.title for segment in segments} == {"New ticket", "Thank you"}
+    assert not any(str(value) in repr(segments) for _, value in ADA)
+
+
+async def test_a_segment_with_an_argument_of_its_own_is_not_kept():
+    office = Office()
+    office.clerk._write = lambda name, value: Draft(zone=name, skill="write", arguments=(("text", f"{value}!"),))
+    result = await office.run(ADA)
+    assert result.verified
+    assert [segment.title for segment in await office.kept.all()] == ["Thank you"]
+
+
+async def test_a_run_that_was_guided_teaches_nothing():
+    office = Office()
+    clerk, guided = office.clerk, asyncio.Event()
+
+    class Slow(Clerk):
+        async def plan(self, context: PlanningContext) -> PlanDraft:
+            guided.set()
+            await asyncio.sleep(0)
+            return await clerk.plan(context)
+
+    settings = Settings.load(overrides={"reuse": "on"})
+    agent = Agent(
+        world=Desk(),
+        planner=Slow(),
+        approver=Approves(),
+        settings=settings,
+        store=office.store,
+        clock=FakeClock(),
+        segments=office.kept,
+    )
+    run = agent.start(Task(goal="Report it", inputs=ADA, done_when=SHOWN, limits=settings.limits()))
+    await guided.wait()
+    run.guide("Be quick about it")
+    assert (await run.result()).verified
+    assert await office.kept.all() == ()
+
+
+# --- another task, another page
+
+
+@pytest.mark.parametrize("changed", [{"goal": "Report it again"}, {"inputs": (*EVE, ("priority", "High"))}])
+async def test_another_task_is_planned(changed: dict[str, Any]):
+    office = Office()
+    await office.run(ADA)
+    result = await office.run(**{"inputs": EVE, **changed})
+    assert (result.reused, result.planner_calls) == (0, 2)
+
+
+async def test_a_changed_page_heals_by_planning():
+    office = Office()
+    await office.run(ADA)
+    result = await office.run(EVE, Desk(news="The desk is closed tomorrow"))
+    assert (result.verified, result.reused, result.planner_calls) == (True, 1, 1)
+    again = await office.run(ADA, Desk(news="The desk is closed tomorrow"))
+    assert (again.reused, again.planner_calls) == (2, 0)
+
+
+async def test_an_input_that_no_step_passes_on_may_have_decided():
+    office = Office()
+    await office.run((*ADA, ("express", True)))
+    same = await office.run((*EVE, ("express", True)))
+    other = await office.run((*EVE, ("express", False)))
+    assert (same.planner_calls, other.planner_calls) == (0, 2)
+
+
+# --- what fails is dropped
+
+
+async def test_what_fails_is_dropped_at_once_and_planned():
+    office = Office()
+    await office.run(ADA)
+    result = await office.run(EVE, Desk(deaf=1), max_step_retries="0")
+    assert result.verified
+    assert office.world.stored == [{"customer": "C-0002", "subject": "Chair squeaks"}]
+    assert [context.cause for context in office.clerk.calls] == ["error"]
+    assert [plan.reused is not None for plan in await office.plans(result)] == [True, False]
+
+
+async def test_it_is_gone_from_the_first_failure_on_whatever_becomes_of_the_run():
+    office = Office()
+    await office.run(ADA)
+    broken = Desk(deaf=99)
+    result = await office.run(EVE, broken, max_step_retries="0", max_error_replans="0")
+    assert not result.success
+    assert [segment.title for segment in await office.kept.all()] == ["Thank you"]
+    assert (await office.run(EVE)).planner_calls == 1
+
+
+async def test_done_that_is_not_is_dropped_and_planned():
+    office = Office()
+    await office.run(ADA)
+    done = next(one for one in await office.kept.all() if not one.steps)
+    form = next(one for one in await office.kept.all() if one.steps)
+    await office.kept.keep(replace(done, id="wrong", surface=form.surface, after=0, worked_at=9e9))
+    result = await office.run(EVE)
+    assert (result.verified, office.world.stored) == (True, [{"customer": "C-0002", "subject": "Chair squeaks"}])
+    assert [context.cause for context in office.clerk.calls] == ["error"]
+    assert "wrong" not in {segment.id for segment in await office.kept.all()}
+
+
+async def test_one_situation_with_two_answers_has_none():
+    """The same screen twice in a run, and each time something else was done: nothing tells which."""
+
+    class Fickle(Clerk):
+        async def plan(self, context: PlanningContext) -> PlanDraft:
+            answer = await super().plan(context)
+            if len(self.calls) == 1:
+                idle = Draft(
+                    zone="customer", skill="write", arguments=(("text", Reference(source="input", name="no")),)
+                )
+                return PlanDraft(steps=(idle, Draft(zone=REPLAN)), final=False)
+            return answer
+
+    office = Office(clerk=Fickle())
+    blank = (*ADA, ("no", ""))
+    assert (await office.run(blank)).verified
+    assert [segment.title for segment in await office.kept.all()] == ["Thank you"]
+
+
+# --- reuse never fails a run
+
+
+class Unreachable(MemorySegments):
+    async def find(self, task: str, surface: str) -> tuple[KeptSegment, ...]:
+        raise ConnectionError("the database is away")
+
+    async def keep(self, *segments: KeptSegment) -> None:
+        raise ConnectionError("the database is away")
+
+
+async def test_what_cannot_be_reached_is_planned():
+    office = Office(kept=Unreachable())
+    result = await office.run(ADA)
+    assert (result.verified, result.planner_calls) == (True, 2)
