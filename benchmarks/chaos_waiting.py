@@ -23,8 +23,8 @@ from fleet import Fleet, Given, fleet_at
 from office import Counter
 from premises import Premises
 
-from midcourse.domain.approval import Decision
 from midcourse.domain.command import AskPerson
+from midcourse.domain.event import ApprovalDecided
 
 APPROVED = 20
 CACHED = 200
@@ -88,10 +88,11 @@ async def all_wait(fleet: Fleet, errands: Mapping[str, Errand], given: Given, wa
 async def approve(fleet: Fleet, run: str) -> float:
     """When. Returns once the run has come to its end."""
     journal = await fleet.store.journal(run)
-    question = next(c.id for row in reversed(journal) for c in row.commands if isinstance(c, AskPerson))
+    asked = next(c for row in reversed(journal) for c in row.commands if isinstance(c, AskPerson))
+    shown = tuple(step.consequence for step in asked.steps)
     handle = fleet.runs.handle(run)
     said = time.time()
-    refused = await handle.answer(question, Decision(verdict="approved"))
+    refused = await handle.tell(ApprovalDecided(question=asked.id, verdict="approved", shown=shown))
     assert not refused, refused
     await handle.result()
     return said

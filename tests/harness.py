@@ -36,7 +36,7 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneAppears
 from midcourse.domain.observation import ObservationRef, Zone
-from midcourse.domain.phase import Ended, Phase
+from midcourse.domain.phase import Asking, Ended, Phase
 from midcourse.domain.plan import Draft, PlannedStep
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
@@ -151,8 +151,11 @@ class Drill:
         return self.tell(Verified(answers=self.pending(Verify).id, **filled))
 
     def decides(self, verdict: str, *, after: float = 1.0, **more: Any) -> "Drill":
-        filled = _filled(more, verdict=verdict)
-        return self.tell(ApprovalDecided(question=self.pending(AskPerson).id, **filled), after)
+        """Having seen what the question is about."""
+        phase = self.phase
+        assert isinstance(phase, Asking)
+        shown = tuple(step.consequence for step in phase.steps)
+        return self.tell(ApprovalDecided(question=phase.question, **_filled(more, verdict=verdict, shown=shown)), after)
 
     def posts(self) -> "Drill":
         return self.tell(PersonAsked(answers=self.pending(AskPerson).id))

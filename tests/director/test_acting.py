@@ -343,7 +343,7 @@ def test_an_approval_survives_a_replan_that_keeps_the_consequence() -> None:
 
 def test_a_decision_for_another_question_approves_nothing() -> None:
     drill = Drill().to_acting(ORDER)
-    drill.tell(ApprovalDecided(question=1, verdict="approved"))
+    drill.tell(ApprovalDecided(question=1, verdict="approved", shown=("c-order",)))
     assert isinstance(drill.phase, Asking)
     assert drill.run.grants == ()
 

@@ -1,7 +1,10 @@
 """Questions to a person. Unhandled means denied."""
 
+from dataclasses import replace
+
 import pytest
 
+from midcourse.director.decide import objection
 from midcourse.domain.command import Act, AskPerson, MakePlan, Wait
 from midcourse.domain.event import ApprovalDecided, PauseAsked, ResumeAsked
 from midcourse.domain.phase import Asking, Looking, Paused
@@ -53,7 +56,7 @@ def test_a_posted_question_waits_for_its_decision() -> None:
     number = drill.pending(AskPerson).id
     drill.posts()
     assert isinstance(drill.phase, Asking)
-    drill.tell(ApprovalDecided(question=number, verdict="approved")).sees("f1")
+    drill.tell(ApprovalDecided(question=number, verdict="approved", shown=("c-order",))).sees("f1")
     assert drill.pending(Act)
 
 
@@ -89,7 +92,7 @@ def test_a_decision_that_comes_after_the_question_expired_approves_nothing(poste
     number = drill.pending(AskPerson).id
     if posted:
         drill.posts()
-    drill.tell(ApprovalDecided(question=number, verdict="approved"), 600.0)
+    drill.tell(ApprovalDecided(question=number, verdict="approved", shown=("c-order",)), 600.0)
     assert drill.sent(Act) == []
     assert drill.run.grants == ()
     assert drill.ended == ("rejected", "nobody approved order in time")
@@ -147,3 +150,52 @@ def test_the_rest_of_the_plan_goes_on_after_the_approval() -> None:
     assert drill.pending(Act).index == 0
     drill.acts()
     assert drill.pending(Act).index == 1
+
+
+# --- what was shown, and to whom
+
+
+@pytest.mark.parametrize("shown", [(), ("c-pay",), ("c-order",), ("c-pay", "c-order"), ("c-order", "c-pay", "c-pay")])
+def test_an_approval_of_something_else_than_was_asked_approves_nothing(shown: tuple[str, ...]) -> None:
+    drill = Drill().to_acting(ORDER, PAY).decides("approved", shown=shown)
+    assert isinstance(drill.phase, Asking)
+    assert (drill.run.grants, drill.run.counts.late) == ((), 1)
+
+
+def test_no_needs_nothing_to_be_shown() -> None:
+    assert Drill().to_acting(ORDER).decides("rejected", shown=()).ended[0] == "rejected"
+
+
+def started_by(who: str) -> Drill:
+    drill = Drill()
+    drill.run = replace(drill.run, not_by=who)
+    return drill
+
+
+@pytest.mark.parametrize("by", ["ada", "Ada", " ada ", ""])
+def test_four_eyes_whoever_started_the_run_approves_nothing(by: str) -> None:
+    drill = started_by("ada").to_acting(ORDER)
+    assert objection(drill.run, decision(drill, by=by)) != ""
+    drill.decides("approved", by=by)
+    assert isinstance(drill.phase, Asking)
+    assert drill.run.grants == ()
+    drill.decides("approved", by="grace").sees("f1")
+    assert drill.pending(Act)
+
+
+def test_four_eyes_whoever_started_the_run_may_still_say_no() -> None:
+    assert started_by("ada").to_acting(ORDER).decides("rejected", by="ada").ended[0] == "rejected"
+
+
+def test_four_eyes_whoever_started_the_run_does_not_say_what_happened() -> None:
+    drill = started_by("ada").to_acting(ORDER).decides("approved", by="grace").sees("f1")
+    drill.acts("unknown").verifies("undecided").decides("did_not_happen", by="ada")
+    assert isinstance(drill.phase, Asking)
+    assert drill.decides("stop", by="ada").ended[0] == "needs_human"
+
+
+def decision(drill: Drill, **more: str) -> ApprovalDecided:
+    phase = drill.phase
+    assert isinstance(phase, Asking)
+    shown = tuple(step.consequence for step in phase.steps)
+    return ApprovalDecided(question=phase.question, verdict="approved", shown=shown, **more)  # pyright: ignore[reportArgumentType]

@@ -213,7 +213,10 @@ def test_a_decision_needs_a_question() -> None:
 def test_a_decision_has_to_answer_the_question_that_is_open() -> None:
     drill = Drill().to_acting(ORDER)
     number = drill.run.next_id - 2
-    assert objection(drill.run, ApprovalDecided(question=number, verdict="approved")) == ""
+    fitting = ApprovalDecided(question=number, verdict="approved", shown=("c-order",))
+    assert objection(drill.run, fitting) == ""
+    for shown in ((), ("c-pay",), ("c-order", "c-order")):
+        assert "what was shown" in objection(drill.run, replace(fitting, shown=shown))
     assert "is not open" in objection(drill.run, ApprovalDecided(question=number + 9, verdict="approved"))
     assert "takes approved, rejected" in objection(drill.run, ApprovalDecided(question=number, verdict="happened"))
 

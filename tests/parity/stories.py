@@ -13,6 +13,7 @@ from midcourse.domain.approval import Decision
 from midcourse.domain.budget import Cost
 from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.expectation import Probe
+from midcourse.perform.asking import decided
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.runtimes.temporal.wire import Word
@@ -114,7 +115,7 @@ def decision(verdict: Any, **more: Any) -> Cue:
 
     def says(stage: Stage) -> Word:
         assert isinstance(stage.approver, Posts)
-        return ApprovalDecided(question=stage.approver.questions[-1].id, verdict=verdict, **more)
+        return decided(stage.approver.questions[-1], Decision(verdict=verdict, **more))
 
     return Cue(when="asking", says=says)
 

@@ -74,8 +74,9 @@ async def test_a_person_sees_what_has_changed() -> None:
 
 
 async def test_a_decision_is_passed_on() -> None:
-    event, _ = await ask(Answers(YES))
-    assert event == ApprovalDecided(question=9, verdict="approved", once=False, guidance="fine", by="ada")
+    event, planned = await ask(Answers(YES))
+    shown = (planned.steps[0].consequence,)
+    assert event == ApprovalDecided(question=9, verdict="approved", once=False, guidance="fine", by="ada", shown=shown)
 
 
 async def test_no_decision_yet_means_later() -> None:

@@ -210,7 +210,9 @@ class Adversary:
             Resumed(),
             Resumed(world="reopened"),
             Started(),
-            ApprovalDecided(question=pick(0, 3, 5), verdict=pick("approved", "happened", "stop")),
+            ApprovalDecided(
+                question=pick(0, 3, 5), verdict=pick("approved", "happened", "stop"), shown=pick((), ("k0",))
+            ),
             CancelAsked() if self.choices.one_in(9) else Guided(text=""),
         )
 
@@ -299,6 +301,7 @@ class Adversary:
             verdict=self.choices.mostly(fits[0], *fits[1:], "happened", "approved"),
             once=self.choices.mostly(True, False),
             guidance=self.choices.mostly("by the other door", ""),
+            shown=self.choices.mostly(_shown(phase), (), ("k0",)),
         )
 
     def _plan(self, command: MakePlan, issued: Issued) -> Planned:
@@ -402,3 +405,7 @@ def play(data: bytes, *checks: Callable[[Turn], None], **limits: Any) -> Adversa
             check(turn)
     assert isinstance(adversary.run.phase, Ended)
     return adversary
+
+
+def _shown(phase: Asking) -> tuple[str, ...]:
+    return tuple(step.consequence for step in phase.steps)

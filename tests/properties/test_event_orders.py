@@ -305,7 +305,8 @@ def check_that_questions_have_answers(turn: Turn) -> None:
     phase = turn.after.phase
     if isinstance(phase, Asking):
         for verdict in VERDICTS[phase.about]:
-            answer = ApprovalDecided(question=phase.question, verdict=verdict, at=turn.after.now)
+            shown = tuple(step.consequence for step in phase.steps)
+            answer = ApprovalDecided(question=phase.question, verdict=verdict, shown=shown, at=turn.after.now)
             assert objection(turn.after, answer) == ""
             after, _ = decide(turn.after, answer)
             assert not isinstance(after.phase, Asking) or after.phase.question != phase.question

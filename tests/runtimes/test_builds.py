@@ -39,7 +39,7 @@ async def builds(fleet: Fleet, handle: RunHandle) -> set[str]:
 
 async def answer(fleet: Fleet, handle: RunHandle, person: Posts) -> None:
     await fleet.until(handle, "asking")
-    assert await handle.answer(person.questions[-1].id, Decision(verdict="approved")) == ""
+    assert await handle.answer(person.questions[-1], Decision(verdict="approved")) == ""
 
 
 async def test_a_run_finishes_on_the_build_it_began_on_while_new_ones_begin_on_the_next(fleet: Fleet) -> None:

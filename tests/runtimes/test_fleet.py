@@ -67,7 +67,7 @@ async def test_a_session_that_is_gone_is_opened_anew_and_planned_for_again(fleet
         handle = await fleet.begin(cast)
         await fleet.until(handle, "asking")
     async with fleet.worker():
-        assert await handle.answer(person.questions[-1].id, YES) == ""
+        assert await handle.answer(person.questions[-1], YES) == ""
         assert (await handle.result()).final_reason == "goal_reached"
     rows = await fleet.store.journal(handle.run_id)
     assert [row.event.kind for row in rows].count("world_opened") == 2
@@ -115,8 +115,9 @@ async def test_nothing_of_a_sealed_run_can_be_read_in_the_engine(fleet: Fleet, t
         handle = await fleet.begin(cast)
         await fleet.until(handle, "asking")
         assert await handle.guide("Mind the step") == ""
-        assert await handle.answer(99, YES) == f"question 99 is not open; question {person.questions[-1].id} is"
-        assert await handle.answer(person.questions[-1].id, YES) == ""
+        other = replace(person.questions[-1], id=99)
+        assert await handle.answer(other, YES) == f"question 99 is not open; question {person.questions[-1].id} is"
+        assert await handle.answer(person.questions[-1], YES) == ""
         assert (await handle.result()).final_reason == "goal_reached"
     found = str(await (await connect(temporal)).get_workflow_handle(fleet.execution(handle.run_id).id).fetch_history())
     assert "binary/encrypted" in found

@@ -37,7 +37,7 @@ async def test_a_session_stays_with_its_holder_when_another_worker_drives_on(fle
         await fleet.until(handle, "asking")
         await holder._shared.shutdown()  # from now on it drives nothing, and is found by its own queue only
         async with elsewhere.worker():
-            assert await handle.answer(person.questions[-1].id, Decision(verdict="approved")) == ""
+            assert await handle.answer(person.questions[-1], Decision(verdict="approved")) == ""
             assert (await handle.result()).final_reason == "goal_reached"
     assert len(effects(cast)) == 1
     assert kinds(await fleet.history(handle.run_id)).count("ACTIVITY_TASK_FAILED") == 1, "asked once, then known"

@@ -62,11 +62,14 @@ async def test_a_question_waits_for_its_answer_and_takes_no_other(fleet: Fleet) 
         (question,) = person.questions
         before = await fleet.history(handle.run_id)
         other = question.id + 1
-        assert await handle.answer(other, YES) == f"question {other} is not open; question {question.id} is"
+        assert (
+            await handle.answer(replace(question, id=other), YES)
+            == f"question {other} is not open; question {question.id} is"
+        )
         assert len((await fleet.history(handle.run_id)).events) == len(before.events), "refused, and not in the history"
-        assert await handle.answer(question.id, YES) == ""
+        assert await handle.answer(question, YES) == ""
         assert (await handle.result()).final_reason == "goal_reached"
-        assert await handle.answer(question.id, YES) == "the run has ended: goal_reached"
+        assert await handle.answer(question, YES) == "the run has ended: goal_reached"
     assert len(effects(cast)) == 1
 
 
@@ -76,7 +79,7 @@ async def test_pause_guidance_and_resume_are_in_the_journal_at_their_places(flee
         handle = await fleet.begin(cast)
         await fleet.until(handle, "asking")
         assert await handle.take_over() == ""
-        assert await handle.answer(person.questions[-1].id, YES) == ""
+        assert await handle.answer(person.questions[-1], YES) == ""
         await fleet.until(handle, "paused")
         assert await handle.guide("Be quick") == ""
         assert effects(cast) == ()
@@ -130,7 +133,7 @@ async def test_it_continues_at_every_quiet_point_and_nothing_is_asked_or_done_tw
             "it waits in a short one"
         )
         assert await handle.pause() == ""
-        assert await handle.answer(person.questions[-1].id, YES) == ""
+        assert await handle.answer(person.questions[-1], YES) == ""
         await fleet.until(handle, "paused")
         assert await handle.resume() == ""
         assert (await handle.result()).final_reason == "goal_reached"
@@ -157,7 +160,7 @@ async def test_runs_that_do_not_fit_into_memory_are_replayed(fleet: Fleet) -> No
         for handle in handles:
             await fleet.until(handle, "asking")
         for handle, (_, person) in zip(handles, scenes, strict=True):
-            assert await handle.answer(person.questions[-1].id, YES) == ""
+            assert await handle.answer(person.questions[-1], YES) == ""
         ends = [(await handle.result()).final_reason for handle in handles]
     assert ends == ["goal_reached"] * 4
     assert [len(effects(cast)) for cast, _ in scenes] == [1] * 4

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from midcourse.domain.agreement import Agreement
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.plan import Draft
+from midcourse.errors import TaskInvalid
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.testing import Answers, Approves, Posts, Rejects, Scripted, Silent
@@ -76,7 +78,7 @@ async def test_nothing_is_sent_before_the_answer_and_the_world_is_looked_at_afte
     while not person.questions:
         await asyncio.sleep(0)
     assert stage.effects == ()
-    assert live.answer(person.questions[0].id, YES) == ""
+    assert live.answer(person.questions[0], YES) == ""
     played = await stage.played(live)
     assert len(stage.effects) == 1
     asked = max(n for n, phase in enumerate(played.phases) if phase == "asking")
@@ -210,10 +212,10 @@ async def test_an_approval_expires_if_it_is_not_used() -> None:
     assert len(stage.effects) == 1
 
 
-async def asked(person: Posts, times: int) -> int:
+async def asked(person: Posts, times: int) -> Question:
     while len(person.questions) < times:
         await asyncio.sleep(0)
-    return person.questions[-1].id
+    return person.questions[-1]
 
 
 @pytest.mark.parametrize(("once", "questions"), [(True, 2), (False, 1)])
@@ -239,3 +241,39 @@ async def test_one_question_lists_every_critical_step_of_the_plan() -> None:
         ("Write to Ada", "Write to Grace")
     ]
     assert played.ended == (True, False, "plan_complete")
+
+
+# --- four eyes
+
+
+def seen_by_four(person: Approver) -> Stage:
+    stage = ordering(person)
+    return replace(stage, task=replace(stage.task, by="ada", agreement=Agreement(four_eyes=True)))
+
+
+async def test_four_eyes_the_starters_yes_counts_for_nothing_and_anothers_does() -> None:
+    person = Posts()
+    stage = seen_by_four(person)
+    live = stage.start()
+    await stage.reach(live, "asking")
+    question = await asked(person, 1)
+    assert question.not_by == "ada"
+    assert live.answer(question, replace(YES, by="ada")) == "ada started the run: somebody else has to decide"
+    assert stage.effects == ()
+    assert live.answer(question, replace(YES, by="grace")) == ""
+    assert (await stage.played(live)).ended == (True, True, "goal_reached")
+    assert len(stage.effects) == 1
+
+
+async def test_four_eyes_an_approver_that_answers_as_the_starter_leaves_the_question_open() -> None:
+    stage = seen_by_four(Approves(by="ada"))
+    played = await stage.play()
+    assert played.ended == (False, False, "rejected")
+    assert played.result.final_detail == "nobody approved place_order in time"
+    assert stage.effects == ()
+
+
+async def test_four_eyes_need_to_know_whose_the_first_two_are() -> None:
+    stage = seen_by_four(Approves())
+    with pytest.raises(TaskInvalid, match="four_eyes"):
+        await replace(stage, task=replace(stage.task, by=" ")).play()

@@ -1,13 +1,14 @@
 """Pause, resume, cancel and guidance, while something is under way. An act is never broken off."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from midcourse.app.agent import LiveRun
 from midcourse.domain.approval import Decision
-from midcourse.domain.event import Acted, Observed
+from midcourse.domain.event import Acted, ApprovalDecided, Observed
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Posts
 from midcourse.worlds.base import Zone
@@ -206,11 +207,14 @@ async def test_an_answer_that_nobody_waits_for_is_refused_with_a_reason() -> Non
     live = stage.start()
     yes = Decision(verdict="approved")
     await stage.reach(live, "acting")
-    assert live.answer(1, yes) == "no question is open"
-    asking = await stage.reach(live, "asking")
-    number = asking.commands[0].id
-    assert live.answer(number + 100, yes) == f"question {number + 100} is not open; question {number} is"
-    refused = live.answer(number, Decision(verdict="happened"))
+    assert live.tell(ApprovalDecided(question=1, verdict="approved")) == "no question is open"
+    await stage.reach(live, "asking")
+    while not person.questions:
+        await asyncio.sleep(0)
+    (question,) = person.questions
+    number = question.id
+    assert live.answer(replace(question, id=number + 100), yes).endswith(f"is not open; question {number} is")
+    refused = live.answer(question, Decision(verdict="happened"))
     assert refused == f"question {number} takes approved, rejected, not happened"
-    assert live.answer(number, yes) == ""
+    assert live.answer(question, yes) == ""
     assert (await stage.played(live)).ended == (True, True, "goal_reached")

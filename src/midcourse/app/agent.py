@@ -12,14 +12,15 @@ from midcourse.app.nobody import Nobody
 from midcourse.app.settings import Settings
 from midcourse.app.vault import EnvironmentVault
 from midcourse.director.decide import objection
-from midcourse.domain.approval import Decision
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Control, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.approval import Decision, Question
+from midcourse.domain.event import CancelAsked, Control, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
-from midcourse.errors import KeyTaken
+from midcourse.errors import KeyTaken, TaskInvalid
 from midcourse.perform import Ports
+from midcourse.perform.asking import decided
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.planner import Planner
@@ -163,17 +164,9 @@ class LiveRun:
         """Advice for the next plan."""
         return self.tell(Guided(text=text))
 
-    def answer(self, question: int, decision: Decision) -> str:
+    def answer(self, question: Question, decision: Decision) -> str:
         """Decide a question that an approver put out without waiting."""
-        return self.tell(
-            ApprovalDecided(
-                question=question,
-                verdict=decision.verdict,
-                once=decision.once,
-                guidance=decision.guidance,
-                by=decision.by,
-            )
-        )
+        return self.tell(decided(question, decision))
 
     def tell(self, event: Control) -> str:
         why_not = objection(self._latest, event) if self._latest else ""
@@ -235,7 +228,15 @@ class LiveRun:
 
 
 def new_run(task: Task, run_id: str) -> Run:
-    return Run(id=run_id, limits=task.limits, has_done_when=task.done_when is not None)
+    """Raises `TaskInvalid` if four eyes are to see it and nobody says whose are the first two."""
+    if task.agreement.four_eyes and not task.by.strip():
+        raise TaskInvalid("four_eyes: whoever starts the run must not decide its questions, so say who that is (`by`)")
+    return Run(
+        id=run_id,
+        limits=task.limits,
+        has_done_when=task.done_when is not None,
+        not_by=task.by if task.agreement.four_eyes else "",
+    )
 
 
 def new_run_id() -> str:

@@ -157,7 +157,7 @@ class FollowedRun:
         question = await self._store.open_question(self.run_id)
         decision = await approver.ask(question) if question is not None else None
         if question is not None and decision is not None:
-            await self._sent(self._handle.answer(question.id, decision))
+            await self._sent(self._handle.answer(question, decision))
 
 
 def _open_question(run: Run) -> int:

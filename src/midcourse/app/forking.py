@@ -14,9 +14,20 @@ from midcourse.app.journalfile import Journal
 from midcourse.domain.approval import Consequence
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import Act, MakePlan
-from midcourse.domain.event import Acted, Answer, DoneChecked, Event, Observed, Planned, Resumed, Verified, WorldOpened
+from midcourse.domain.event import (
+    Acted,
+    Answer,
+    ApprovalDecided,
+    DoneChecked,
+    Event,
+    Observed,
+    Planned,
+    Resumed,
+    Verified,
+    WorldOpened,
+)
 from midcourse.domain.observation import Observation, ObservationRef
-from midcourse.domain.phase import Ended
+from midcourse.domain.phase import Asking, Ended
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Issued, Origin, Run
 from midcourse.errors import NotForkable
@@ -185,6 +196,8 @@ class _Rebuild:
         """The recorded event, once the world has answered in the same way."""
         if isinstance(event, Resumed):
             await self._resumed(row, event)
+        if isinstance(event, ApprovalDecided):
+            return self._decided(event)
         if not isinstance(event, Answer):
             return event
         issued = next((one for one in self._run.pending if one.command.id == event.answers), None)
@@ -197,6 +210,13 @@ class _Rebuild:
                 return await self._planned(row, issued.command, event)
             case _:
                 return event
+
+    def _decided(self, event: ApprovalDecided) -> ApprovalDecided:
+        """What was shown is bound to the run; here it is the same, of this one."""
+        phase = self._run.phase
+        if not event.shown or not isinstance(phase, Asking):
+            return event
+        return replace(event, shown=tuple(step.consequence for step in phase.steps))
 
     async def _resumed(self, row: JournalRow, event: Resumed) -> None:
         if any(isinstance(one.command, Act) for one in self._run.pending):

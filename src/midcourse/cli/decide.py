@@ -65,7 +65,7 @@ async def _decide(name: str, overrides: Sequence[str], decision: Decision, said:
             _show(question)
         if not sure and not await _confirmed(json=json):
             return REFUSED
-        why_not = await taken(there.handle.answer(question.id, replace(decision, by=user())))
+        why_not = await taken(there.handle.answer(question, replace(decision, by=user())))
         return report(there.run.id, why_not, said, json=json, question=question.id, verdict=decision.verdict)
 
 

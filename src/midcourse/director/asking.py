@@ -8,6 +8,7 @@ from midcourse.domain.move import Ask, End, Plan, Report
 from midcourse.domain.phase import Asking
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
+from midcourse.policy.approval import why_not_theirs
 from midcourse.policy.spending import past_deadline, seconds_to_deadline
 
 
@@ -35,17 +36,19 @@ def posted(run: Run, phase: Asking, _event: PersonAsked) -> Turn:
     return run, Rest(phase)
 
 
-def objection_to(phase: Asking, event: ApprovalDecided) -> str:
+def objection_to(run: Run, phase: Asking, event: ApprovalDecided) -> str:
     """Why this decision does not answer the open question, or nothing."""
     if event.question != phase.question:
         return f"question {event.question} is not open; question {phase.question} is"
     if event.verdict not in VERDICTS[phase.about]:
         return f"question {phase.question} takes {', '.join(VERDICTS[phase.about])}, not {event.verdict}"
-    return ""
+    if event.verdict == "approved" and event.shown != tuple(step.consequence for step in phase.steps):
+        return f"what was shown is not what question {phase.question} asks about"
+    return why_not_theirs(run.not_by, event.verdict, event.by)
 
 
 def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
-    if objection_to(phase, event):
+    if objection_to(run, phase, event):
         return count(run, late=1), Rest(phase)
     if any(isinstance(i.command, Wait) and run.now >= i.at + i.command.seconds for i in run.pending):
         return expired(run, phase, event)  # its timer is due as well, and only behind it in the mailbox

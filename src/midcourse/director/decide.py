@@ -172,7 +172,7 @@ def objection(run: Run, event: Control) -> str:
     if isinstance(run.phase, Ended):
         return f"the run has ended: {run.phase.reason}"
     if isinstance(event, ApprovalDecided):
-        return asking.objection_to(run.phase, event) if isinstance(run.phase, Asking) else "no question is open"
+        return asking.objection_to(run, run.phase, event) if isinstance(run.phase, Asking) else "no question is open"
     if isinstance(event, Started) and not isinstance(run.phase, New):
         return "the run has started already"
     return ""

@@ -71,6 +71,8 @@ class Question:
     changed_from: Consequence | None = None
     """Set if an approval was given for this, and what would now be sent differs."""
     detail: str = ""
+    not_by: str = ""
+    """Who must not decide it: whoever started the run, if four eyes are to see it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -183,6 +183,8 @@ class ApprovalDecided:
     once: bool = True
     guidance: str = ""
     by: str = ""
+    shown: tuple[str, ...] = ()
+    """What the person saw, as digests. An approval is for exactly that; without it nothing is approved."""
     kind: Literal["approval_decided"] = "approval_decided"
 
 

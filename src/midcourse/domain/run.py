@@ -87,3 +87,5 @@ class Run:
     overrun: Cost = FREE
     """What answers reported above their reservations; anything but nothing ends the run."""
     forked_from: Origin | None = None
+    not_by: str = ""
+    """Who must not decide its questions: whoever started it, if four eyes are to see them."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from midcourse.domain.agreement import Agreement
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Condition
@@ -24,3 +25,7 @@ class Task:
     key: str = ""
     """Business key: a second run with the same key returns the first."""
     limits: Limits = field(default_factory=Limits)
+    by: str = ""
+    """Who wants it done."""
+    agreement: Agreement = field(default_factory=Agreement)
+    """Who has to agree, beyond what the limits say."""

@@ -7,6 +7,8 @@ from midcourse.domain.event import ApprovalDecided, PersonAsked
 from midcourse.domain.plan import Step
 from midcourse.perform.acting import step_of
 from midcourse.perform.ports import Ports, say
+from midcourse.policy.approval import why_not_theirs
+from midcourse.policy.identity import consequence_digest
 
 
 async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | PersonAsked:
@@ -20,12 +22,20 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
         return _denied(command, ports.plain(f"asking failed: {say(error)}"))
     if decision.verdict not in VERDICTS[command.about]:
         return _denied(command, f"'{decision.verdict}' does not answer the question")
+    if why_not_theirs(question.not_by, decision.verdict, decision.by):
+        return PersonAsked(answers=command.id)  # it stays open for somebody else
+    return decided(question, decision)
+
+
+def decided(question: Question, decision: Decision) -> ApprovalDecided:
+    """This decision on this question, bound to what the question shows."""
     return ApprovalDecided(
-        question=command.id,
+        question=question.id,
         verdict=decision.verdict,
         once=decision.once,
         guidance=decision.guidance,
         by=decision.by,
+        shown=tuple(consequence_digest(question.run, consequence) for consequence in question.consequences),
     )
 
 
@@ -54,6 +64,7 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
         expires_at=command.expires_at,
         changed_from=changed,
         detail=command.detail,
+        not_by=ports.task.by if ports.task.agreement.four_eyes else "",
     )
 
 

@@ -1,8 +1,10 @@
 """Does a person have to agree first? The gate is here, in code, outside any model."""
 
-from midcourse.domain.approval import Grant
+from midcourse.domain.approval import Grant, Verdict
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import PlannedStep, Step
+
+DENIALS: tuple[Verdict, ...] = ("rejected", "stop")
 
 
 def needs_approval(limits: Limits, step: PlannedStep) -> bool:
@@ -12,6 +14,17 @@ def needs_approval(limits: Limits, step: PlannedStep) -> bool:
 def binds(step: PlannedStep | Step) -> bool:
     """Whether exactly one consequence may follow from it, so that it has to be known before anything is sent."""
     return step.effect == "irreversible" or step.asks
+
+
+def why_not_theirs(not_by: str, verdict: Verdict, by: str) -> str:
+    """Why this person cannot decide this, or nothing. Saying no is everybody's right."""
+    if not not_by or verdict in DENIALS:
+        return ""
+    if not by.strip():
+        return "nobody says who decides, and whoever started the run must not"
+    if by.strip().casefold() == not_by.strip().casefold():
+        return f"{by.strip()} started the run: somebody else has to decide"
+    return ""
 
 
 def live_grant(grants: tuple[Grant, ...], consequence: str, now: float) -> Grant | None:

@@ -23,7 +23,10 @@ def identity_digest(skill: str, target: Target, commit: CommitSet) -> str:
 
 
 def consequence_digest(run_id: str, consequence: Consequence) -> str:
-    """All that an approval binds. Anything different is another consequence."""
+    """All that an approval binds. Anything different is another consequence.
+
+    Twice as long as the others: a page may choose what it would send, and must not find two things that look alike here.
+    """
     return _digest(
         "consequence",
         run_id,
@@ -33,6 +36,7 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
         _target(consequence.target),
         consequence.origin,
         _commit(consequence.commit),
+        size=16,
     )
 
 
@@ -41,8 +45,8 @@ def plan_digest(fingerprint: str, steps: tuple[PlannedStep, ...]) -> str:
     return _digest("plan", fingerprint, [[step.place, step.call] for step in steps])
 
 
-def _digest(*parts: object) -> str:
-    return blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=8).hexdigest()
+def _digest(*parts: object, size: int = 8) -> str:
+    return blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=size).hexdigest()
 
 
 def _target(target: Target) -> list[str]:

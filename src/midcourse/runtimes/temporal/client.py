@@ -26,13 +26,14 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from midcourse.domain.approval import Decision
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.approval import Decision, Question
+from midcourse.domain.event import CancelAsked, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import is_over
 from midcourse.errors import RunEnded, RunUnknown
+from midcourse.perform.asking import decided
 from midcourse.ports.store import FleetStore
 from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, register, status_of
 from midcourse.runtimes.temporal.codec import Key, data_converter
@@ -160,17 +161,9 @@ class RunHandle:
         """Advice for the next plan."""
         return await self.tell(Guided(text=text))
 
-    async def answer(self, question: int, decision: Decision) -> str:
+    async def answer(self, question: Question, decision: Decision) -> str:
         """Decide a question that is out."""
-        return await self.tell(
-            ApprovalDecided(
-                question=question,
-                verdict=decision.verdict,
-                once=decision.once,
-                guidance=decision.guidance,
-                by=decision.by,
-            )
-        )
+        return await self.tell(decided(question, decision))
 
     async def tell(self, word: Word, *, seconds: float = 30.0) -> str:
         """Raises `TimeoutError` if no worker has taken it in this time: then nobody knows whether it will be taken."""
