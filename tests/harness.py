@@ -80,11 +80,15 @@ def ref(fingerprint: str = "f1", *, stale: bool = False) -> ObservationRef:
     return ObservationRef(id=f"o-{fingerprint}", fingerprint=fingerprint, zones=3, surface="Shop", stale=stale)
 
 
+AT_ONCE: dict[str, Any] = {"replan_interval_seconds": 0.0, "backoff_jitter": 0.0}
+"""Waits that are no part of what most tests are about."""
+
+
 class Drill:
     """A run and the events it is told, one a second. Every method is one event; `commands` has all that went out."""
 
     def __init__(self, *, has_done_when: bool = False, **limits: Any) -> None:
-        self.run = Run(id="run", limits=Limits(**limits), has_done_when=has_done_when)
+        self.run = Run(id="run", limits=Limits(**(AT_ONCE | limits)), has_done_when=has_done_when)
         self.now = START
         self.commands: list[Command] = []
 

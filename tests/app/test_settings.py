@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.settings import Settings, reference
+from midcourse.app.settings import Settings, aliases, reference, written
 from midcourse.domain.budget import Limits
+from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
 
 OWN = {"reuse", "step_delay_seconds", "home"}
@@ -19,6 +20,8 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
         monkeypatch.delenv(f"MIDCOURSE_{name.upper()}", raising=False)
+    for variable in aliases().values():
+        monkeypatch.delenv(variable, raising=False)
 
 
 def test_settings_and_limits_have_the_same_names_and_defaults():
@@ -30,7 +33,15 @@ def test_settings_and_limits_have_the_same_names_and_defaults():
 
 
 def test_every_setting_reaches_the_limits():
-    words = {"approvals": "never", "final_looks": "last", "wrap_up_at": "0.5"}
+    words = {
+        "approvals": "never",
+        "final_looks": "last",
+        "wrap_up_at": "0.5",
+        "backoff_jitter": "0.5",
+        "max_error_replans": "4",
+        "human_after": "2",
+        "failures": '[{"reason": "odd", "severity": "LOW"}]',
+    }
     for field in fields(Limits):
         value = words.get(field.name, "off" if field.default is True else "on" if field.default is False else "77")
         limits = Settings.load(overrides={field.name: value}).limits()
@@ -130,7 +141,8 @@ def test_the_reference_has_a_row_for_each_setting_and_says_what_it_changes():
     for name, line in zip(Settings.model_fields, lines[2:], strict=True):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         assert cells[0] == f"`{name}`"
-        assert cells[2] == f"`MIDCOURSE_{name.upper()}`"
+        assert cells[2].startswith(f"`MIDCOURSE_{name.upper()}`")
+        assert aliases().get(name, "") in cells[2]
         assert len(cells[3]) > 20
         assert cells[3].endswith((".", ".)"))
     assert "| `max_tokens` | `none` |" in reference()
@@ -141,3 +153,81 @@ def test_a_default_can_be_written_back():
     for line in reference().splitlines()[2:]:
         name, default = (cell.strip(" `") for cell in line.strip("|").split("|")[:2])
         assert getattr(Settings.load(overrides={name: default}), name) == Settings.model_fields[name].default
+
+
+# --- the names of the system that recovery comes from
+
+SEED = {
+    "ENABLE_AUTO_REPLANNING": ("auto_replan", "true", True),
+    "AUTO_REPLANNING_MAX_ATTEMPTS": ("max_error_replans", "3", 3),
+    "AUTO_REPLANNING_MIN_INTERVAL_SECONDS": ("replan_interval_seconds", "5", 5.0),
+    "AUTO_REPLANNING_TIMEOUT_SECONDS": ("replan_timeout_seconds", "300", 300.0),
+    "AUTO_REPLANNING_TRIGGER_CRITICAL": ("replan_on_critical", "true", True),
+    "AUTO_REPLANNING_TRIGGER_HIGH": ("replan_on_high", "true", True),
+    "AUTO_REPLANNING_TRIGGER_MEDIUM": ("replan_on_medium", "false", False),
+    "AUTO_REPLANNING_REQUIRE_HUMAN_INTERVENTION_AFTER": ("human_after", "2", 2),
+}
+OTHERS = {"false": "true", "true": "false", "3": "4", "5": "7.5", "300": "200", "2": "1"}
+
+
+def test_the_seeds_names_are_known_and_all_but_one_default_is_the_seeds():
+    assert aliases() == {name: variable for variable, (name, _, _) in SEED.items()}
+    for name, _, default in SEED.values():
+        if name != "human_after":
+            assert getattr(Settings.load(), name) == default
+    assert Settings.load().human_after is None
+
+
+@pytest.mark.parametrize("where", ["environment", ".env"])
+@pytest.mark.parametrize("variable", SEED)
+def test_a_setting_can_be_given_by_the_seeds_name(variable: str, where: str, monkeypatch: pytest.MonkeyPatch):
+    name, usual, _ = SEED[variable]
+    if where == "environment":
+        monkeypatch.setenv(variable, OTHERS[usual])
+    else:
+        Path(".env").write_text(f"{variable}={OTHERS[usual]}\n")
+    settings = Settings.load()
+    assert getattr(settings.limits(), name) == getattr(Settings.load(overrides={name: OTHERS[usual]}), name)
+    monkeypatch.setenv(f"MIDCOURSE_{name.upper()}", usual)
+    assert getattr(Settings.load(), name) == getattr(Settings.load(overrides={name: usual}), name), "ours comes first"
+    assert getattr(Settings.load(overrides={name: OTHERS[usual]}), name) == getattr(settings, name)
+
+
+def test_a_bad_value_by_the_seeds_name_is_found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AUTO_REPLANNING_MAX_ATTEMPTS", "many")
+    with pytest.raises(TaskInvalid, match="MIDCOURSE_MAX_ERROR_REPLANS or AUTO_REPLANNING_MAX_ATTEMPTS = 'many'"):
+        Settings.load()
+
+
+def test_what_can_never_take_effect_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AUTO_REPLANNING_REQUIRE_HUMAN_INTERVENTION_AFTER", "5")
+    with pytest.raises(TaskInvalid, match="human_after = 5 can never be reached: max_error_replans = 3 comes first"):
+        Settings.load().limits()
+    assert Settings.load(overrides={"max_error_replans": "6", "max_replans": "7"}).limits().human_after == 5
+
+
+# --- rules about failures
+
+
+def test_rules_about_failures_are_json(monkeypatch: pytest.MonkeyPatch):
+    rule = FailureRule(reason="sap_*", message="lock held", severity="MEDIUM", nature="transient")
+    text = '[{"reason": "sap_*", "message": "lock held", "severity": "MEDIUM", "nature": "transient"}]'
+    monkeypatch.setenv("MIDCOURSE_FAILURES", text)
+    assert Settings.load().limits().failures == (rule,)
+    assert written(Settings.load().failures) == text
+    assert Settings.load(overrides={"failures": "[]"}).failures == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("sap", "Expecting value"),
+        ('[{"severity": "LOW"}]', "which 'reason' or 'message'"),
+        ('[{"reason": "x"}]', "has to say something"),
+        ('[{"reason": "x", "severty": "LOW"}]', "severty"),
+        ('[{"reason": "x", "severity": "DIRE"}]', "CRITICAL"),
+    ],
+)
+def test_a_rule_that_is_a_mistake_is_refused(text: str, problem: str):
+    with pytest.raises(TaskInvalid, match=problem):
+        Settings.load(overrides={"failures": text})

@@ -5,7 +5,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from rich.console import Console
@@ -95,6 +95,18 @@ async def test_did_this_happen(terminal: Terminal, typed: str, verdict: str) -> 
     terminal.type(typed)
     assert (await terminal.ask(question("happened"))).verdict == verdict
     assert "never done again" in terminal.screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("typed", "verdict", "guidance"),
+    [("o\n", "go_on", ""), ("a\n\nuse the other form\n", "go_on", "use the other form"), ("y\ns\n", "stop", "")],
+)
+async def test_how_should_it_go_on(terminal: Terminal, typed: str, verdict: str, guidance: str) -> None:
+    terminal.type(typed)
+    stuck = replace(question(), about="stuck", consequences=(), says=(), detail="fill failed: rejected")
+    decision = await terminal.ask(stuck)
+    assert (decision.verdict, decision.guidance) == (verdict, guidance)
+    assert "fill failed: rejected" in terminal.screen.getvalue()
 
 
 async def test_an_enter_too_many_decides_nothing(terminal: Terminal) -> None:

@@ -1,9 +1,12 @@
 """What a failure means, and the wait before another try."""
 
+from typing import Any
+
 import pytest
 
-from midcourse.domain.command import Act, MakePlan, Observe, Wait
-from midcourse.domain.phase import Acting, Looking
+from midcourse.domain.command import Act, AskPerson, MakePlan, Observe, Wait
+from midcourse.domain.failure import FailureRule, Track
+from midcourse.domain.phase import Acting, Asking, Looking
 from tests.harness import Drill, a_step
 
 ONE, TWO = a_step("one"), a_step("two")
@@ -107,3 +110,151 @@ def test_every_screen_that_a_failure_led_to_is_remembered() -> None:
     drill = Drill(replan_admission=False).to_acting(ONE).acts("failed", fingerprint="f2", reason="rejected")
     drill.plans(TWO, ONE).acts("ok", fingerprint="f1").acts("failed", fingerprint="f3", reason="rejected")
     assert {(a.before, a.after) for a in drill.run.attempts} == {("f1", "f2"), ("f1", "f3")}
+
+
+# --- what a failure means
+
+
+def test_a_failure_of_no_importance_is_passed_over_and_counts_as_skipped() -> None:
+    drill = Drill().to_acting(ONE, TWO).acts("failed", reason="not_needed")
+    assert drill.pending(Act).index == 1
+    assert (drill.run.counts.skipped, drill.run.counts.completed) == (1, 0)
+    drill.acts()
+    assert drill.ended[0] == "plan_complete"
+    assert drill.run.counts.completed == 1
+
+
+def test_an_irreversible_step_is_never_passed_over() -> None:
+    drill = Drill(approvals="never").to_acting(a_step("pay", "irreversible"))
+    drill.acts("no_effect", reason="not_needed", evidence="rule")
+    assert drill.pending(MakePlan).cause == "error"
+    assert drill.run.counts.skipped == 0
+
+
+def test_an_exception_is_known_by_its_name_once_the_step_is_known_to_do_no_harm() -> None:
+    drill = Drill().to_acting(ONE).acts("unknown", reason="error", detail="ConnectionResetError: by peer")
+    drill.verifies("undecided").waits()
+    assert drill.pending(Act).index == 0, "the connection may be back"
+    drill = Drill().to_acting(ONE).acts("unknown", reason="error", detail="PermissionError: not yours")
+    drill.verifies("undecided")
+    assert drill.pending(MakePlan).why == "one failed: error — PermissionError: not yours"
+
+
+def test_the_plan_that_follows_knows_what_it_has_to_mend() -> None:
+    drill = Drill().to_acting(ONE, TWO).acts().acts("failed", reason="permission", detail="/protected")
+    failure = drill.pending(MakePlan).failure
+    assert failure is not None
+    assert (failure.reason, failure.detail) == ("permission", "/protected")
+    assert (failure.version, failure.index, failure.tries) == (1, 1, 0)
+    assert (failure.found.severity, failure.found.error_type) == ("HIGH", "permission")
+
+
+def test_a_users_rule_decides_what_is_retried_and_what_is_hopeless() -> None:
+    rules = (FailureRule(reason="odd", nature="transient"), FailureRule(message="no licence", nature="structural"))
+    drill = Drill(failures=rules).to_acting(ONE).acts("failed", reason="odd").waits()
+    assert drill.pending(Act).index == 0
+    drill.acts("failed", reason="else", detail="There is NO LICENCE for this")
+    assert drill.ended[0] == "structural_failure"
+
+
+def test_what_other_runs_know_ends_this_one() -> None:
+    drill = Drill().to_acting(ONE).acts("failed", reason="permission", track=Track(unmended=37))
+    assert drill.ended == (
+        "structural_failure",
+        "one failed: permission (in 37 runs before this one nothing mended it)",
+    )
+
+
+# --- where replanning is not wanted
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [({"auto_replan": False}, "auto_replan is off"), ({"replan_on_high": False}, "replan_on_high is off")],
+)
+def test_without_replanning_a_failure_ends_the_run(limits: dict[str, bool], why: str) -> None:
+    drill = Drill(**limits).to_acting(ONE).acts("failed", reason="rejected", detail="no")
+    assert drill.ended == ("replan_exhausted", f"one failed: rejected — no ({why})")
+
+
+def test_a_plan_without_steps_is_critical() -> None:
+    assert Drill().to_planning().plans().pending(MakePlan).why == "the plan had no steps"
+    drill = Drill(replan_on_critical=False).to_planning().plans()
+    assert drill.ended == ("empty_plan", "the plan had no steps (replan_on_critical is off)")
+
+
+# --- time between replans, and for each
+
+
+def test_the_second_replan_waits_and_looks_before_it_plans() -> None:
+    drill = Drill(replan_interval_seconds=5.0).to_acting(ONE).acts("failed", reason="rejected")
+    drill.plans(TWO).acts("failed", reason="rejected")
+    assert drill.pending(Wait).seconds == 3.0, "two seconds have passed"
+    drill.waits()
+    assert isinstance(drill.phase, Looking)
+    drill.sees("f2")
+    assert drill.pending(MakePlan).seen == "o-f2"
+    assert drill.run.counts.error_replans == 2
+
+
+def test_a_replan_that_takes_too_long_ends_the_run() -> None:
+    drill = Drill(replan_timeout_seconds=8.0, plan_timeout_seconds=5.0).to_acting(ONE).acts("failed", reason="rejected")
+    assert drill.pending(MakePlan).timeout == 5.0
+    drill.plans(verdict="transport", detail="429", after=5.0)
+    assert drill.pending(Wait).seconds == 2.0
+    drill.waits()
+    assert drill.pending(MakePlan).timeout == 1.0, "what is left of it"
+    drill.plans(verdict="transport", detail="429")
+    assert drill.ended == ("planner_unavailable", "no new plan within 8 s: 429")
+
+
+def test_the_first_plan_has_all_the_time_it_may_take() -> None:
+    drill = Drill(replan_timeout_seconds=1.0).to_planning()
+    drill.plans(verdict="transport", after=60.0).waits().plans(ONE)
+    assert isinstance(drill.phase, Acting)
+
+
+# --- a person, after so many
+
+
+def stuck(**limits: Any) -> Drill:
+    """Two replans have not helped, and it fails once more."""
+    drill = Drill(human_after=2, **limits).to_acting(a_step("try0"))
+    for n in (1, 2):
+        drill.acts("failed", reason="rejected").plans(a_step(f"try{n}"))
+    return drill.acts("failed", reason="rejected", detail="no")
+
+
+def test_a_person_is_asked_how_to_go_on() -> None:
+    question = stuck().pending(AskPerson)
+    assert (question.about, question.steps) == ("stuck", ())
+    assert question.detail == "try2 failed: rejected — no; 2 new plans have not mended it"
+
+
+def test_with_a_persons_word_it_looks_and_plans_again() -> None:
+    drill = stuck().decides("go_on", guidance="use the other form")
+    assert isinstance(drill.phase, Looking)
+    drill.sees("f9")
+    plan = drill.pending(MakePlan)
+    assert (plan.cause, plan.guidance, plan.seen) == ("guided", ("use the other form",), "o-f9")
+    assert plan.failure is not None
+    assert plan.failure.reason == "rejected"
+    drill.plans(a_step("try3")).acts("failed", reason="rejected")
+    assert drill.pending(MakePlan).cause == "error", "the third of three; they count from the person's word on"
+
+
+def test_a_person_may_stop_it() -> None:
+    assert stuck().decides("stop", by="Ada").ended == (
+        "needs_human",
+        "a person was asked and stopped it (Ada): try2 failed: rejected — no",
+    )
+
+
+def test_if_nobody_answers_a_person_was_needed() -> None:
+    assert stuck(approval_seconds=60.0).waits().ended[0] == "needs_human"
+
+
+def test_neither_yes_nor_no_says_how_to_go_on() -> None:
+    drill = stuck().decides("approved")
+    assert isinstance(drill.phase, Asking)
+    assert drill.run.counts.late == 1

@@ -30,7 +30,7 @@ from midcourse.domain.move import FinalReason
 from midcourse.domain.phase import Acting, Asking, Ended, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
-from midcourse.policy.classify import OUT_OF_SIGHT, kind_of
+from midcourse.policy.classify import OUT_OF_SIGHT, classify, may_pass
 from midcourse.policy.spending import ceiling
 from tests.properties.adversary import BYTES, IDENTITY, Adversary, Turn, play
 
@@ -147,7 +147,9 @@ class Failures:
                 after = turn.after.seen.fingerprint if turn.after.seen else ""
                 interrupted = event.reason == "expectation_unmet" and after != phase.before
                 before = after if interrupted else phase.before
-                if event.reason not in OUT_OF_SIGHT and kind_of(event.reason) == "other":
+                if event.reason not in OUT_OF_SIGHT and not may_pass(
+                    event.reason, classify(event.reason, event.detail)
+                ):
                     self.tried.append(
                         Attempt(call=step.call, before=before, after=after, reason=event.reason, at=event.at)
                     )

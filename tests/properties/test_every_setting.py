@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings import Settings, aliases
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Command, Observe, OpenWorld, Wait
 from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches
@@ -21,7 +21,7 @@ from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
-from midcourse.testing import Approves, FakeClock, Posts, SamePlan, Scripted
+from midcourse.testing import Approves, FakeClock, Posts, Rejects, SamePlan, Scripted
 from midcourse.testing.memory_store import MemoryStore
 from tests.harness import ORDER_PENS, START, Shop, draft, steps
 from tests.llm.test_settings import MODEL_SETTINGS
@@ -57,7 +57,7 @@ async def play(
 ) -> Played:
     """One run under these settings, given as the text that a user would write."""
     shop, clock = world or Shop(), FakeClock(START)
-    chosen = Settings.load(overrides={name: str(value).lower() for name, value in settings.items()})
+    chosen = Settings.load(overrides={name: _as_text(value) for name, value in settings.items()})
     agent = Agent(
         world=shop,
         planner=planner,
@@ -69,6 +69,10 @@ async def play(
     live = agent.start(Task(goal="show it", done_when=done_when, limits=chosen.limits()))
     turns = [turn async for turn in live]
     return Played(result=await live.result(), turns=turns, seconds=clock.now() - START, world=shop)
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else str(value).lower()
 
 
 # --- planners and worlds that bring a setting out
@@ -164,8 +168,8 @@ async def max_segments() -> None:
 
 @shows
 async def max_replans() -> None:
-    usual = await play(Inventive(), stubborn("rejected"), max_error_replans=9)
-    few = await play(Inventive(), stubborn("rejected"), max_error_replans=9, max_replans=1)
+    usual = await play(Inventive(), stubborn("rejected"), max_error_replans=5)
+    few = await play(Inventive(), stubborn("rejected"), max_replans=1)
     assert (usual.reason, usual.result.replans) == ("replan_exhausted", 5)
     assert (few.reason, few.result.replans) == ("replan_exhausted", 1)
 
@@ -243,6 +247,84 @@ async def structural_stop() -> None:
     assert (patient.reason, patient.result.replans) == ("replan_exhausted", 3)
 
 
+# --- what is done about failures
+
+
+@shows
+async def auto_replan() -> None:
+    usual, off = (
+        await play(Inventive(), stubborn("rejected")),
+        await play(Inventive(), stubborn("rejected"), auto_replan=False),
+    )
+    assert (usual.result.replans, off.reason, off.result.replans) == (3, "replan_exhausted", 0)
+    assert off.result.final_detail.endswith("(auto_replan is off)")
+
+
+async def triggered(name: str, reason: str, planner: Callable[[], Planner] = Inventive) -> tuple[Played, Played]:
+    on: dict[str, Any] = {name: True}
+    off: dict[str, Any] = {name: False}
+    return await play(planner(), stubborn(reason), **on), await play(planner(), stubborn(reason), **off)
+
+
+@shows
+async def replan_on_critical() -> None:
+    on, off = await triggered("replan_on_critical", "missing_dependency")
+    assert (on.result.replans, off.reason, off.result.replans) == (3, "replan_exhausted", 0)
+
+
+@shows
+async def replan_on_high() -> None:
+    on, off = await triggered("replan_on_high", "rejected")
+    assert (on.result.replans, off.reason, off.result.replans) == (3, "replan_exhausted", 0)
+
+
+@shows
+async def replan_on_medium() -> None:
+    on, off = await triggered("replan_on_medium", "busy")
+    assert (on.result.executions, off.result.executions) == (4, 16), "four plans; tried once each, or four times"
+
+
+@shows
+async def replan_interval_seconds() -> None:
+    usual = await play(Inventive(), stubborn("rejected"), backoff_jitter=0)
+    eager = await play(Inventive(), stubborn("rejected"), replan_interval_seconds=0)
+    assert [wait.seconds for wait in usual.commands(Wait)] == [5.0, 10.0]
+    assert (usual.seconds, eager.seconds) == (15.0, 0.0)
+
+
+@shows
+async def replan_timeout_seconds() -> None:
+    class Gone(Inventive):
+        """Cannot be reached once it has had an idea."""
+
+        async def plan(self, context: PlanningContext) -> PlanDraft:
+            return PlanDraft(verdict="transport") if self.ideas else await super().plan(context)
+
+    usual = await play(Gone(), stubborn("rejected"), backoff_jitter=0)
+    hasty = await play(Gone(), stubborn("rejected"), backoff_jitter=0, replan_timeout_seconds=5)
+    assert (usual.reason, usual.result.planner_calls, usual.seconds) == ("planner_unavailable", 5, 14.0)
+    assert (hasty.reason, hasty.result.planner_calls, hasty.seconds) == ("planner_unavailable", 3, 2.0)
+
+
+@shows
+async def human_after() -> None:
+    person = Rejects()
+    usual = await play(Inventive(), stubborn("rejected"), person)
+    asked = await play(Inventive(), stubborn("rejected"), person, human_after=2)
+    assert (usual.reason, usual.result.replans) == ("replan_exhausted", 3)
+    assert (asked.reason, asked.result.replans) == ("needs_human", 2)
+    assert [question.about for question in person.questions] == ["stuck"]
+
+
+@shows
+async def failures() -> None:
+    usual = await play(SamePlan([NUDGE, draft("name", "fill", text="x")]), stubborn("rejected"))
+    rules = '[{"reason": "rejected", "severity": "LOW"}]'
+    lenient = await play(SamePlan([NUDGE]), stubborn("rejected"), failures=rules)
+    assert usual.reason == "replan_no_change"
+    assert (lenient.reason, lenient.turns[-1].run.counts.skipped) == ("plan_complete", 1)
+
+
 @shows
 async def wrap_up_at() -> None:
     usual, early = Onwards(), Onwards()
@@ -257,16 +339,23 @@ async def wrap_up_at() -> None:
 
 @shows
 async def retry_delay_seconds() -> None:
-    usual = await play(SamePlan([NUDGE]), stubborn("busy"))
-    slow = await play(SamePlan([NUDGE]), stubborn("busy"), retry_delay_seconds=5)
+    usual = await play(SamePlan([NUDGE]), stubborn("busy"), backoff_jitter=0)
+    slow = await play(SamePlan([NUDGE]), stubborn("busy"), retry_delay_seconds=5, backoff_jitter=0)
     assert [wait.seconds for wait in usual.commands(Wait)][:3] == [2.0, 4.0, 8.0]
     assert [wait.seconds for wait in slow.commands(Wait)][:3] == [5.0, 10.0, 20.0]
 
 
 @shows
 async def max_retry_delay_seconds() -> None:
-    capped = await play(SamePlan([NUDGE]), stubborn("busy"), max_retry_delay_seconds=3)
+    capped = await play(SamePlan([NUDGE]), stubborn("busy"), max_retry_delay_seconds=3, backoff_jitter=0)
     assert [wait.seconds for wait in capped.commands(Wait)][:3] == [2.0, 3.0, 3.0]
+
+
+@shows
+async def backoff_jitter() -> None:
+    shaken = await play(SamePlan([NUDGE]), stubborn("busy"), backoff_jitter=1)
+    waits = [wait.seconds for wait in shaken.commands(Wait)][:3]
+    assert all(least < wait < 2 * least for wait, least in zip(waits, (2.0, 4.0, 8.0), strict=True))
 
 
 @shows
@@ -393,6 +482,8 @@ def _no_settings_of_our_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
         monkeypatch.delenv(f"MIDCOURSE_{name.upper()}", raising=False)
+    for variable in aliases().values():
+        monkeypatch.delenv(variable, raising=False)
 
 
 def test_every_setting_is_shown_to_have_an_effect() -> None:

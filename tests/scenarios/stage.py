@@ -186,7 +186,7 @@ class Stage:
     def __post_init__(self) -> None:
         self.listened = Listened(self.planner)
         self._turns: list[Progress] = []
-        settings = Settings.load(task=self.settings)
+        settings = Settings.load(task={"backoff_jitter": 0.0, **self.settings})
         self.task = replace(self.task, limits=settings.limits())
         self.agent = Agent(
             world=self.world,

@@ -5,7 +5,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.nobody import Nobody
@@ -13,6 +13,7 @@ from midcourse.app.settings import Settings
 from midcourse.app.vault import EnvironmentVault
 from midcourse.director.decide import objection
 from midcourse.domain.approval import Decision, Question
+from midcourse.domain.budget import Limits
 from midcourse.domain.event import CancelAsked, Control, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
@@ -21,6 +22,7 @@ from midcourse.drive import Progress
 from midcourse.errors import KeyTaken, TaskInvalid
 from midcourse.perform import Ports
 from midcourse.perform.asking import decided
+from midcourse.policy.reachable import why_without_effect
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.planner import Planner
@@ -228,7 +230,12 @@ class LiveRun:
 
 
 def new_run(task: Task, run_id: str) -> Run:
-    """Raises `TaskInvalid` if four eyes are to see it and nobody says whose are the first two."""
+    """Raises `TaskInvalid` for a limit that can never take effect, and if four eyes are to see it and nobody says whose are the
+    first two.
+    """
+    changed = [field.name for field in fields(Limits) if getattr(task.limits, field.name) != field.default]
+    if why := why_without_effect(task.limits, changed):
+        raise TaskInvalid(why)
     if task.agreement.four_eyes and not task.by.strip():
         raise TaskInvalid("four_eyes: whoever starts the run must not decide its questions, so say who that is (`by`)")
     return Run(

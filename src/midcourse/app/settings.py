@@ -6,26 +6,33 @@ What is said last wins: `--set` over the environment over the task file over the
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import AliasChoices, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from midcourse.app.recovery_settings import PREFIX, RecoverySettings, rules_as_json
 from midcourse.app.spelling import unknown
 from midcourse.domain.budget import Approvals, FinalLooks, Limits
+from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
-
-PREFIX = "MIDCOURSE_"
+from midcourse.policy.reachable import why_without_effect
 
 SOURCES = SettingsConfigDict(
-    env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, allow_inf_nan=False
+    env_prefix=PREFIX,
+    env_file=".env",
+    env_ignore_empty=True,
+    extra="ignore",
+    frozen=True,
+    allow_inf_nan=False,
+    populate_by_name=True,
 )
 
 S = TypeVar("S", bound=BaseSettings)
 
 
-class Settings(BaseSettings):
+class Settings(RecoverySettings):
     """Reads environment variables (`MIDCOURSE_MAX_CALLS`) and a `.env` file in the current directory.
 
     `load` is the way in: it turns a bad value, wherever it came from, into `TaskInvalid` that says which and why.
@@ -71,11 +78,6 @@ class Settings(BaseSettings):
         ge=0,
         description="Replans that are not the continuation after a verified transition. The next one ends the run as "
         "`replan_exhausted`.",
-    )
-    max_error_replans: int = Field(
-        default=Limits.max_error_replans,
-        ge=0,
-        description="How many of those replans may follow a failure.",
     )
     max_step_retries: int = Field(
         default=Limits.max_step_retries,
@@ -206,7 +208,7 @@ class Settings(BaseSettings):
         description="Directory in which runs are kept.",
     )
 
-    @field_validator("max_tokens", "max_cost_usd", "deadline_seconds", "visible_plans", mode="before")
+    @field_validator("max_tokens", "max_cost_usd", "deadline_seconds", "visible_plans", "human_after", mode="before")
     @classmethod
     def _none_in_words(cls, value: object) -> object:
         """`none`, because neither the environment nor TOML can say it otherwise."""
@@ -231,7 +233,11 @@ class Settings(BaseSettings):
         return built(Settings, {**values, **said(self)}, "[settings] ")
 
     def limits(self) -> Limits:
-        return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
+        """Raises `TaskInvalid` if something was set that can never take effect."""
+        limits = Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
+        if why := why_without_effect(limits, self.model_fields_set):
+            raise TaskInvalid(why)
+        return limits
 
 
 def said(settings: BaseSettings) -> dict[str, object]:
@@ -255,8 +261,21 @@ def built(kind: type[S], values: dict[str, object], source: str) -> S:
 
 def _readable(detail: ErrorDetails, values: Mapping[str, object], source: str) -> str:
     name = str(detail["loc"][0])
-    where = f"{source}{name}" if name in values else f"{PREFIX}{name.upper()}"
+    where = f"{source}{name}" if name in values else _variables(name)
     return f"{where} = {detail['input']!r}: {detail['msg'].replace('Input should be', 'has to be')}"
+
+
+def _variables(name: str) -> str:
+    """The environment variables that a value may be from. Where there are two, nobody says which it was."""
+    own = name if name.startswith(PREFIX) else f"{PREFIX}{name.upper()}"
+    other = aliases().get(own.removeprefix(PREFIX).lower())
+    return f"{own} or {other}" if other else own
+
+
+def aliases(kind: type[BaseSettings] = Settings) -> dict[str, str]:
+    """Settings that another environment variable may say, too."""
+    known = {name: field.validation_alias for name, field in kind.model_fields.items()}
+    return {name: str(also.choices[1]) for name, also in known.items() if isinstance(also, AliasChoices)}
 
 
 def reference(kind: type[BaseSettings] = Settings) -> str:
@@ -265,10 +284,13 @@ def reference(kind: type[BaseSettings] = Settings) -> str:
     for name, field in kind.model_fields.items():
         what = (field.description or "").replace("|", "\\|")
         default = f"`{text}`" if (text := written(field.default)) else "nothing"
-        rows.append(f"| `{name}` | {default} | `{PREFIX}{name.upper()}` | {what} |")
+        variables = " or ".join(f"`{variable}`" for variable in _variables(name).split(" or "))
+        rows.append(f"| `{name}` | {default} | {variables} | {what} |")
     return "\n".join(rows) + "\n"
 
 
 def written(value: object) -> str:
     """As it can be written in `--set`, the environment and, text in quotes, a task file."""
+    if isinstance(value, tuple):
+        return rules_as_json(cast(tuple[FailureRule, ...], value))
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)

@@ -77,7 +77,9 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
         root = Table(_toml(text), file=file)
     except tomllib.TOMLDecodeError as error:
         raise TaskInvalid(f"{file}: is not TOML: {error}") from None
-    root.allow("goal", "key", "secrets", "files", "inputs", "output", "done_when", "world", "planner", "settings")
+    root.allow(
+        "goal", "key", "secrets", "files", "inputs", "output", "done_when", "world", "planner", "failures", "settings"
+    )
     notation = Notation(
         inputs=_inputs(root.table("inputs"), inputs),
         secrets=root.texts("secrets"),
@@ -97,7 +99,7 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
         ),
         world=world,
         planner=_planner(root.table("planner"), notation) if "planner" in root else PlannerSpec(name="model"),
-        settings=_settings(root.table("settings")),
+        settings=_settings(root),
     )
 
 
@@ -180,9 +182,14 @@ def _planner(table: Table, notation: Notation) -> PlannerSpec:
     return PlannerSpec(name=name, options=notation.options(table.table("options")))
 
 
-def _settings(table: Table) -> Mapping[str, object]:
+def _settings(root: Table) -> Mapping[str, object]:
+    """With the rules about failures, which are a setting, and have tables of their own."""
+    table = root.table("settings")
     try:
         check_names(table.values)
     except TaskInvalid as error:
         raise table.wrong("", str(error)) from None
-    return {name: table.scalar(name) for name in table}
+    settings: dict[str, object] = {name: table.scalar(name) for name in table}
+    if "failures" in root:
+        settings["failures"] = tuple(dict(rule.values) for rule in root.tables("failures"))
+    return settings

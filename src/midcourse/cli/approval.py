@@ -26,6 +26,11 @@ CHOICES: dict[About, tuple[Choice, ...]] = {
         Choice(key="d", label="[d]id not happen", leads_to="it may be done again, at once"),
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
+    "stuck": (
+        Choice(key="a", label="go on with [a]dvice", leads_to="it plans again with your words"),
+        Choice(key="o", label="go [o]n", leads_to="it plans again, from what is on the screen then"),
+        Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
+    ),
 }
 
 DECISIONS = {
@@ -36,6 +41,8 @@ DECISIONS = {
     "h": Decision(verdict="happened"),
     "d": Decision(verdict="did_not_happen"),
     "s": Decision(verdict="stop"),
+    "a": Decision(verdict="go_on"),
+    "o": Decision(verdict="go_on"),
 }
 
 
@@ -86,7 +93,7 @@ class TerminalApprover:
     async def _answer(self, about: About) -> Decision:
         key = await self._desk.choose(CHOICES[about])
         guidance = ""
-        while key == "g" and not guidance:
+        while key in ("g", "a") and not guidance:
             guidance = await self._desk.line("What should it do instead? ")
         return replace(DECISIONS[key], guidance=guidance)
 

@@ -78,9 +78,9 @@ def reject_command(run: Run, guidance: Guidance = "", set_: Fleet = None, json: 
     ),
 )
 def answer_command(run: Run, word: Word, set_: Fleet = None, json: Json = False) -> None:
-    """Tell a durable run whether something happened that nothing else could decide.
+    """Tell a durable run whether something happened that nothing else could decide, or how to go on.
 
-    Look for yourself first: the run believes you.
+    Look for yourself first: the run believes you. Advice for going on is what `midcourse guide` gives.
 
     Exit codes: 0 answered, 1 that came to nothing, for the reason given,
     2 misuse.

@@ -13,7 +13,7 @@ from midcourse.cli.control import taken
 from midcourse.cli.desk import Choice
 from midcourse.cli.keyboard import InputEnded, Interrupted, Keyboard
 from midcourse.cli.overrides import fleet_with
-from midcourse.cli.question import question_panel, rows_of
+from midcourse.cli.question import TITLES, question_panel, rows_of
 from midcourse.cli.reach import DONE, REFUSED, Reached, reached, report
 from midcourse.cli.session import desk_at
 from midcourse.cli.terminal import print_object, terminal
@@ -25,6 +25,7 @@ SURE = (
     Choice(key="y", label="[y]es", leads_to="exactly as shown"),
     Choice(key="n", label="[n]o", leads_to="decide nothing now; the question stays open"),
 )
+WHAT = {"happened": "whether something happened", "stuck": "how to go on"}
 MOST = 100
 """Questions that are listed."""
 WIDEST = 100
@@ -47,10 +48,11 @@ def answer(name: str, word: str, overrides: Sequence[str], *, json: bool) -> int
     said: dict[str, tuple[Verdict, str]] = {
         "happened": ("happened", "it counts as done"),
         "did_not_happen": ("did_not_happen", "it may be done again"),
+        "go_on": ("go_on", "it plans again"),
         "stop": ("stop", "it ends here"),
     }
     if verdict not in said:
-        raise TaskInvalid(f"'{word}' is no answer: {', '.join(VERDICTS['happened'])}")
+        raise TaskInvalid(f"'{word}' is no answer: {', '.join(said)}")
     decided, words = said[verdict]
     return asyncio.run(_decide(name, overrides, Decision(verdict=decided), words, sure=True, json=json))
 
@@ -75,8 +77,9 @@ def _mismatch(question: Question | None, there: Reached, decision: Decision) -> 
         return f"run {there.run.id} asks nothing; it is {there.run.phase.replace('_', ' ')}"
     if decision.verdict in VERDICTS[question.about]:
         return ""
-    if question.about == "happened":
-        return f"it asks whether something happened: midcourse answer {there.run.id} happened|did_not_happen|stop"
+    if question.about != "approve":
+        words = "|".join(VERDICTS[question.about])
+        return f"it asks {WHAT[question.about]}: midcourse answer {there.run.id} {words}"
     return f"it asks for an approval: midcourse approve {there.run.id}, or reject"
 
 
@@ -115,7 +118,7 @@ async def _list_questions(overrides: Sequence[str], *, json: bool) -> int:
     for question in questions:
         left = f"expires in {seconds(max(0.0, question.expires_at - time.time()))}"
         what = "; ".join(says or c.skill for says, c in zip(question.says, question.consequences, strict=True))
-        asks = "may this be done?" if question.about == "approve" else "did this happen?"
+        asks = TITLES[question.about].lower()
         line = Text.assemble((question.run, "bold"), f"  {asks}  {where.marks.clean(what)}  ", (left, "dim"))
         where.console.print(line, soft_wrap=True)
     if not questions:

@@ -8,10 +8,14 @@ from rich.text import Text
 
 from midcourse.cli.marks import Marks
 from midcourse.cli.words import argument, seconds
-from midcourse.domain.approval import Consequence, Question
+from midcourse.domain.approval import About, Consequence, Question
 from midcourse.domain.argument import Argument
 
-TITLES = {"approve": "May this be done?", "happened": "Did this happen?"}
+TITLES: dict[About, str] = {
+    "approve": "May this be done?",
+    "happened": "Did this happen?",
+    "stuck": "How should it go on?",
+}
 ABSENT = "(not there)"
 
 
@@ -28,6 +32,8 @@ def question_panel(
         ]
     if question.about == "happened":
         parts += [Text("It was sent, and nothing shows whether it happened. Please look for yourself."), Text("")]
+    if question.about == "stuck":
+        parts += [Text("New plans do not get it further. Go on, best with advice, or stop here?"), Text("")]
     for number, consequence in enumerate(question.consequences):
         words = question.says[number] or consequence.skill
         parts.append(Text(marks.clean(words), "bold"))

@@ -192,6 +192,9 @@ def _decided(event: ApprovalDecided) -> Said:
             return Said(text="a person says that it happened", tone="good", detail=event.by)
         case "did_not_happen":
             return _bad("a person says that it did not happen", event.by)
+        case "go_on":
+            words = f"a person says to go on: {event.guidance}" if event.guidance else "a person says to go on"
+            return Said(text=words, tone="ask", detail=event.by)
         case "stop":
             return _bad("stopped", event.by)
 

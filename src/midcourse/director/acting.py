@@ -35,6 +35,10 @@ EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
 """What the outcome of an irreversible step that was sent may rest on. A failure is no outcome of one: it is a doubt."""
 
 
+TELLING = ("error", "timeout")
+"""Why an outcome is unknown, where that says more than that nothing came of it. For harmless steps that is all there is to know."""
+
+
 def do(run: Run, move: Do) -> Turn:
     """The gate. Whatever passes it is dispatched; what it lacks is fetched first."""
     step = move.step
@@ -83,11 +87,19 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
     if step.effect == "irreversible" and event.dispatched and status in ("ok", "unknown"):
         run = _use_grant(finish_identity(run, step.identity), step, done=status == "ok")
     if status == "unknown":
-        doubt = Doubt(step=step, purpose=doing.purpose, command=event.answers, before=phase.before)
+        doubt = Doubt(
+            step=step,
+            purpose=doing.purpose,
+            command=event.answers,
+            before=phase.before,
+            reason=reason,
+            detail=event.detail,
+        )
         if reason == "world_lost":
             return lose_world(run), Open(then=doubt)
         return run, doubt
     report = _report(run, replace(doing, step=step), status, reason, event.detail, phase.before)
+    report = replace(report, track=event.track)
     if reason == "world_lost":
         return lose_world(run), Open(then=report if event.dispatched else replace(report, reason="not_dispatched"))
     return run, report
@@ -164,6 +176,8 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
 
 def _undecided(run: Run, doubted: Doubt, detail: str) -> Turn:
     match doubted.step.effect:
+        case "read" | "set_state" if doubted.reason in TELLING:
+            return run, settled(doubted, "failed", doubted.reason, doubted.detail)
         case "read" | "set_state":
             return run, settled(doubted, "no_effect", "no_effect", detail)
         case "reversible":

@@ -53,9 +53,13 @@ def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     if any(isinstance(i.command, Wait) and run.now >= i.at + i.command.seconds for i in run.pending):
         return expired(run, phase, event)  # its timer is due as well, and only behind it in the mailbox
     run = replace(advise(withdraw(run), event.guidance), look_first=True)
-    if phase.about == "approve":
-        return _approval(run, phase, event)
-    return _word(run, phase, event)
+    match phase.about:
+        case "approve":
+            return _approval(run, phase, event)
+        case "happened":
+            return _word(run, phase, event)
+        case "stuck":
+            return _way_on(run, phase, event)
 
 
 def _approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
@@ -85,10 +89,27 @@ def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     return unfinish_identity(run, step.identity), denial
 
 
+def _way_on(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+    """A person has seen that failures go on: so does the run, and as many plans may fail again, or it ends here."""
+    if event.verdict == "go_on":
+        return replace(run, counts=replace(run.counts, helped=run.counts.error_replans)), phase.then
+    by = f" ({event.by})" if event.by else ""
+    return run, End(reason="needs_human", detail=f"a person was asked and stopped it{by}: {_trouble(phase)}")
+
+
+def _trouble(phase: Asking) -> str:
+    assert isinstance(phase.then, Plan), "a question about going on leads to a plan"
+    return phase.then.why
+
+
 def expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
     if past_deadline(run):
         return run, End(reason="deadline_exceeded", detail=f"nobody answered about {names} before the deadline")
-    if phase.about == "happened":
-        return run, End(reason="needs_human", detail=f"nobody said whether {names} happened")
-    return run, End(reason="rejected", detail=f"nobody approved {names} in time")
+    match phase.about:
+        case "approve":
+            return run, End(reason="rejected", detail=f"nobody approved {names} in time")
+        case "happened":
+            return run, End(reason="needs_human", detail=f"nobody said whether {names} happened")
+        case "stuck":
+            return run, End(reason="needs_human", detail=f"nobody said how to go on: {_trouble(phase)}")

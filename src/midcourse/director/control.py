@@ -15,7 +15,7 @@ from midcourse.domain.event import (
     Resumed,
     TimerFired,
 )
-from midcourse.domain.move import Advance, BackOff, Conclude, Do, Doubt, End, Look, Move, Open, Plan, Report
+from midcourse.domain.move import Advance, BackOff, Conclude, Do, Doubt, End, Look, Move, Open, Plan, Recover, Report
 from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
@@ -129,7 +129,7 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
         case "unmet" | "undecided" if phase.otherwise:
             return run, phase.otherwise
         case "unmet":
-            again = Plan(cause="error", why=f"done_when is not met: {event.detail}")
+            again = Recover(reason="done_when_unmet", detail=f"done_when is not met: {event.detail}")
             return run, again if event.seen else Look(then=again)
         case "undecided":
             return run, End(reason="plan_complete", detail=event.detail or "whether the task is done was not checked")

@@ -1,32 +1,75 @@
 """What a failure means, and the wait before another try."""
 
-from midcourse.director.turn import Turn, issue
+from midcourse.director.turn import Turn, count, issue
 from midcourse.domain.command import Wait
 from midcourse.domain.event import TimerFired
-from midcourse.domain.move import Advance, BackOff, End, Look, Plan, Recover
+from midcourse.domain.failure import Failure
+from midcourse.domain.move import Advance, Ask, BackOff, End, FinalReason, Look, Move, Plan, Recover
 from midcourse.domain.phase import BackingOff
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.recovery import retry_delay, what_now
+from midcourse.policy.classify import classify
+from midcourse.policy.recovery import Decision, retry_delay, what_now
 from midcourse.policy.spending import seconds_left, seconds_to_deadline
 
 
 def recover(run: Run, move: Recover) -> Turn:
-    segment = run.segment
-    assert segment is not None, "only a step of a plan can fail"
-    why = f"{move.step.skill} failed: {move.reason}" + (f" — {move.detail}" if move.detail else "")
-    again = replace(run, segment=replace(segment, tries=segment.tries + 1))
-    match what_now(run.limits, move.reason, segment.tries):
+    failure, why = _failure(run, move), _in_words(move)
+    decision = what_now(run, failure, move.step, move.track)
+    match decision.answer:
+        case "continue":
+            return _passed_over(run), Advance()
         case "retry":
-            return again, BackOff(seconds=retry_delay(run.limits, move.reason, segment.tries), then=Advance())
+            return _again(run), BackOff(seconds=retry_delay(run, failure.reason, failure.tries), then=Advance())
         case "look_and_retry":
-            return again, Look(then=Advance())
-        case "stop":
-            return run, End(reason="structural_failure", detail=why)
-        case "replan" if run.seen is None or run.seen.stale:
-            return run, Look(then=Plan(cause="error", why=why))
+            return _again(run), Look(then=Advance())
         case "replan":
-            return run, Plan(cause="error", why=why)
+            again = Plan(cause="error", why=why, failure=failure)
+            return run, _seeing(run, again) if move.step else again
+        case "ask":
+            then = Plan(cause="guided", why=why, failure=failure)
+            return run, Ask(about="stuck", steps=(), purpose="segment", then=then, detail=f"{why}; {decision.because}")
+        case "stop":
+            detail = f"{why} ({decision.because})" if decision.because else why
+            return run, End(reason=_final_reason(failure, decision), detail=detail)
+
+
+def _failure(run: Run, move: Recover) -> Failure:
+    found = classify(move.reason, move.detail, run.limits.failures)
+    if move.step is None:
+        return Failure(reason=move.reason, detail=move.detail, found=found)
+    tries = run.segment.tries if run.segment else 0
+    step = move.step
+    return Failure(
+        reason=move.reason, detail=move.detail, found=found, version=step.version, index=step.index, tries=tries
+    )
+
+
+def _in_words(move: Recover) -> str:
+    if move.step is None:
+        return move.detail
+    return f"{move.step.skill} failed: {move.reason}" + (f" — {move.detail}" if move.detail else "")
+
+
+def _final_reason(failure: Failure, decision: Decision) -> FinalReason:
+    if decision.hopeless:
+        return "structural_failure"
+    return "empty_plan" if failure.reason == "no_steps" else "replan_exhausted"
+
+
+def _again(run: Run) -> Run:
+    assert run.segment is not None, "only a step of a plan can be tried again"
+    return replace(run, segment=replace(run.segment, tries=run.segment.tries + 1))
+
+
+def _passed_over(run: Run) -> Run:
+    assert run.segment is not None, "only a step of a plan can be passed over"
+    return replace(count(run, skipped=1), segment=replace(run.segment, cursor=run.segment.cursor + 1, tries=0))
+
+
+def _seeing(run: Run, move: Move) -> Move:
+    """Nothing is planned from a screen that is stale if another look can help it."""
+    return Look(then=move) if run.seen is None or run.seen.stale else move
 
 
 def back_off(run: Run, move: BackOff) -> Turn:

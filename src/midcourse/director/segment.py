@@ -25,8 +25,9 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_progress, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
+from midcourse.policy.classify import classify, may_pass
 from midcourse.policy.horizon import may_plan_beyond
-from midcourse.policy.recovery import retry_delay
+from midcourse.policy.recovery import jittered, replan_delay, retry_delay
 from midcourse.policy.spending import left, near_ceiling, worst_plan
 
 REFUSALS = ("already_finished", "repeats_failure")
@@ -83,14 +84,17 @@ def observed(run: Run, phase: Looking, event: Observed) -> Turn:
     if phase.failures >= run.limits.max_step_retries:
         return run, End(reason="world_lost", detail=f"nothing could be seen: {event.detail or event.reason}")
     again = Look(then=phase.then, failures=phase.failures + 1)
-    return run, BackOff(seconds=retry_delay(run.limits, event.reason, phase.failures), then=again)
+    return run, BackOff(seconds=retry_delay(run, event.reason, phase.failures), then=again)
 
 
 # --- planning
 
 
 def plan(run: Run, move: Plan) -> Turn:
-    """May the run plan again? Extensions count as segments, everything else as replans."""
+    """May the run plan again? Extensions count as segments, everything else as replans.
+
+    Between two plans after failures some time has to pass, and what is to be seen then is another matter.
+    """
     limits, counts = run.limits, run.counts
     if counts.versions >= limits.max_segments:
         return run, End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
@@ -102,8 +106,13 @@ def plan(run: Run, move: Plan) -> Turn:
         return run, End(reason="replan_exhausted", detail=move.why)
     if move.cause == "error" and counts.error_replans >= limits.max_error_replans:
         return run, End(reason="replan_exhausted", detail=move.why)
+    if move.cause == "error" and (wait := replan_delay(run)):
+        return run, BackOff(seconds=jittered(run, wait), then=Look(then=move))
     run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
-    return run, AskPlanner(cause=move.cause, why=move.why)
+    asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure)
+    if move.cause != "error":
+        return run, asked
+    return replace(run, replanned_at=run.now), replace(asked, due=run.now + run.limits.replan_timeout_seconds)
 
 
 def _transition_verified(run: Run) -> bool:
@@ -114,7 +123,11 @@ def _transition_verified(run: Run) -> bool:
 
 
 def ask_planner(run: Run, move: AskPlanner) -> Turn:
-    seen = run.seen
+    seen, seconds = run.seen, run.limits.plan_timeout_seconds
+    if move.due is not None:
+        if move.due <= run.now:
+            return run, _replanned_too_long(run, move.why)
+        seconds = min(seconds, move.due - run.now)
     run_then, rest = issue(
         run,
         Planning(asked=move),
@@ -133,11 +146,17 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             wrap_up=near_ceiling(run),
             beyond=may_plan_beyond(run.limits, run.counts.versions),
             turn=move.turn,
+            failure=move.failure,
         ),
-        seconds=run.limits.plan_timeout_seconds,
+        seconds=seconds,
         worst=worst_plan(run.limits),
     )
     return count(run_then, planner_calls=isinstance(rest, Rest)), rest
+
+
+def _replanned_too_long(run: Run, detail: str) -> End:
+    limit = f"no new plan within {run.limits.replan_timeout_seconds:g} s"
+    return End(reason="planner_unavailable", detail=f"{limit}: {detail}" if detail else limit)
 
 
 def planned(run: Run, phase: Planning, event: Planned) -> Turn:
@@ -152,13 +171,14 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
         case "impossible" if run.limits.structural_stop:
             return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
         case "impossible" | "refused" | "garbage":
-            return run, Plan(cause="error", why=f"the planner's answer was {event.verdict}: {event.detail}")
+            reason = event.verdict if event.verdict == "impossible" else f"planner_{event.verdict}"
+            return run, Recover(reason=reason, detail=f"the planner's answer was {event.verdict}: {event.detail}")
         case "steps" | "gave_up":
             pass
     if event.verdict == "gave_up" or not event.steps:
         detail = event.detail or "the plan had no steps"
         if asked.cause == "initial":
-            return run, Plan(cause="error", why=detail)
+            return run, Recover(reason="no_steps", detail=detail)
         return run, End(reason="empty_plan", detail=detail)
     refusal = why_refused(run, event.steps)
     if refusal:
@@ -175,18 +195,23 @@ def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     """
     again = replace(asked, turn=asked.turn + 1)
     if event.wait is not None and event.wait > 0:
-        return run, BackOff(seconds=max(SHORTEST_WAIT, event.wait), then=again)
+        return _by(asked.due, run, BackOff(seconds=max(SHORTEST_WAIT, event.wait), then=again), event.detail)
     if asked.tries >= run.limits.max_step_retries:
         return run, End(reason="planner_unavailable", detail=event.detail)
-    wait = retry_delay(run.limits, "transport", asked.tries) if event.wait is None else 0.0
-    return run, BackOff(seconds=wait, then=replace(again, tries=asked.tries + 1))
+    wait = retry_delay(run, "transport", asked.tries) if event.wait is None else 0.0
+    return _by(asked.due, run, BackOff(seconds=wait, then=replace(again, tries=asked.tries + 1)), event.detail)
 
 
-def refuse(run: Run, why: str, then: AskPlanner | Plan) -> Turn:
+def _by(due: float | None, run: Run, wait: BackOff, detail: str) -> Turn:
+    """A replan after a failure is not waited for beyond its time."""
+    return run, wait if due is None or run.now + wait.seconds < due else _replanned_too_long(run, detail)
+
+
+def refuse(run: Run, why: str, then: AskPlanner | Recover) -> Turn:
     """The plan would do again what is finished or what failed. Once more, with the reason; then it is over."""
     run = count(run, refusals=1)
     if run.counts.refusals > 1:
-        broke = f" ({then.why})" if then.cause == "error" and then.why != why else ""
+        broke = f" ({then.why})" if isinstance(then, AskPlanner) and then.cause == "error" else ""
         return run, End(reason="replan_no_change", detail=why + broke)
     return run, then
 
@@ -245,9 +270,9 @@ def reported(run: Run, move: Report) -> Turn:
             run = replace(run, walked=with_progress(run))
         return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), Advance()
     if move.reason in REFUSALS:
-        return refuse(run, move.detail, Plan(cause="error", why=move.detail))
+        return refuse(run, move.detail, Recover(reason="plan_refused", detail=move.detail))
     run = _remember(_learn(_unrefused(run), segment, move.step), move)
-    return run, Recover(step=move.step, reason=move.reason, detail=move.detail)
+    return run, Recover(step=move.step, reason=move.reason, detail=move.detail, track=move.track)
 
 
 def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:
@@ -271,7 +296,12 @@ def _unrefused(run: Run) -> Run:
 def _remember(run: Run, move: Report) -> Run:
     """The same failure between the same two screens is counted; every other is listed."""
     attempt = Attempt(
-        call=move.step.call, before=move.before, after=seen_fingerprint(run), reason=move.reason, at=run.now
+        call=move.step.call,
+        before=move.before,
+        after=seen_fingerprint(run),
+        reason=move.reason,
+        at=run.now,
+        passing=may_pass(move.reason, classify(move.reason, move.detail, run.limits.failures)),
     )
     same = next((a for a in run.attempts if replace(a, at=run.now, count=1) == attempt), None)
     others = tuple(a for a in run.attempts if a is not same)

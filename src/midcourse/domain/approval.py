@@ -37,12 +37,14 @@ class Grant:
     once: bool = True
 
 
-About: TypeAlias = Literal["approve", "happened"]
-Verdict: TypeAlias = Literal["approved", "rejected", "happened", "did_not_happen", "stop"]
+About: TypeAlias = Literal["approve", "happened", "stuck"]
+"""`stuck`: failures go on; may the run go on all the same?"""
+Verdict: TypeAlias = Literal["approved", "rejected", "happened", "did_not_happen", "go_on", "stop"]
 
 VERDICTS: dict[About, tuple[Verdict, ...]] = {
     "approve": ("approved", "rejected"),
     "happened": ("happened", "did_not_happen", "stop"),
+    "stuck": ("go_on", "stop"),
 }
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from midcourse.domain.failure import FailureRule
+
 Approvals: TypeAlias = Literal["always", "never"]
 FinalLooks: TypeAlias = Literal["each", "last"]
 
@@ -51,8 +53,17 @@ class Limits:
     count_extensions: bool = False
     replan_admission: bool = True
     structural_stop: bool = True
+    auto_replan: bool = True
+    replan_on_critical: bool = True
+    replan_on_high: bool = True
+    replan_on_medium: bool = False
+    replan_interval_seconds: float = 5.0
+    replan_timeout_seconds: float = 300.0
+    human_after: int | None = None
+    failures: tuple[FailureRule, ...] = ()
     retry_delay_seconds: float = 2.0
     max_retry_delay_seconds: float = 60.0
+    backoff_jitter: float = 0.1
     approvals: Approvals = "always"
     approval_seconds: float = 3600.0
     wrap_up_at: float = 0.8

@@ -7,6 +7,7 @@ from pydantic import Discriminator
 
 from midcourse.domain.approval import About, Told
 from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.failure import Failure
 from midcourse.domain.move import FinalReason
 from midcourse.domain.plan import Cause
 from midcourse.domain.skill import Effect
@@ -54,6 +55,8 @@ class MakePlan:
     """The plan may go through screens that nobody has seen."""
     turn: int = 0
     """How often this question was put before without anybody being reached."""
+    failure: Failure | None = None
+    """What the plan is to mend."""
     kind: Literal["make_plan"] = "make_plan"
 
 

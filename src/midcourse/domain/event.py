@@ -10,6 +10,7 @@ from pydantic import Discriminator
 
 from midcourse.domain.approval import Verdict
 from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.failure import Track
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.plan import PlannedStep
@@ -83,6 +84,8 @@ class Acted:
     effect: Effect | None = None
     looked: bool = True
     seen: ObservationRef | None = None
+    track: Track | None = None
+    """Of a failure: what became of such in other runs, if anybody knows."""
     cost: Cost = FREE
     kind: Literal["acted"] = "acted"
 

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About
+from midcourse.domain.failure import Failure, Track
 from midcourse.domain.outcome import Status
 from midcourse.domain.plan import Cause, PlannedStep
 
@@ -41,6 +42,8 @@ class Plan:
 
     cause: Cause
     why: str = ""
+    failure: Failure | None = None
+    """What went wrong, if the cause is an error."""
     kind: Literal["plan"] = "plan"
 
 
@@ -55,6 +58,9 @@ class AskPlanner:
     """How often it came to nothing because nobody could be reached; being asked to wait does not count."""
     turn: int = 0
     """How often the question was put before."""
+    failure: Failure | None = None
+    due: float | None = None
+    """When a replan after a failure has taken too long."""
     kind: Literal["ask_planner"] = "ask_planner"
 
 
@@ -92,6 +98,9 @@ class Doubt:
     command: int
     before: str
     """Fingerprint the step was tried under."""
+    reason: str = ""
+    """Why the outcome is unknown, as reason and detail of the act have it."""
+    detail: str = ""
     kind: Literal["doubt"] = "doubt"
 
 
@@ -106,6 +115,7 @@ class Report:
     detail: str = ""
     before: str = ""
     """Fingerprint the step was tried under."""
+    track: Track | None = None
     kind: Literal["report"] = "report"
 
 
@@ -134,11 +144,13 @@ class BackOff:
 
 @dataclass(frozen=True, kw_only=True)
 class Recover:
-    """Decide what a failed step means."""
+    """Decide what a failure means: of a step, or of planning where there is none."""
 
-    step: PlannedStep
+    step: PlannedStep | None = None
     reason: str
     detail: str
+    track: Track | None = None
+    """What became of such failures in other runs, if anybody knows."""
     kind: Literal["recover"] = "recover"
 
 

@@ -43,6 +43,10 @@ class Counts:
     steps: int = 0
     executions: int = 0
     completed: int = 0
+    skipped: int = 0
+    """Steps that failed and were passed over: their failure was of no importance."""
+    helped: int = 0
+    """How many replans after errors there had been when a person last said to go on."""
     reopenings: int = 0
     late: int = 0
 
@@ -80,6 +84,8 @@ class Run:
     finished_irreversible: tuple[str, ...] = ()
     """Identities of irreversible steps that happened, or may have."""
     attempts: tuple[Attempt, ...] = ()
+    replanned_at: float | None = None
+    """When the last plan after a failure was asked for."""
     walked: tuple[Walked, ...] = ()
     grants: tuple[Grant, ...] = ()
     guidance: tuple[str, ...] = ()

@@ -4,9 +4,9 @@ from midcourse.domain.failure import Attempt
 from midcourse.domain.plan import PlannedStep, Segment, Walked
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.classify import OUT_OF_SIGHT, kind_of
+from midcourse.policy.classify import OUT_OF_SIGHT, classify, may_pass
 from midcourse.policy.identity import plan_digest
-from midcourse.policy.recovery import retry_delay
+from midcourse.policy.recovery import cool_down
 
 MOST_ROUNDS = 2
 """How often the same plan may be walked from the same screen to its end. Once more, and it goes round in a circle."""
@@ -82,7 +82,7 @@ def repeats_failure(run: Run, step: PlannedStep, *, retry: bool = False) -> bool
     """
     tried = _tried(run, step)
     if retry:
-        return any(kind_of(attempt.reason) != "transient" and attempt.reason not in OUT_OF_SIGHT for attempt in tried)
+        return any(not _passing(attempt) and attempt.reason not in OUT_OF_SIGHT for attempt in tried)
     return bool(tried) and not (_may_be_tried_again(run, tried) and _cooled_down_at(run, tried) <= run.now)
 
 
@@ -106,8 +106,12 @@ def _tried(run: Run, step: PlannedStep) -> list[Attempt]:
 def _may_be_tried_again(run: Run, tried: list[Attempt]) -> bool:
     """All of them were transient or interrupted, and together no more than a step's retries."""
     times = sum(attempt.count for attempt in tried)
-    excused = all(kind_of(attempt.reason) == "transient" or _interrupted(run, attempt) for attempt in tried)
+    excused = all(_passing(attempt) or _interrupted(run, attempt) for attempt in tried)
     return times <= run.limits.max_step_retries and excused
+
+
+def _passing(attempt: Attempt) -> bool:
+    return may_pass(attempt.reason, classify(attempt.reason)) if attempt.passing is None else attempt.passing
 
 
 def _interrupted(run: Run, attempt: Attempt) -> bool:
@@ -121,4 +125,4 @@ def _cooled_down_at(run: Run, tried: list[Attempt]) -> float:
     if _interrupted(run, last):
         return last.at
     times = sum(attempt.count for attempt in tried)
-    return last.at + retry_delay(run.limits, last.reason, times - 1)
+    return last.at + cool_down(run.limits, last.reason, times - 1)

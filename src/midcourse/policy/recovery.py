@@ -1,27 +1,116 @@
-"""What now, after a failure? Retry what is transient, stop at what no plan can mend, plan again for the rest."""
+"""What now, after a failure? Wait for what passes, stop at what no plan can mend, plan again for the rest."""
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from midcourse.domain.budget import Limits
-from midcourse.policy.classify import AT_ONCE, OUT_OF_SIGHT, kind_of
+from midcourse.domain.failure import Failure, Severity, Track
+from midcourse.domain.plan import PlannedStep
+from midcourse.domain.run import Run
+from midcourse.policy.chance import chance
+from midcourse.policy.classify import AT_ONCE, OUT_OF_SIGHT, may_pass
 
-Answer: TypeAlias = Literal["retry", "look_and_retry", "replan", "stop"]
-
-
-def what_now(limits: Limits, reason: str, tries: int) -> Answer:
-    """`tries` is how often this step has been retried already."""
-    kind = kind_of(reason)
-    if kind == "structural" and limits.structural_stop:
-        return "stop"
-    if kind == "transient" and tries < limits.max_step_retries:
-        return "retry"
-    if reason in OUT_OF_SIGHT and tries == 0 and limits.max_step_retries > 0:
-        return "look_and_retry"
-    return "replan"
+Answer: TypeAlias = Literal["continue", "retry", "look_and_retry", "replan", "ask", "stop"]
 
 
-def retry_delay(limits: Limits, reason: str, tries: int) -> float:
-    """Doubles with each retry of the same step, up to a ceiling."""
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    answer: Answer
+    because: str = ""
+    """What is to be said besides the failure itself."""
+    hopeless: bool = False
+    """Of a stop: nothing can mend it, as opposed to: nothing more may be tried."""
+
+
+HOPELESS_AFTER = 5
+"""How many times nothing mended it, and never anything did, before it counts as hopeless."""
+STILL_TRIED = 0.05
+"""The share of hopeless failures that is treated like any other, so that a cause that has healed is noticed."""
+
+
+def what_now(run: Run, failure: Failure, step: PlannedStep | None = None, track: Track | None = None) -> Decision:
+    """`step` is the one that failed, if it was a step; `track` is what became of such failures in other runs.
+
+    The cheapest answer that can work comes first.
+    """
+    limits, found = run.limits, failure.found
+    if found.nature == "structural" and limits.structural_stop:
+        return Decision(answer="stop", hopeless=True)
+    if track is not None and _hopeless(run, failure, track):
+        because = f"in {track.unmended} runs before this one nothing mended it"
+        return Decision(answer="stop", because=because, hopeless=True)
+    if step is not None:
+        if found.severity == "LOW" and step.effect != "irreversible":
+            return Decision(answer="continue")
+        if found.severity == "MEDIUM" and limits.replan_on_medium:
+            return after_error(run, "MEDIUM")
+        if may_pass(failure.reason, found) and failure.tries < limits.max_step_retries:
+            return Decision(answer="retry")
+        if failure.reason in OUT_OF_SIGHT and failure.tries == 0 and limits.max_step_retries > 0:
+            return Decision(answer="look_and_retry")
+    return after_error(run, counted(found.severity))
+
+
+def _hopeless(run: Run, failure: Failure, track: Track) -> bool:
+    if track.mended or track.unmended < HOPELESS_AFTER:
+        return False
+    return chance("still tried", run.id, failure.reason) >= STILL_TRIED
+
+
+def counted(severity: Severity) -> Severity:
+    """What nothing milder has mended counts as serious."""
+    return "CRITICAL" if severity == "CRITICAL" else "HIGH"
+
+
+def after_error(run: Run, severity: Severity) -> Decision:
+    """May the run plan again after a failure of this severity, and does a person come first?"""
+    limits, counts = run.limits, run.counts
+    if not limits.auto_replan:
+        return Decision(answer="stop", because="auto_replan is off")
+    if not _triggers(limits, severity):
+        return Decision(answer="stop", because=f"replan_on_{severity.lower()} is off")
+    if limits.human_after is not None and counts.error_replans - counts.helped >= limits.human_after:
+        return Decision(answer="ask", because=f"{counts.error_replans} new plans have not mended it")
+    return Decision(answer="replan")
+
+
+def _triggers(limits: Limits, severity: Severity) -> bool:
+    match severity:
+        case "CRITICAL":
+            return limits.replan_on_critical
+        case "HIGH":
+            return limits.replan_on_high
+        case "MEDIUM":
+            return limits.replan_on_medium
+        case "LOW":
+            return False
+
+
+def retry_delay(run: Run, reason: str, tries: int) -> float:
+    """Doubles with each retry of the same step, up to a ceiling, and is a little different for every run."""
+    return jittered(run, cool_down(run.limits, reason, tries))
+
+
+def cool_down(limits: Limits, reason: str, tries: int) -> float:
+    """How long the same step has to wait at least."""
     if reason in AT_ONCE:
         return 0.0
-    return min(limits.retry_delay_seconds * 2.0 ** min(tries, 32), limits.max_retry_delay_seconds)
+    return _doubling(limits.retry_delay_seconds, tries, limits.max_retry_delay_seconds)
+
+
+def replan_delay(run: Run) -> float:
+    """How long the next plan after a failure has to wait. The first has not to; then the interval doubles each time."""
+    if run.replanned_at is None:
+        return 0.0
+    least = run.limits.replan_interval_seconds
+    interval = _doubling(least, run.counts.error_replans - 1, max(least, run.limits.max_retry_delay_seconds))
+    return max(0.0, run.replanned_at + interval - run.now)
+
+
+def _doubling(seconds: float, times: int, most: float) -> float:
+    return min(seconds * 2.0 ** min(max(times, 0), 32), most)
+
+
+def jittered(run: Run, seconds: float) -> float:
+    """Longer by up to a share of itself, so that runs that failed together do not all come back together."""
+    return round(seconds * (1.0 + run.limits.backoff_jitter * chance(run.started_at, run.next_id)), 3)

@@ -33,6 +33,7 @@ APPROVE = Question(
     expires_at=4_000_000_000.0,
 )
 HAPPENED = replace(APPROVE, about="happened", detail="the page said 504")
+STUCK = replace(APPROVE, about="stuck", consequences=(), says=(), detail="fill failed: rejected")
 
 
 class ApproverConformance:
@@ -55,6 +56,9 @@ class ApproverConformance:
 
     def test_did_it_happen(self) -> None:
         self._answers(HAPPENED)
+
+    def test_how_should_it_go_on(self) -> None:
+        self._answers(STUCK)
 
     def test_text_that_is_hard_to_show(self) -> None:
         odd = "\x00\x1b[2J[red]\u202e\n"

@@ -1,0 +1,111 @@
+"""The settings of recovery: what is done about failures. Some are also known by the names of the system they come from."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Annotated, Any, cast
+
+from pydantic import AliasChoices, Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode
+
+from midcourse.app.spelling import unknown
+from midcourse.domain.budget import Limits
+from midcourse.domain.failure import FailureRule
+
+PREFIX = "MIDCOURSE_"
+
+MOST_RULES = 50
+"""They travel with the state of a run, which has to stay small."""
+
+
+def also_known_as(name: str, other: str) -> AliasChoices:
+    """Our own environment variable, and another that says the same where ours says nothing."""
+    return AliasChoices(f"{PREFIX}{name.upper()}", other)
+
+
+class RecoverySettings(BaseSettings):
+    auto_replan: bool = Field(
+        default=Limits.auto_replan,
+        validation_alias=also_known_as("auto_replan", "ENABLE_AUTO_REPLANNING"),
+        description="Plans again after failures. Off, what waiting and looking again do not mend ends the run.",
+    )
+    max_error_replans: int = Field(
+        default=Limits.max_error_replans,
+        ge=0,
+        validation_alias=also_known_as("max_error_replans", "AUTO_REPLANNING_MAX_ATTEMPTS"),
+        description="How many replans may follow a failure; they count against `max_replans` as well.",
+    )
+    replan_interval_seconds: float = Field(
+        default=Limits.replan_interval_seconds,
+        ge=0,
+        validation_alias=also_known_as("replan_interval_seconds", "AUTO_REPLANNING_MIN_INTERVAL_SECONDS"),
+        description="At least this long between two replans after failures, doubling with each. The first waits for nothing.",
+    )
+    replan_timeout_seconds: float = Field(
+        default=Limits.replan_timeout_seconds,
+        gt=0,
+        validation_alias=also_known_as("replan_timeout_seconds", "AUTO_REPLANNING_TIMEOUT_SECONDS"),
+        description="A replan after a failure that takes longer, with all waiting for the planner, ends the run as "
+        "`planner_unavailable`.",
+    )
+    replan_on_critical: bool = Field(
+        default=Limits.replan_on_critical,
+        validation_alias=also_known_as("replan_on_critical", "AUTO_REPLANNING_TRIGGER_CRITICAL"),
+        description="Plans again after a failure without which the plan cannot go on: no steps, or a result that is missing.",
+    )
+    replan_on_high: bool = Field(
+        default=Limits.replan_on_high,
+        validation_alias=also_known_as("replan_on_high", "AUTO_REPLANNING_TRIGGER_HIGH"),
+        description="Plans again after a serious failure, one that nobody has classified, and one that retries did not mend.",
+    )
+    replan_on_medium: bool = Field(
+        default=Limits.replan_on_medium,
+        validation_alias=also_known_as("replan_on_medium", "AUTO_REPLANNING_TRIGGER_MEDIUM"),
+        description="Plans again at once after a failure that may pass, instead of waiting and trying the step again.",
+    )
+    human_after: int | None = Field(
+        default=Limits.human_after,
+        ge=1,
+        validation_alias=also_known_as("human_after", "AUTO_REPLANNING_REQUIRE_HUMAN_INTERVENTION_AFTER"),
+        description="Asks a person how to go on once so many replans after failures have not helped; `none` never does. "
+        "If nobody answers, the run ends as `needs_human`.",
+    )
+    failures: Annotated[tuple[FailureRule, ...], NoDecode] = Field(
+        default=Limits.failures,
+        max_length=MOST_RULES,
+        description="Rules of your own about what failures mean, as JSON or as `[[failures]]` in a task file "
+        "([recovery](recovery.md)).",
+    )
+    backoff_jitter: float = Field(
+        default=Limits.backoff_jitter,
+        ge=0,
+        le=1,
+        description="Waits are longer by up to this share, a different one for every run, so that not all come back at once.",
+    )
+
+    @field_validator("failures", mode="before")
+    @classmethod
+    def _from_json(cls, value: object) -> Any:
+        """Text, where nothing but text can be said."""
+        rules: Any = json.loads(value) if isinstance(value, str) else value
+        for rule in cast(Iterable[object], rules if isinstance(rules, list | tuple) else ()):
+            if isinstance(rule, Mapping):
+                _check(cast(Mapping[str, object], rule))
+        return rules
+
+
+def _check(rule: Mapping[str, object]) -> None:
+    """A rule that nobody reads, that is about everything, or that says nothing, is a mistake."""
+    known = [field.name for field in fields(FailureRule)]
+    for name in rule:
+        if name not in known:
+            raise ValueError(unknown("key", name, known))
+    if not rule.get("reason") and not rule.get("message"):
+        raise ValueError("a rule has to say which 'reason' or 'message' it is about")
+    if not rule.keys() - {"reason", "message"}:
+        raise ValueError("a rule has to say something: 'severity', 'category', 'error_type' or 'nature'")
+
+
+def rules_as_json(rules: tuple[FailureRule, ...]) -> str:
+    """As `--set failures=…` takes them."""
+    return json.dumps([{name: value for name, value in vars(rule).items() if value} for rule in rules])
