@@ -16,6 +16,7 @@ from midcourse.perform import Ports
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.planner import Planner
+from midcourse.ports.segments import Segments
 from midcourse.ports.store import FleetStore
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
@@ -40,6 +41,7 @@ class Cast:
     task: Task
     approver: Approver = field(default_factory=Approves)
     vault: Vault = field(default_factory=Safe)
+    segments: Segments | None = None
 
 
 @dataclass(kw_only=True)
@@ -65,6 +67,7 @@ class Fleet:
             store=self.store,
             clock=SystemClock(),
             vault=cast.vault,
+            segments=cast.segments,
         )
 
     def enter(self, cast: Cast, run_id: str = "") -> Run:

@@ -38,6 +38,7 @@ class PortsMaker:
             store=self._store,
             clock=SystemClock(),
             vault=EnvironmentVault(),
+            segments=self._store.segments if job.settings.reuse else None,
             step_delay_seconds=job.settings.step_delay_seconds,
         )
 

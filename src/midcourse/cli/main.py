@@ -13,7 +13,14 @@ from typing import Annotated, NoReturn, Protocol, runtime_checkable
 
 import typer
 
-from midcourse.cli import audit_commands, control_commands, effects_commands, fleet_commands, runs_commands
+from midcourse.cli import (
+    audit_commands,
+    control_commands,
+    effects_commands,
+    fleet_commands,
+    reuse_commands,
+    runs_commands,
+)
 from midcourse.cli.options import (
     EXIT_CODES,
     Again,
@@ -283,6 +290,7 @@ def settings_command(json: Json = False) -> None:
 
 
 app.add_typer(runs_commands.commands, name="runs")
+app.add_typer(reuse_commands.commands, name="reuse")
 app.add_typer(effects_commands.commands, name="effects")
 app.add_typer(audit_commands.commands, name="audit")
 app.add_typer(fleet_commands.commands)

@@ -20,6 +20,7 @@ from midcourse.store.postgres.tables import (
     observations,
     plans,
     results,
+    segments,
     sessions,
 )
 
@@ -56,6 +57,7 @@ WRITE_LEDGER = _upsert(ledger)
 SAVE_RESULT = _upsert(results)
 SAVE_SESSION = _upsert(sessions)
 SAVE_EVENT = _upsert(journal)
+KEEP_SEGMENT = _upsert(segments)
 SAVE_QUESTION = _upsert(approvals, leave=("asked_at", "open", "decision"))
 
 ADD_TO_AUDIT = Statement(

@@ -14,6 +14,7 @@ from midcourse.store.postgres.batch import PostgresBatch
 from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections, driver_errors_translated
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.records import Records
+from midcourse.store.postgres.segments import PostgresSegments
 
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -39,6 +40,11 @@ class PostgresStore(Records):
 
     def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> PostgresBatch:
         return PostgresBatch(self._database, run_id, turn, attempt)
+
+    @property
+    def segments(self) -> PostgresSegments:
+        """What this tenant's runs may do again."""
+        return PostgresSegments(self._database)
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:

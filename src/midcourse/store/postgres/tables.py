@@ -175,4 +175,17 @@ audit = Table(
 Index("audit_event_once", audit.c.tenant, audit.c.run, audit.c.seq, text("md5(body)"), unique=True)
 """A trigger numbers the rows and chains each to the one before; the application may only add to them."""
 
+segments = Table(
+    "segments",
+    metadata,
+    _tenant(),
+    Column("id", Text, primary_key=True),
+    Column("task", Text, nullable=False),
+    Column("surface", Text, nullable=False),
+    Column("worked_at", Double, nullable=False),
+    _body(),
+)
+Index("segments_found", segments.c.tenant, segments.c.task, segments.c.surface)
+"""What worked, of no run in particular."""
+
 PARTITIONED = (journal, observations)
