@@ -220,7 +220,7 @@ def test_the_detail_of_an_end_is_short_and_there(detail: str) -> None:
         Drill().to_planning().plans(verdict="impossible", detail=detail),
         Drill().starts().opens(False, detail=detail),
         Drill(max_step_retries=0).to_planning().plans(verdict="transport", detail=detail),
-        Drill(max_error_replans=0).to_planning().plans(verdict="garbage", detail=detail),
+        Drill(max_error_replans=0).to_planning().plans(verdict="refused", detail=detail),
         Drill().to_planning().plans(verdict="done", detail=detail),
         concluding().checks("met", detail=detail),
         concluding().checks("undecided", detail=detail),
@@ -253,7 +253,7 @@ def test_an_act_is_never_given_up() -> None:
 
 
 def test_a_goal_that_is_reached_counts_although_no_plan_is_left() -> None:
-    drill = Drill(max_error_replans=0, has_done_when=True).to_planning().plans(verdict="garbage", detail="?")
+    drill = Drill(max_error_replans=0, has_done_when=True).to_planning().plans(verdict="refused", detail="?")
     assert isinstance(drill.phase, Concluding)
     assert drill.checks("met").ended[0] == "goal_reached"
     assert drill.run.verified
@@ -261,8 +261,8 @@ def test_a_goal_that_is_reached_counts_although_no_plan_is_left() -> None:
 
 @pytest.mark.parametrize("verdict", ["unmet", "undecided"])
 def test_a_goal_that_is_not_reached_leaves_the_end_as_it_was(verdict: str) -> None:
-    drill = Drill(max_error_replans=0, has_done_when=True).to_planning().plans(verdict="garbage", detail="?")
-    assert drill.checks(verdict).ended == ("replan_exhausted", "the planner's answer was garbage: ?")
+    drill = Drill(max_error_replans=0, has_done_when=True).to_planning().plans(verdict="refused", detail="?")
+    assert drill.checks(verdict).ended == ("replan_exhausted", "the planner's answer was refused: ?")
     assert len(drill.sent(CheckDone)) == 1
 
 
@@ -281,7 +281,7 @@ def test_what_the_test_of_the_goal_looked_at_is_not_looked_at_again() -> None:
 def test_a_goal_that_nobody_can_pay_to_look_at_leaves_the_end_as_it_was() -> None:
     drill = Drill(max_calls=1, look_calls=1, max_error_replans=0, has_done_when=True).to_planning()
     drill.run = replace(drill.run, seen=None)
-    assert drill.plans(verdict="garbage", detail="?").ended[0] == "replan_exhausted"
+    assert drill.plans(verdict="refused", detail="?").ended[0] == "replan_exhausted"
 
 
 # --- another session

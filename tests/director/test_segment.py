@@ -2,6 +2,7 @@
 
 import pytest
 
+from midcourse.domain.budget import Cost
 from midcourse.domain.command import MakePlan, Observe, OpenWorld
 from midcourse.domain.event import Guided
 from midcourse.domain.phase import Acting, BackingOff, Concluding, Looking, Opening, Planning
@@ -178,15 +179,26 @@ def test_a_replan_without_steps_ends(verdict: str) -> None:
     assert drill.ended[1]
 
 
-@pytest.mark.parametrize("verdict", ["refused", "garbage"])
-def test_an_answer_that_is_no_plan_counts_as_an_error(verdict: str) -> None:
+@pytest.mark.parametrize(("verdict", "answers"), [("refused", 1), ("garbage", 2)])
+def test_an_answer_that_is_no_plan_counts_as_an_error(verdict: str, answers: int) -> None:
     drill = Drill(max_error_replans=2).to_planning()
-    drill.plans(verdict=verdict, detail="no").plans(verdict=verdict, detail="no")
+    for _ in range(2 * answers):
+        drill.plans(verdict=verdict, detail="no")
     assert drill.run.counts.error_replans == 2
-    reason, detail = drill.plans(verdict=verdict, detail="no").ended
+    for _ in range(answers):
+        drill.plans(verdict=verdict, detail="no")
+    reason, detail = drill.ended
     assert reason == "replan_exhausted"
     assert detail == f"the planner's answer was {verdict}: no"
-    assert drill.run.counts.planner_calls == 3
+    assert drill.run.counts.planner_calls == 3 * answers
+
+
+def test_what_is_no_plan_is_asked_for_once_more_with_the_reason_and_a_reservation_of_its_own() -> None:
+    drill = Drill(plan_tokens=100).to_planning().plans(verdict="garbage", detail="step 1 names no skill")
+    again = drill.pending(MakePlan)
+    assert (again.refused, again.version) == ("it was no plan: step 1 names no skill", 1)
+    assert drill.run.budget.reserved == Cost(calls=1, tokens=100)
+    assert (drill.run.counts.error_replans, drill.run.counts.refusals) == (0, 0)
 
 
 def test_impossible_stops_at_once_unless_told_not_to() -> None:

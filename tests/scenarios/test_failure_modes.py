@@ -182,10 +182,11 @@ def garbled_at_first(context: PlanningContext) -> PlanDraft:
     return plan(press("Win"), final=True)
 
 
-async def test_an_answer_that_cannot_be_read_is_an_error_replan_with_the_reason() -> None:
+async def test_an_answer_that_cannot_be_read_is_asked_for_again_and_then_an_error_replan_with_the_reason() -> None:
     played = await Stage(world=Desktop(), planner=Thinking(garbled_at_first)).play()
     assert played.ended == (True, False, "plan_complete")
-    assert "Expecting ',' delimiter" in played.contexts[1].why
+    assert "Expecting ',' delimiter" in played.contexts[1].refused
+    assert "Expecting ',' delimiter" in played.contexts[2].why
     assert played.result.budget.error_replans == 1
 
 
@@ -193,7 +194,7 @@ async def test_a_planner_that_never_makes_sense_is_given_up() -> None:
     played = await Stage(world=Desktop(), planner=SamePlan([click("no_such_zone")])).play()
     assert played.ended == (False, False, "replan_exhausted")
     assert "zone 'no_such_zone' is not visible" in played.result.final_detail
-    assert (played.result.executions, played.result.planner_calls) == (0, 4)
+    assert (played.result.executions, played.result.planner_calls) == (0, 8)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -170,6 +170,8 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
             return _ask_later(run, asked, event)
         case "impossible" if run.limits.structural_stop:
             return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
+        case "garbage" if not asked.refused:
+            return run, replace(asked, refused=f"it was no plan: {event.detail}")
         case "impossible" | "refused" | "garbage":
             reason = event.verdict if event.verdict == "impossible" else f"planner_{event.verdict}"
             return run, Recover(reason=reason, detail=f"the planner's answer was {event.verdict}: {event.detail}")

@@ -7,7 +7,8 @@ several models the one whose turn it is gets asked; the next try goes to the nex
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeAlias, TypeVar
+from functools import cache
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 from pydantic_ai.direct import model_request
@@ -80,8 +81,7 @@ class Mind:
 
     def room(self, worst: Cost, answer: type[BaseModel]) -> int:
         """Tokens that a prompt may have, of what was set aside for the call."""
-        shape = tokens_at_most(json.dumps(answer.model_json_schema()))
-        return (worst.tokens or CALL_TOKENS) - self.answer_tokens - shape
+        return (worst.tokens or CALL_TOKENS) - self.answer_tokens - _schema_tokens(answer)
 
     async def ask(
         self, prompt: Prompt, answer: type[A], *, worst: Cost, turn: int = 0, images: Sequence[bytes] = ()
@@ -138,7 +138,7 @@ def _request(prompt: Prompt, images: Sequence[bytes]) -> ModelRequest:
 
 def _parameters(model: Model, role: str, answer: type[BaseModel]) -> ModelRequestParameters:
     """The shape of the answer, in the strictest way that this model can be held to."""
-    schema = answer.model_json_schema()
+    schema = _schema(answer)
     if model.profile.get("supports_json_schema_output", False):
         return ModelRequestParameters(
             output_mode="native", output_object=OutputObjectDefinition(json_schema=schema, name=role)
@@ -149,6 +149,16 @@ def _parameters(model: Model, role: str, answer: type[BaseModel]) -> ModelReques
     return ModelRequestParameters(
         output_mode="prompted", output_object=OutputObjectDefinition(json_schema=schema, name=role)
     )
+
+
+@cache
+def _schema(answer: type[BaseModel]) -> dict[str, Any]:
+    return answer.model_json_schema()
+
+
+@cache
+def _schema_tokens(answer: type[BaseModel]) -> int:
+    return tokens_at_most(json.dumps(_schema(answer)))
 
 
 def _understood(response: ModelResponse, answer: type[A], cost: Cost) -> Answered[A] | Unanswered:

@@ -3,7 +3,7 @@
 import re
 from typing import Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from midcourse.domain.argument import Argument, Arguments, Reference, Scalar
 from midcourse.domain.budget import Cost
@@ -19,6 +19,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.plan import Draft
+from midcourse.llm.mending import Mended, mended
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 _REFERENCE = re.compile(r"\$(input|secret|file)\.(\S+)")
@@ -68,26 +69,44 @@ class PlanAnswer(_Part):
     steps: list[StepAnswer] = Field(default_factory=list[StepAnswer])
     final: bool | None = Field(default=None, description="whether the task is done after these steps")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _in_another_wrapping(cls, value: object) -> object:
+        """A list of steps alone, or a plan under the name 'plan'. A piece of a plan is none: all it lacks has a default."""
+        if isinstance(value, dict):
+            inner = cast(dict[str, object], value)
+            value = inner["plan"] if inner.keys() == {"plan"} else inner
+        if isinstance(value, dict) and not value.keys() & cls.model_fields.keys():
+            raise ValueError("there are neither steps nor a verdict")
+        return {"steps": value} if isinstance(value, list) else cast(object, value)
+
 
 def drafted(answer: PlanAnswer, context: PlanningContext, repairs: tuple[str, ...], cost: Cost) -> PlanDraft:
     if answer.verdict != "steps":
         return PlanDraft(verdict=answer.verdict, detail=answer.reason, repairs=repairs, cost=cost)
     if not answer.steps:
         return PlanDraft(verdict="gave_up", detail=answer.reason or "the plan has no steps", repairs=repairs, cost=cost)
+    most = context.task.limits.max_plan_steps + 1  # what is beyond is cut off anyway, and says so
+    steps = [(step, _mended(step, context)) for step in answer.steps[:most]]
+    found = [f"step {n}: {repair}" for n, (_, each) in enumerate(steps, start=1) for repair in each.repairs]
     return PlanDraft(
-        steps=tuple(_draft(step) for step in answer.steps),
+        steps=tuple(_draft(step, each) for step, each in steps),
         final=answer.final,
         detail=answer.reason,
-        repairs=repairs,
+        repairs=(*repairs, *found),
         cost=cost,
     )
 
 
-def _draft(step: StepAnswer) -> Draft:
+def _mended(step: StepAnswer, context: PlanningContext) -> Mended:
+    return mended(step.zone, step.skill, _arguments(step.arguments), context.observation, context.catalogue)
+
+
+def _draft(step: StepAnswer, mended: Mended) -> Draft:
     return Draft(
-        zone=step.zone,
-        skill=step.skill,
-        arguments=_arguments(step.arguments),
+        zone=mended.zone,
+        skill=mended.skill,
+        arguments=mended.arguments,
         expect=_expectation(step.expect),
         absent_when=_expectation(step.absent_when),
         probe=Probe(name=step.probe.name, arguments=_arguments(step.probe.arguments)) if step.probe else None,

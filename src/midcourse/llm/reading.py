@@ -1,4 +1,4 @@
-"""Is this text an answer of that shape? Mends only what can mean nothing else: a fence, words around it, a list alone."""
+"""Is this text an answer of that shape? Mends only what can mean nothing else: a fence or words around it."""
 
 import json
 from collections.abc import Iterator
@@ -46,11 +46,11 @@ def read(text: str, answer: type[A]) -> Read[A] | Unreadable:
 def _candidates(text: str) -> Iterator[tuple[object, tuple[str, ...]]]:
     """Whatever JSON there is: the whole, or the first object in it."""
     try:
-        yield json.loads(text), ()
+        yield json.loads(text, parse_constant=_refused), ()
         return
     except (ValueError, RecursionError):
         pass
-    decoder, start = json.JSONDecoder(), -1
+    decoder, start = json.JSONDecoder(parse_constant=_refused), -1
     for _ in range(MOST_STARTS):
         start = text.find("{", start + 1)
         if start < 0:
@@ -61,6 +61,10 @@ def _candidates(text: str) -> Iterator[tuple[object, tuple[str, ...]]]:
             continue
         yield value, ("what was written around the JSON was left out",)
         return
+
+
+def _refused(constant: str) -> object:
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _plainly(error: ValidationError) -> str:

@@ -1,0 +1,175 @@
+"""A model's answer is a draft: mended where that is certain, asked for again where it is not, and never more than a draft."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from midcourse import Agent, Settings
+from midcourse.domain.argument import Reference
+from midcourse.domain.plan import Draft
+from midcourse.domain.skill import Catalogue, Parameter, Skill
+from midcourse.llm.mind import Mind
+from midcourse.llm.planner import ModelPlanner
+from midcourse.ports.planner import PlanDraft
+from midcourse.testing import MemoryStore
+from midcourse.worlds.simulated.shop import Shop
+from tests.llm.scripted import Answer, ScriptedModel
+from tests.llm.situations import FIRST, form, seen
+
+CATALOGUE = Catalogue(
+    skills=(
+        Skill(name="click"),
+        Skill(name="set_quantity", parameters=(Parameter(name="quantity", type="integer"),)),
+        Skill(
+            name="slide",
+            parameters=(Parameter(name="to", type="number"), Parameter(name="fast", type="boolean", required=False)),
+        ),
+        Skill(name="fill", parameters=(Parameter(name="text"),)),
+        Skill(name="press", parameters=(Parameter(name="key", choices=("Enter", "Escape")),), on_zone=False),
+    )
+)
+CONTEXT = replace(FIRST, catalogue=CATALOGUE, observation=seen(*form()))
+
+
+async def drafted(answer: Answer) -> PlanDraft:
+    planner = ModelPlanner(Mind([ScriptedModel([answer]).model], answer_tokens=1000))
+    return await planner.plan(CONTEXT)
+
+
+async def step(**written: object) -> tuple[Draft, tuple[str, ...]]:
+    draft = await drafted({"steps": [written]})
+    return draft.steps[0], draft.repairs
+
+
+async def test_a_step_as_it_should_be_is_left_alone():
+    draft, repairs = await step(zone="z2", skill="fill", arguments={"text": "$input.reference"}, says="Fill it in")
+    wanted = Draft(
+        zone="z2", skill="fill", arguments=(("text", Reference(source="input", name="reference")),), says="Fill it in"
+    )
+    assert (draft, repairs) == (wanted, ())
+
+
+@pytest.mark.parametrize(
+    ("written", "zone", "skill", "arguments"),
+    [
+        ({"zone": "Address", "skill": "click"}, "z2", "click", {}),
+        ({"zone": "textbox:Address", "skill": "Click"}, "z2", "click", {}),
+        ({"zone": 'z4 button "Place order"', "skill": "click"}, "z4", "click", {}),
+        (
+            {"zone": "z2", "skill": "set-quantity", "arguments": {"quantity": "3"}},
+            "z2",
+            "set_quantity",
+            {"quantity": 3},
+        ),
+        (
+            {"zone": "z2", "skill": "set_quantity", "arguments": {"quantity": 3.0}},
+            "z2",
+            "set_quantity",
+            {"quantity": 3},
+        ),
+        (
+            {"zone": "z2", "skill": "slide", "arguments": {"to": "2.5", "fast": "True"}},
+            "z2",
+            "slide",
+            {"to": 2.5, "fast": True},
+        ),
+        ({"zone": "z2", "skill": "slide", "arguments": {"to": 1, "fast": None}}, "z2", "slide", {"to": 1}),
+        ({"zone": "z2", "skill": "fill", "arguments": {"text": 4711}}, "z2", "fill", {"text": "4711"}),
+        ({"zone": "", "skill": "press", "arguments": {"key": "enter"}}, "__global__", "press", {"key": "Enter"}),
+    ],
+)
+async def test_what_can_mean_only_one_thing_is_mended_and_said(
+    written: dict[str, object], zone: str, skill: str, arguments: dict[str, object]
+):
+    draft, repairs = await step(**written)
+    assert (draft.zone, draft.skill, dict(draft.arguments)) == (zone, skill, arguments)
+    assert repairs
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"zone": "Department", "skill": "click"},
+        {"zone": "address", "skill": "click"},
+        {"zone": "z2", "skill": "set_quantity", "arguments": {"quantity": "three"}},
+        {"zone": "z2", "skill": "set_quantity", "arguments": {"quantity": "3 "}},
+        {"zone": "z2", "skill": "set_quantity", "arguments": {"quantity": 3.5}},
+        {"zone": "z2", "skill": "fill", "arguments": {"text": True}},
+        {"zone": "z2", "skill": "fill", "arguments": {"text": None}},
+        {"zone": "__global__", "skill": "press", "arguments": {"key": "Return"}},
+    ],
+)
+async def test_what_would_be_a_guess_is_left_as_it_is(written: dict[str, object]):
+    draft, repairs = await step(**written)
+    assert repairs == ()
+    assert dict(draft.arguments) == written.get("arguments", {})
+    assert draft.zone == written["zone"]
+
+
+async def test_two_zones_of_one_label_are_no_zone():
+    twins = (*form(), replace(form()[-1], id="z5"))
+    planner = ModelPlanner(
+        Mind([ScriptedModel([{"steps": [{"zone": "Place order", "skill": "click"}]}]).model], answer_tokens=1000)
+    )
+    draft = await planner.plan(replace(CONTEXT, observation=seen(*twins)))
+    assert draft.steps[0].zone == "Place order"
+
+
+PLAN = {"steps": [{"zone": "z2", "skill": "click"}]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```json\n{json.dumps(PLAN)}\n```",
+        f"Here is the plan {{as JSON}}:\n{json.dumps(PLAN)}\nGood luck!",
+        json.dumps(PLAN["steps"]),
+        json.dumps({"plan": PLAN}),
+        json.dumps({"plan": PLAN["steps"]}),
+    ],
+)
+async def test_the_wrapping_does_not_matter(text: str):
+    draft = await drafted(text)
+    assert [(one.zone, one.skill) for one in draft.steps] == [("z2", "click")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("", "empty"),
+        ("I would click on it.", "not JSON"),
+        (json.dumps(PLAN)[:-2], "neither steps nor a verdict"),
+        ('{"steps": [{"zone": "z2", "skill": "click", "arguments": {"x": NaN}}]}', "not JSON"),
+        ({"steps": [{"skill": "click"}]}, "steps.0.zone: Field required"),
+        ({}, "neither steps nor a verdict"),
+        ({"verdict": "maybe"}, "verdict"),
+        ({"steps": "click z2"}, "steps"),
+        ("[" * 100_000, "nested too deeply|not JSON"),
+        ("x" * 300_000, "too long"),
+    ],
+)
+async def test_what_is_no_answer_is_garbage_and_says_why(answer: Answer, why: str):
+    draft = await drafted(answer)
+    assert draft.verdict == "garbage"
+    assert re.search(why, draft.detail), draft.detail
+    assert draft.cost.tokens == 120
+
+
+async def test_what_is_no_answer_is_asked_for_again_with_the_reason():
+    scripted = ScriptedModel(["no plan", {"steps": [{"zone": "link_nowhere", "skill": "click"}]}, {"verdict": "done"}])
+    planner = ModelPlanner(Mind([scripted.model], answer_tokens=1000))
+    result = await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")
+    assert '"it was no plan: the answer is not JSON"' in scripted.prompts[1]
+    assert "zone 'link_nowhere' is not visible" in scripted.prompts[2]
+    assert (result.final_reason, result.budget.calls, result.budget.error_replans) == ("plan_complete", 3, 1)
+
+
+async def test_what_had_to_be_put_right_is_told_with_the_next_plan():
+    first = {"steps": [{"zone": "link_basket", "skill": "click"}, {"zone": "z9", "skill": "click"}]}
+    scripted = ScriptedModel([first, {"verdict": "done"}])
+    planner = ModelPlanner(Mind([scripted.model], answer_tokens=1000))
+    await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")
+    assert "In your last plan this was put right" in scripted.prompts[1]
+    assert "zone 'z9' is not visible" in scripted.prompts[1]
