@@ -43,7 +43,7 @@ from midcourse.domain.run import Run
 from midcourse.domain.skill import Effect
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
-from midcourse.perform import Performer, Ports
+from midcourse.perform import Lessons, Performer, Ports
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, Planner
 from midcourse.ports.world import World
@@ -333,13 +333,15 @@ class Bench:
     vault: Safe = field(default_factory=Safe)
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: FakeClock = field(default_factory=lambda: FakeClock(START))
+    lessons: Lessons | None = None
+    run_id: str = "run"
     step_delay_seconds: float = 0.0
     history: list[Progress] = field(default_factory=list[Progress])
 
     @property
     def ports(self) -> Ports:
         return Ports(
-            run_id="run",
+            run_id=self.run_id,
             task=self.task,
             world=self.world,
             planner=self.planner,
@@ -347,6 +349,7 @@ class Bench:
             store=self.store,
             clock=self.clock,
             vault=self.vault,
+            lessons=self.lessons,
             step_delay_seconds=self.step_delay_seconds,
         )
 
@@ -355,7 +358,7 @@ class Bench:
         return self
 
     def first(self) -> Run:
-        return Run(id="run", limits=self.task.limits, has_done_when=self.task.done_when is not None)
+        return Run(id=self.run_id, limits=self.task.limits, has_done_when=self.task.done_when is not None)
 
     def runtime(self) -> LocalRuntime:
         return LocalRuntime(self.ports, self.history.append)
@@ -365,7 +368,7 @@ class Bench:
         return await self.result()
 
     async def result(self) -> Result:
-        result = await self.store.result("run")
+        result = await self.store.result(self.run_id)
         assert result is not None
         return result
 

@@ -12,6 +12,7 @@ from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
 
 OWN = {"model", "model_base_url", "answer_tokens", "reuse", "step_delay_seconds", "home"}
+OWN |= {"lessons", "agent", "lesson_similarity"}
 """Settings of adapters; the director is not told of them."""
 
 
@@ -42,6 +43,7 @@ def test_every_setting_reaches_the_limits():
         "max_error_replans": "4",
         "human_after": "2",
         "failures": '[{"reason": "odd", "severity": "LOW"}]',
+        "lesson_tries": "0.5",
     }
     for field in fields(Limits):
         value = words.get(field.name, "off" if field.default is True else "on" if field.default is False else "77")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from midcourse.domain.command import Act, AskPerson, MakePlan, Observe, Wait
-from midcourse.domain.failure import FailureRule, Track
+from midcourse.domain.failure import FailureRule
 from midcourse.domain.phase import Acting, Asking, Looking
 from tests.harness import Drill, a_step
 
@@ -155,14 +155,6 @@ def test_a_users_rule_decides_what_is_retried_and_what_is_hopeless() -> None:
     assert drill.pending(Act).index == 0
     drill.acts("failed", reason="else", detail="There is NO LICENCE for this")
     assert drill.ended[0] == "structural_failure"
-
-
-def test_what_other_runs_know_ends_this_one() -> None:
-    drill = Drill().to_acting(ONE).acts("failed", reason="permission", track=Track(unmended=37))
-    assert drill.ended == (
-        "structural_failure",
-        "one failed: permission (in 37 runs before this one nothing mended it)",
-    )
 
 
 # --- where replanning is not wanted

@@ -28,7 +28,7 @@ from midcourse.domain.command import (
     Verify,
     Wait,
 )
-from midcourse.domain.failure import Attempt
+from midcourse.domain.failure import Attempt, Track
 from midcourse.domain.move import (
     Advance,
     Ask,
@@ -79,6 +79,7 @@ PAY = PlannedStep(
 )
 REST = PlannedStep(version=2, index=2, place="replan")
 COST = Cost(calls=1, tokens=200, microusd=3000)
+KNOWN = Track(lesson="4123456789abcdef", mended=2, unmended=5, lot=0.25)
 
 FULL = Run(
     id="20260802-113000-ab12",
@@ -193,7 +194,7 @@ RUNS: tuple[Run, ...] = (
                     about="approve",
                     steps=(PAY,),
                     purpose="segment",
-                    then=BackOff(seconds=1.0, then=Recover(step=FILL, reason="busy", detail="later")),
+                    then=BackOff(seconds=1.0, then=Recover(step=FILL, reason="busy", detail="later", track=KNOWN)),
                     changed_from="7123456789abcdef",
                     detail="look twice",
                 ),

@@ -9,7 +9,7 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Failure, FailureRule, Track
 from midcourse.domain.run import Counts, Run
 from midcourse.policy.classify import classify
-from midcourse.policy.recovery import HOPELESS_AFTER, STILL_TRIED, Decision, replan_delay, retry_delay, what_now
+from midcourse.policy.recovery import Decision, replan_delay, retry_delay, what_now
 from tests.harness import a_step
 
 STRUCTURAL = ("unreachable", "not_permitted", "impossible")
@@ -106,18 +106,19 @@ def test_planning_itself_may_fail_and_there_is_no_step_to_retry() -> None:
 def test_what_nothing_ever_mended_stops_and_says_the_numbers() -> None:
     decision = decided(a_run(), "permission", track=Track(unmended=37))
     assert (decision.answer, decision.hopeless) == ("stop", True)
-    assert "37 runs" in decision.because
+    assert "last 37 runs" in decision.because
 
 
-@pytest.mark.parametrize("track", [None, Track(), Track(unmended=HOPELESS_AFTER - 1), Track(mended=1, unmended=99)])
+@pytest.mark.parametrize("track", [None, Track(), Track(unmended=4), Track(mended=1, unmended=99)])
 def test_little_evidence_or_a_single_cure_keeps_hope_alive(track: Track | None) -> None:
     assert decided(a_run(), "permission", track=track).answer == "replan"
 
 
-def test_a_small_share_of_the_hopeless_is_tried_all_the_same() -> None:
-    runs = [Run(id=f"run {n}") for n in range(2000)]
-    tried = sum(decided(run, "permission", track=Track(unmended=99)).answer == "replan" for run in runs)
-    assert abs(tried / len(runs) - STILL_TRIED) < 0.02
+@pytest.mark.parametrize("reason", ["busy", "target_not_visible"])
+def test_what_may_pass_is_tried_again_whatever_others_planned(reason: str) -> None:
+    """Whoever got past it by trying again never planned, and so left no track."""
+    decision = decided(a_run(), reason, track=Track(unmended=37))
+    assert decision.answer in ("retry", "look_and_retry")
 
 
 # --- waiting

@@ -13,6 +13,7 @@ from midcourse.app.settings import Settings, aliases
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Command, Observe, OpenWorld, Wait
 from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches
+from midcourse.domain.lesson import Embedding
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN
@@ -20,14 +21,18 @@ from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.ports.approver import Approver
+from midcourse.ports.embedder import Embedder
+from midcourse.ports.memory import Memory
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.testing import Approves, FakeClock, Posts, Rejects, SamePlan, Scripted
 from midcourse.testing.memory_store import MemoryStore
 from tests.harness import ORDER_PENS, START, Shop, draft, steps
 from tests.llm.test_settings import MODEL_SETTINGS
 
-SHOWN_ELSEWHERE = {"home", *MODEL_SETTINGS}
-"""Where runs are kept: shown by the tests of the command line. What models are asked for what: tests/llm/test_settings.py."""
+SHOWN_ELSEWHERE = {"home", "agent", *MODEL_SETTINGS}
+"""Where runs are kept, and whose lessons: shown by the tests of the command line and of the agent. What models are asked for
+what: tests/llm/test_settings.py."""
 
 C = TypeVar("C", bound=Command)
 NUDGE = draft("order", "nudge")
@@ -53,6 +58,8 @@ async def play(
     world: Shop | None = None,
     approver: Approver | None = None,
     done_when: Condition | None = None,
+    memory: Memory | None = None,
+    embedder: Embedder | None = None,
     **settings: object,
 ) -> Played:
     """One run under these settings, given as the text that a user would write."""
@@ -65,6 +72,8 @@ async def play(
         settings=chosen,
         store=MemoryStore(),
         clock=clock,
+        memory=memory,
+        embedder=embedder,
     )
     live = agent.start(Task(goal="show it", done_when=done_when, limits=chosen.limits()))
     turns = [turn async for turn in live]
@@ -472,6 +481,73 @@ async def reuse() -> None:
     reusing = [await play(SamePlan([NUDGE]), done_when=seen, reuse=True) for _ in range(2)]
     assert [played.result.planner_calls for played in usual + reusing] == [1, 1, 1, 0]
     assert [played.result.reused for played in usual + reusing] == [0, 0, 0, 1]
+
+
+# --- what earlier runs learned
+
+
+def stuck() -> Scripted:
+    """Comes back to the same failure, whatever it tries in between."""
+    other = draft("name", "fill", text="Ada")
+    return Scripted(steps(NUDGE), steps(other, NUDGE), steps(draft("help", "peek"), NUDGE))
+
+
+def full() -> Shop:
+    shop = Shop()
+    rejected = Outcome(status="failed", reason="rejected", detail="no space left")
+    shop.on_call = lambda name: rejected if name == "nudge" else None
+    return shop
+
+
+async def experienced(runs: int, **settings: Any) -> SqliteMemory:
+    """A memory of runs that met the same failure and did not get past it."""
+    memory = SqliteMemory(Path("lessons.db"), agent="default")
+    for _ in range(runs):
+        await play(stuck(), full(), memory=memory, **settings)
+    return memory
+
+
+@shows
+async def lessons() -> None:
+    off = await experienced(6, lessons=False)
+    assert not off.path.exists()
+    on = await experienced(1)
+    assert len(await on.lessons()) == 1
+
+
+@shows
+async def lesson_stop_after() -> None:
+    memory = await experienced(2)
+    usual = await play(stuck(), full(), memory=memory, lesson_tries=0)
+    early = await play(stuck(), full(), memory=memory, lesson_tries=0, lesson_stop_after=2)
+    never = await play(stuck(), full(), memory=memory, lesson_tries=0, lesson_stop_after="none")
+    assert usual.result.planner_calls == never.result.planner_calls > 1
+    assert (early.reason, early.result.planner_calls) == ("structural_failure", 1)
+
+
+@shows
+async def lesson_tries() -> None:
+    memory = await experienced(2)
+    stops = await play(stuck(), full(), memory=memory, lesson_stop_after=2, lesson_tries=0)
+    tries = await play(stuck(), full(), memory=memory, lesson_stop_after=2, lesson_tries=1)
+    assert stops.result.planner_calls == 1 < tries.result.planner_calls
+
+
+@shows
+async def lesson_similarity() -> None:
+    class Points:
+        async def embed(self, text: str) -> Embedding:
+            return Embedding(model="m", values=(0.8, 0.6) if "space" in text else (1.0, 0.0))
+
+    memory, seen = SqliteMemory(Path("lessons.db"), agent="default"), list[bool]()
+    await play(
+        Scripted(steps(NUDGE), steps(draft("name", "fill", text="Ada"))), full(), memory=memory, embedder=Points()
+    )
+    for least in (0.7, 0.9):
+        planner, shop = stuck(), stubborn("rejected")
+        await play(planner, shop, memory=memory, embedder=Points(), lesson_similarity=least)
+        seen.append(any(context.lessons for context in planner.contexts))
+    assert seen == [True, False]
 
 
 # --- all of them

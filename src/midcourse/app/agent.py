@@ -20,11 +20,13 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.errors import KeyTaken, TaskInvalid
-from midcourse.perform import Ports
+from midcourse.perform import Lessons, Ports
 from midcourse.perform.asking import decided
 from midcourse.policy.reachable import why_without_effect
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock, SystemClock
+from midcourse.ports.embedder import Embedder
+from midcourse.ports.memory import Memory
 from midcourse.ports.planner import Planner
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import Claimable, Store
@@ -32,10 +34,12 @@ from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
 from midcourse.runtimes.local import LocalRuntime
 from midcourse.store.sqlite import SqliteStore
+from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.store.sqlite_segments import SqliteSegments
 
 DATABASE = "midcourse.db"
 KEPT = "segments.db"
+LESSONS = "lessons.db"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +60,9 @@ class Agent:
     vault: Vault | None = None
     segments: Segments | None = None
     """Where segments that worked are kept, if the setting `reuse` is on; by default in a file of the home."""
+    memory: Memory | None = None
+    """What earlier runs learned. Without one, and without a store of your own, it is kept beside the runs."""
+    embedder: Embedder | None = None
 
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and say what came of it.
@@ -99,6 +106,15 @@ class Agent:
 
         return planner_by(self.model or self._settings.model, self._settings)
 
+    @property
+    def _lessons(self) -> Lessons | None:
+        settings, memory = self._settings, self.memory
+        if memory is None and self.store is None:
+            memory = SqliteMemory(settings.home / LESSONS, agent=settings.agent)
+        if memory is None or not settings.lessons:
+            return None
+        return Lessons(memory=memory, embedder=self.embedder, above=settings.lesson_similarity)
+
     def ports(self, store: Store, run_id: str, task: Task) -> Ports:
         return Ports(
             run_id=run_id,
@@ -110,6 +126,7 @@ class Agent:
             clock=self.clock or SystemClock(),
             vault=self.vault or EnvironmentVault(),
             segments=(self.segments or SqliteSegments(self._settings.home / KEPT)) if self._settings.reuse else None,
+            lessons=self._lessons,
             step_delay_seconds=self._settings.step_delay_seconds,
         )
 

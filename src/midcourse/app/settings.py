@@ -17,6 +17,7 @@ from midcourse.app.spelling import unknown
 from midcourse.domain.budget import Approvals, FinalLooks, Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
+from midcourse.perform.ports import ALIKE
 from midcourse.policy.reachable import why_without_effect
 
 SOURCES = SettingsConfigDict(
@@ -116,6 +117,35 @@ class Settings(RecoverySettings):
         description="Ends the run at once as `structural_failure` if no plan can help: unreachable, not permitted, "
         "impossible. Off, it replans until it may no more.",
     )
+    lessons: bool = Field(
+        default=True,
+        description="Remembers failures and what mended them, for the runs to come. Off, nothing is remembered or recalled.",
+    )
+    agent: str = Field(
+        default="default",
+        min_length=1,
+        description="Whose lessons these are. Other agents in the same home, or of the same tenant, see only how often a new "
+        "plan helped; the words of a lesson once a person has shared it.",
+    )
+    lesson_similarity: float = Field(
+        default=ALIKE,
+        gt=0,
+        le=1,
+        description="How near another failure's words have to be, where an `embedder` compares them, to be recalled.",
+    )
+    lesson_stop_after: int | None = Field(
+        default=Limits.lesson_stop_after,
+        ge=1,
+        description="Ends the run as `structural_failure` instead of planning again, if this many runs have met the same "
+        "failure and planned again, and none got past it. `none`: what other runs met never ends a run.",
+    )
+    lesson_tries: float = Field(
+        default=Limits.lesson_tries,
+        ge=0,
+        le=1,
+        description="Share of runs that plan again all the same, so that somebody notices when the cause is gone. Which ones "
+        "is drawn from the run's id.",
+    )
     retry_delay_seconds: float = Field(
         default=Limits.retry_delay_seconds,
         ge=0,
@@ -208,7 +238,15 @@ class Settings(RecoverySettings):
         description="Directory in which runs are kept.",
     )
 
-    @field_validator("max_tokens", "max_cost_usd", "deadline_seconds", "visible_plans", "human_after", mode="before")
+    @field_validator(
+        "max_tokens",
+        "max_cost_usd",
+        "deadline_seconds",
+        "visible_plans",
+        "human_after",
+        "lesson_stop_after",
+        mode="before",
+    )
     @classmethod
     def _none_in_words(cls, value: object) -> object:
         """`none`, because neither the environment nor TOML can say it otherwise."""

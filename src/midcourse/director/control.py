@@ -15,7 +15,21 @@ from midcourse.domain.event import (
     Resumed,
     TimerFired,
 )
-from midcourse.domain.move import Advance, BackOff, Conclude, Do, Doubt, End, Look, Move, Open, Plan, Recover, Report
+from midcourse.domain.move import (
+    NO_WAY_ON,
+    Advance,
+    BackOff,
+    Conclude,
+    Do,
+    Doubt,
+    End,
+    Look,
+    Move,
+    Open,
+    Plan,
+    Recover,
+    Report,
+)
 from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
@@ -135,11 +149,8 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
             return run, End(reason="plan_complete", detail=event.detail or "whether the task is done was not checked")
 
 
-NO_WAY_ON = ("empty_plan", "replan_exhausted", "replan_no_change", "structural_failure")
-"""Ends for want of a plan. The goal may be reached all the same: the last step that failed was not needed, say."""
-
-
 def end(run: Run, move: End) -> Turn:
+    """For want of a plan, the goal may be reached all the same: the last step that failed was not needed, say."""
     if run.has_done_when and move.reason in NO_WAY_ON and not isinstance(run.phase, Concluding):
         return run, Conclude(otherwise=move)
     return _finish(run, move)

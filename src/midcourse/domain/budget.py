@@ -61,6 +61,8 @@ class Limits:
     replan_timeout_seconds: float = 300.0
     human_after: int | None = None
     failures: tuple[FailureRule, ...] = ()
+    lesson_stop_after: int | None = 5
+    lesson_tries: float = 0.1
     retry_delay_seconds: float = 2.0
     max_retry_delay_seconds: float = 60.0
     backoff_jitter: float = 0.1

@@ -71,10 +71,17 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Track:
-    """How often a new plan mended failures of this kind, in all runs so far, and how often none did."""
+    """In how many of the latest runs that met a failure and planned again a new plan mended it, and in how many none did.
 
+    Nothing but numbers: this is all that agents learn from each other unasked, and all that the director sees.
+    """
+
+    lesson: str = ""
+    """By which memory knows the failure."""
     mended: int = 0
     unmended: int = 0
+    lot: float = 1.0
+    """Drawn for the run that asks: those with a low one try what others have given up."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,3 +21,5 @@ class LedgerEntry:
     barred_at: float | None = None
     """From then on the world refuses this command, so that nobody can still carry it out late."""
     outcome: Outcome | None = None
+    lesson: str = ""
+    """By which this failure is known to memory; nothing if it teaches nothing, or was none."""

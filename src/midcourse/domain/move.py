@@ -171,6 +171,9 @@ FinalReason: TypeAlias = Literal[
     "internal_error",
 ]
 
+NO_WAY_ON: tuple[FinalReason, ...] = ("empty_plan", "replan_exhausted", "replan_no_change", "structural_failure")
+"""Ends for want of a plan."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class End:

@@ -14,6 +14,7 @@ from midcourse.domain.plan import REPLAN, Step, Target
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect, Skill
 from midcourse.perform.consequence import Foreseen, call_of, consequence_of
+from midcourse.perform.learning import lesson_of, track_of
 from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import arguments_problem
@@ -173,7 +174,8 @@ async def _judged(
     if looked:
         after = await ports.look(command.id, time.left(ports.task.limits.look_timeout_seconds))
     outcome = judge(step.effect, report, _sight(step, before, after))
-    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
+    lesson = lesson_of(ports, step, before, outcome)
+    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome, lesson=lesson))
     lost = isinstance(after, Unseen) and after.reason == "world_lost"
     return Acted(
         answers=command.id,
@@ -182,6 +184,7 @@ async def _judged(
         detail=outcome.detail,
         evidence=outcome.evidence,
         identity=entry.identity,
+        track=await track_of(ports, lesson),
         looked=looked,
         seen=after.ref if isinstance(after, Observation) else None,
         cost=ports.look_cost if looked else FREE,

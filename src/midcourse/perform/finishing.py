@@ -12,6 +12,7 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.domain.run import Run
 from midcourse.perform.history import history_of
+from midcourse.perform.learning import learn
 from midcourse.perform.ports import Ports, say
 from midcourse.perform.reuse import keep_what_worked
 from midcourse.policy.horizon import fits
@@ -69,6 +70,7 @@ async def finish(ports: Ports, command: Finish) -> Finished:
     run, _ = await ports.store.load(ports.run_id)
     await ports.store.save_result(await _result(ports, command, run))
     await keep_what_worked(ports, command, run)
+    await learn(ports, command.reason)
     with suppress(Exception):  # the result is written down: a world that clings to its session changes nothing
         await asyncio.wait_for(ports.world.close(), ports.task.limits.look_timeout_seconds)
     return Finished(answers=command.id)

@@ -11,6 +11,7 @@ from midcourse.domain.plan import PlannedStep, PlanVersion, Reused, Step
 from midcourse.domain.replace import replace
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import history_of
+from midcourse.perform.learning import heed
 from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.perform.reuse import offered
 from midcourse.policy.approval import binds
@@ -71,6 +72,7 @@ async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> 
         catalogue=view.catalogue,
         completed=history.completed,
         attempts=history.attempts,
+        lessons=await heed(ports) if command.cause == "error" else (),
         cause=command.cause,
         why=command.why,
         refused=command.refused,

@@ -11,6 +11,8 @@ from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock
+from midcourse.ports.embedder import Embedder
+from midcourse.ports.memory import Memory
 from midcourse.ports.planner import Planner
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import Store
@@ -18,8 +20,21 @@ from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
 from midcourse.redact import Redactor, redactor
 
+ALIKE = 0.6
+"""Measured with all-MiniLM-L6-v2 on messages of real programs (`benchmarks/memory.py`); another model needs its own."""
+
 LONGEST_TEXT = 1000
 """Characters of a detail. A world may answer with a whole page, and a run has to stay small."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lessons:
+    """What a run can learn from, and by: without an embedder only the same signature is recognised."""
+
+    memory: Memory
+    embedder: Embedder | None = None
+    above: float = ALIKE
+    """How near a lesson has to be that has another signature; 1 is the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +51,7 @@ class Ports:
     vault: Vault
     segments: Segments | None = None
     """Where segments that worked are kept; nothing if none are reused."""
+    lessons: Lessons | None = None
     step_delay_seconds: float = 0.0
 
     @property

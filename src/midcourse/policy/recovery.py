@@ -9,6 +9,7 @@ from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.chance import chance
 from midcourse.policy.classify import AT_ONCE, OUT_OF_SIGHT, may_pass
+from midcourse.policy.hopeless import why_hopeless
 
 Answer: TypeAlias = Literal["continue", "retry", "look_and_retry", "replan", "ask", "stop"]
 
@@ -22,23 +23,22 @@ class Decision:
     """Of a stop: nothing can mend it, as opposed to: nothing more may be tried."""
 
 
-HOPELESS_AFTER = 5
-"""How many times nothing mended it, and never anything did, before it counts as hopeless."""
-STILL_TRIED = 0.05
-"""The share of hopeless failures that is treated like any other, so that a cause that has healed is noticed."""
-
-
 def what_now(run: Run, failure: Failure, step: PlannedStep | None = None, track: Track | None = None) -> Decision:
     """`step` is the one that failed, if it was a step; `track` is what became of such failures in other runs.
 
-    The cheapest answer that can work comes first.
+    The cheapest answer that can work comes first. What other runs met is asked only about another plan: a retry that works
+    leaves no track.
     """
+    decision = _on_its_own(run, failure, step)
+    if decision.answer == "replan" and (because := why_hopeless(run.limits, track)):
+        return Decision(answer="stop", because=because, hopeless=True)
+    return decision
+
+
+def _on_its_own(run: Run, failure: Failure, step: PlannedStep | None) -> Decision:
     limits, found = run.limits, failure.found
     if found.nature == "structural" and limits.structural_stop:
         return Decision(answer="stop", hopeless=True)
-    if track is not None and _hopeless(run, failure, track):
-        because = f"in {track.unmended} runs before this one nothing mended it"
-        return Decision(answer="stop", because=because, hopeless=True)
     if step is not None:
         if found.severity == "LOW" and step.effect != "irreversible":
             return Decision(answer="continue")
@@ -49,12 +49,6 @@ def what_now(run: Run, failure: Failure, step: PlannedStep | None = None, track:
         if failure.reason in OUT_OF_SIGHT and failure.tries == 0 and limits.max_step_retries > 0:
             return Decision(answer="look_and_retry")
     return after_error(run, counted(found.severity))
-
-
-def _hopeless(run: Run, failure: Failure, track: Track) -> bool:
-    if track.mended or track.unmended < HOPELESS_AFTER:
-        return False
-    return chance("still tried", run.id, failure.reason) >= STILL_TRIED
 
 
 def counted(severity: Severity) -> Severity:

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.failure import FailedStep
+from midcourse.domain.lesson import Recalled
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Cause, Draft
 from midcourse.domain.result import CompletedStep
@@ -26,6 +27,8 @@ class PlanningContext:
     """Not to be done again."""
     attempts: tuple[FailedStep, ...] = ()
     """Not to be repeated unchanged."""
+    lessons: tuple[Recalled, ...] = ()
+    """What earlier runs made of the latest failure. Its words are `Untrusted`: they came from a world or a model."""
     cause: Cause = "initial"
     why: str = ""
     refused: str = ""

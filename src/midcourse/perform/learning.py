@@ -1,0 +1,118 @@
+"""What a failure is known by, what memory has to say about it, and what this run adds to that.
+
+Memory helps or it does not; it never fails a run, and never holds one up for long.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+
+from midcourse.domain.failure import Track
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.lesson import Embedding, Lesson, Recalled, Untrusted
+from midcourse.domain.move import FinalReason
+from midcourse.domain.observation import Observation
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.plan import Step
+from midcourse.domain.replace import replace
+from midcourse.perform.ports import Lessons, Ports
+from midcourse.policy.hopeless import lot_of
+from midcourse.policy.mending import teaches, words_of
+from midcourse.policy.signature import lesson_key, signature_of
+
+T = TypeVar("T")
+
+PATIENCE = 5.0
+"""Seconds that a run waits for its memory, at most, each time it asks."""
+
+FAILURES = ("failed", "no_effect", "unreachable")
+
+LONGEST_SAID = 500
+
+
+def lesson_of(ports: Ports, step: Step, seen: Observation, outcome: Outcome) -> str:
+    """By what this outcome is known to memory, if it is a failure that teaches anything."""
+    if outcome.status not in FAILURES or not teaches(outcome.reason):
+        return ""
+    place = seen.surface.origin or ports.world.name
+    signature = signature_of(outcome.reason, outcome.detail)
+    return lesson_key(place, step.skill, step.target.role, step.target.label, signature)
+
+
+async def track_of(ports: Ports, key: str) -> Track | None:
+    """How new plans fared against this failure in other runs."""
+    if not key or ports.lessons is None:
+        return None
+    track = await _patiently(ports.lessons.memory.track(key, besides=ports.run_id))
+    if track is None or not track.mended + track.unmended:
+        return None
+    return replace(track, lot=lot_of(ports.run_id, key))
+
+
+async def learn(ports: Ports, ended: FinalReason | None = None) -> None:
+    """Save the failures of this run, and tell what its plans did about them. Saying it again changes nothing."""
+    if ports.lessons is not None and (failed := await _failed(ports)):
+        await _patiently(_learn(ports, ports.lessons, failed, await _point(ports.lessons, failed[-1]), ended))
+
+
+async def heed(ports: Ports) -> tuple[Recalled, ...]:
+    """What fits the latest failure of this run: by its exact signature, else by what sounds like it. Then `learn`."""
+    if ports.lessons is None or not (failed := await _failed(ports)):
+        return ()
+    latest, memory = failed[-1], ports.lessons.memory
+    point = await _point(ports.lessons, latest)
+    fitting = await _patiently(memory.recall(_signature(latest))) or ()
+    if point is not None and not fitting:
+        fitting = await _patiently(memory.alike(point, above=ports.lessons.above)) or ()
+    await _patiently(_learn(ports, ports.lessons, failed, point))
+    return tuple(one for one in fitting if one.lesson.fix.text or one.lesson.root_cause.text)
+
+
+async def _failed(ports: Ports) -> list[LedgerEntry]:
+    return [entry for entry in await ports.store.ledger(ports.run_id) if entry.lesson]
+
+
+async def _learn(
+    ports: Ports,
+    lessons: Lessons,
+    failed: Sequence[LedgerEntry],
+    point: Embedding | None,
+    ended: FinalReason | None = None,
+) -> None:
+    memory, run_id = lessons.memory, ports.run_id
+    latest = {entry.lesson: entry for entry in failed}
+    entries, plans = await ports.store.ledger(run_id), await ports.store.plans(run_id)
+    for word in words_of(plans, entries, ended):
+        entry = latest[word.lesson]
+        await memory.save(_lesson(entry), point if entry is failed[-1] else None)
+        match word.verdict:
+            case "mended":
+                await memory.credit(word.lesson, run_id, word.fix)
+            case "in_vain":
+                await memory.debit(word.lesson, run_id)
+            case None:
+                pass
+
+
+def _lesson(entry: LedgerEntry) -> Lesson:
+    outcome = entry.outcome or Outcome()
+    said = Untrusted(text=outcome.detail[:LONGEST_SAID])
+    return Lesson(key=entry.lesson, signature=_signature(entry), reason=outcome.reason, said=said)
+
+
+def _signature(entry: LedgerEntry) -> str:
+    outcome = entry.outcome or Outcome()
+    return signature_of(outcome.reason, outcome.detail)
+
+
+async def _point(lessons: Lessons, entry: LedgerEntry) -> Embedding | None:
+    if lessons.embedder is None or entry.outcome is None:
+        return None
+    return await _patiently(lessons.embedder.embed(entry.outcome.detail or entry.outcome.reason))
+
+
+async def _patiently(call: Awaitable[T]) -> T | None:
+    try:
+        return await asyncio.wait_for(call, PATIENCE)
+    except (TimeoutError, OSError):
+        return None

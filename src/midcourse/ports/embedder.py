@@ -1,0 +1,11 @@
+"""The embedder: texts to points, near each other where the texts mean the same."""
+
+from typing import Protocol
+
+from midcourse.domain.lesson import Embedding
+
+
+class Embedder(Protocol):
+    async def embed(self, text: str) -> Embedding:
+        """A point of unit length. Raises `OSError` if whoever does it cannot be reached."""
+        ...

@@ -1,0 +1,55 @@
+"""The memory: what failures taught one agent, and the numbers that all agents of a tenant share.
+
+Only numbers travel from agent to agent by themselves. Words do once a person has shared them, as they were then: what the agent
+learns later is not what that person has read.
+"""
+
+from typing import Protocol
+
+from midcourse.domain.failure import Track
+from midcourse.domain.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted
+
+LATEST_RUNS = 100
+"""How many runs a track goes back: what was mended in another age says little about now."""
+
+
+class Memory(Protocol):
+    """Of one agent of one tenant. Whatever is written twice on behalf of the same run counts once."""
+
+    async def save(self, lesson: Lesson, point: Embedding | None = None) -> None:
+        """Of a lesson that is known already, whatever says something replaces what was said before."""
+        ...
+
+    async def credit(self, key: str, run: str, fix: Untrusted = NOTHING_SAID) -> None:
+        """In this run a new plan mended it, by these steps. A run's last word counts, and no other."""
+        ...
+
+    async def debit(self, key: str, run: str) -> None:
+        """In this run planning again was in vain."""
+        ...
+
+    async def track(self, key: str, *, besides: str = "") -> Track:
+        """Over the latest runs of all agents, but for the one that asks."""
+        ...
+
+    async def recall(self, signature: str, limit: int = 3) -> tuple[Recalled, ...]:
+        """Lessons with exactly this signature that this agent may read: its own first, then shared ones."""
+        ...
+
+    async def alike(self, point: Embedding, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
+        """Lessons that this agent may read and that are at least this near, the nearest first."""
+        ...
+
+    # --- for people
+
+    async def lessons(self) -> tuple[Lesson, ...]:
+        """All of the tenant's, whoever learned them, the latest first."""
+        ...
+
+    async def share(self, key: str, agent: str, by: str) -> bool:
+        """Let the other agents read it as it is now. False: there is no such lesson."""
+        ...
+
+    async def forget(self, key: str) -> int:
+        """The lesson under every agent, and all numbers. How many lessons that were."""
+        ...

@@ -1,0 +1,168 @@
+"""What one home's agents have learned, in an SQLite file of its own: lessons outlive the runs that taught them."""
+
+import array
+import math
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from midcourse.codec import decode, encode
+from midcourse.domain.failure import Track
+from midcourse.domain.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renewed
+from midcourse.domain.replace import replace
+from midcourse.ports.memory import LATEST_RUNS
+from midcourse.store.sqlite_opening import Schema, open_database
+
+TABLES = (
+    """CREATE TABLE lessons (
+        saved INTEGER PRIMARY KEY AUTOINCREMENT,
+        agent TEXT NOT NULL,
+        key TEXT NOT NULL,
+        signature TEXT NOT NULL,
+        body TEXT NOT NULL,
+        shared TEXT NOT NULL DEFAULT '',
+        model TEXT NOT NULL DEFAULT '',
+        point BLOB NOT NULL DEFAULT x'',
+        UNIQUE (agent, key)
+    )""",
+    "CREATE INDEX lessons_by_signature ON lessons (signature)",
+    """CREATE TABLE words (
+        told INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL,
+        run TEXT NOT NULL,
+        mended INTEGER NOT NULL,
+        UNIQUE (key, run)
+    )""",
+)
+
+SCHEMA = Schema(changes={1: TABLES})
+
+READABLE = "CASE WHEN agent = :agent THEN body ELSE shared END AS readable"
+"""An agent's own words as they are; another's as a person has shared them, which may be not at all."""
+
+SAY = """INSERT INTO words (key, run, mended) VALUES (?, ?, ?)
+    ON CONFLICT (key, run) DO UPDATE SET mended = excluded.mended"""
+
+
+class SqliteMemory:
+    """A connection for each call: only failures ask. The nearest lessons are found by looking at all of them: a home has
+    hundreds, not millions.
+    """
+
+    def __init__(self, path: Path | str, *, agent: str) -> None:
+        self.path = Path(path).absolute()
+        self._agent = agent
+
+    async def save(self, lesson: Lesson, point: Embedding | None = None) -> None:
+        with self._writing() as db:
+            self._put(db, replace(lesson, agent=self._agent))
+            if point is not None:
+                db.execute(
+                    "UPDATE lessons SET model = ?, point = ? WHERE agent = ? AND key = ?",
+                    (point.model, array.array("f", point.values).tobytes(), self._agent, lesson.key),
+                )
+
+    async def credit(self, key: str, run: str, fix: Untrusted = NOTHING_SAID) -> None:
+        with self._writing() as db:
+            db.execute(SAY, (key, run, True))
+            known = self._own(db, key)
+            if known is not None and fix.text:
+                self._put(db, replace(known, fix=fix))
+
+    async def debit(self, key: str, run: str) -> None:
+        with self._writing() as db:
+            db.execute(SAY, (key, run, False))
+
+    async def track(self, key: str, *, besides: str = "") -> Track:
+        with self._reading() as db:
+            return _track(db, key, besides)
+
+    async def recall(self, signature: str, limit: int = 3) -> tuple[Recalled, ...]:
+        sql = f"""SELECT {READABLE} FROM lessons WHERE signature = :signature AND readable <> ''
+            ORDER BY agent = :agent DESC, saved DESC LIMIT :limit"""
+        with self._reading() as db:
+            rows = db.execute(sql, {"agent": self._agent, "signature": signature, "limit": limit})
+            return tuple(Recalled(lesson=_told(db, body)) for (body,) in rows)
+
+    async def alike(self, point: Embedding, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
+        sql = f"SELECT {READABLE}, point FROM lessons WHERE model = :model AND readable <> ''"
+        with self._reading() as db:
+            rows = db.execute(sql, {"agent": self._agent, "model": point.model})
+            near = [(_cosine(point.values, other), body) for body, other in rows]
+            best = sorted((pair for pair in near if pair[0] >= above), key=lambda pair: -pair[0])[:limit]
+            return tuple(Recalled(lesson=_told(db, body), alike=alike) for alike, body in best)
+
+    # --- for people
+
+    async def lessons(self) -> tuple[Lesson, ...]:
+        with self._reading() as db:
+            rows = db.execute("SELECT body, shared FROM lessons ORDER BY saved DESC")
+            return tuple(replace(_told(db, body), shared_by=_sharer(shared)) for body, shared in rows)
+
+    async def share(self, key: str, agent: str, by: str) -> bool:
+        with self._writing() as db:
+            row = db.execute("SELECT body FROM lessons WHERE key = ? AND agent = ?", (key, agent)).fetchone()
+            if row is None:
+                return False
+            shared = encode(replace(decode(Lesson, row[0]), shared_by=by))
+            db.execute("UPDATE lessons SET shared = ? WHERE key = ? AND agent = ?", (shared, key, agent))
+            return True
+
+    async def forget(self, key: str) -> int:
+        with self._writing() as db:
+            db.execute("DELETE FROM words WHERE key = ?", (key,))
+            return db.execute("DELETE FROM lessons WHERE key = ?", (key,)).rowcount
+
+    # --- SQL
+
+    @contextmanager
+    def _writing(self) -> Generator[sqlite3.Connection]:
+        with closing(open_database(self.path, SCHEMA)) as db, db:
+            db.execute("BEGIN IMMEDIATE")
+            yield db
+
+    @contextmanager
+    def _reading(self) -> Generator[sqlite3.Connection]:
+        """Before the first failure there is no file, and reading makes none."""
+        if self.path.exists():
+            with closing(open_database(self.path, SCHEMA)) as db:
+                yield db
+        else:
+            with closing(sqlite3.connect(":memory:")) as db:
+                for statement in TABLES:
+                    db.execute(statement)
+                yield db
+
+    def _own(self, db: sqlite3.Connection, key: str) -> Lesson | None:
+        row = db.execute("SELECT body FROM lessons WHERE key = ? AND agent = ?", (key, self._agent)).fetchone()
+        return decode(Lesson, row[0]) if row else None
+
+    def _put(self, db: sqlite3.Connection, lesson: Lesson) -> None:
+        known = self._own(db, lesson.key)
+        body = encode(renewed(known, lesson) if known else lesson)
+        db.execute(
+            "INSERT INTO lessons (agent, key, signature, body) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (agent, key) DO UPDATE SET body = excluded.body",
+            (self._agent, lesson.key, lesson.signature, body),
+        )
+
+
+def _track(db: sqlite3.Connection, key: str, besides: str = "") -> Track:
+    sql = """SELECT count(*), coalesce(sum(mended), 0)
+        FROM (SELECT mended FROM words WHERE key = ? AND run <> ? ORDER BY told DESC LIMIT ?)"""
+    runs, mended = db.execute(sql, (key, besides, LATEST_RUNS)).fetchone()
+    return Track(lesson=key, mended=mended, unmended=runs - mended)
+
+
+def _told(db: sqlite3.Connection, body: str) -> Lesson:
+    lesson = decode(Lesson, body)
+    return replace(lesson, track=_track(db, lesson.key))
+
+
+def _sharer(shared: str) -> str:
+    return decode(Lesson, shared).shared_by if shared else ""
+
+
+def _cosine(values: tuple[float, ...], other: bytes) -> float:
+    return math.fsum(a * b for a, b in zip(values, array.array("f", other), strict=True))
