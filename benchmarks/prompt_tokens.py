@@ -17,8 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from midcourse.domain.budget import Cost
+from midcourse.domain.completed import CompletedStep
 from midcourse.domain.observation import Observation, Surface, Zone
-from midcourse.domain.result import CompletedStep
 from midcourse.domain.task import Task
 from midcourse.llm.mind import CALL_TOKENS
 from midcourse.llm.planner import prompt_for

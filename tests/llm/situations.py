@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Cost
+from midcourse.domain.completed import CompletedStep
 from midcourse.domain.expectation import Probe
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.observation import Observation, Surface, Zone
-from midcourse.domain.result import CompletedStep
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
 from midcourse.policy.spending import UNLIMITED

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.observation import Zone
-from midcourse.domain.result import CompletedStep
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.planner import prompt_for
 from midcourse.llm.screen import shown

@@ -8,10 +8,10 @@ import pytest
 
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import Cost
+from midcourse.domain.completed import CompletedStep
 from midcourse.domain.expectation import Expectation, TextContains, ZoneAppears
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
-from midcourse.domain.result import CompletedStep
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext

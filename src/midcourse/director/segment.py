@@ -27,7 +27,7 @@ from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopt
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.classify import classify, may_pass
 from midcourse.policy.horizon import may_plan_beyond
-from midcourse.policy.recovery import jittered, replan_delay, retry_delay
+from midcourse.policy.recovery import jittered, may_replan, replan_delay, retry_delay
 from midcourse.policy.spending import left, near_ceiling, worst_plan
 
 REFUSALS = ("already_finished", "repeats_failure")
@@ -101,8 +101,7 @@ def plan(run: Run, move: Plan) -> Turn:
     if move.cause == "initial":
         return run, AskPlanner(cause=move.cause, why=move.why)
     extends = move.cause == "adaptive" and _transition_verified(run)
-    replans = counts.replans + (counts.extensions if limits.count_extensions else 0)
-    if (not extends or limits.count_extensions) and replans >= limits.max_replans:
+    if (not extends or limits.count_extensions) and not may_replan(run):
         return run, End(reason="replan_exhausted", detail=move.why)
     if move.cause == "error" and counts.error_replans >= limits.max_error_replans:
         return run, End(reason="replan_exhausted", detail=move.why)

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from midcourse.domain.argument import Arguments
 from midcourse.domain.expectation import Expectation, Probe
+from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Effect
 
 REPLAN = "__replan__"
@@ -130,3 +131,5 @@ class PlanVersion:
     made_by: int = 0
     reused: Reused | None = None
     """What it was made from without asking the planner."""
+    context: ReplanningContext | None = None
+    """Of a plan after a failure: what it was to mend, and what was known about it."""

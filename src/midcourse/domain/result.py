@@ -5,24 +5,12 @@ from dataclasses import dataclass
 from midcourse.domain.argument import Pairs
 from midcourse.domain.audit import Head
 from midcourse.domain.budget import Cost
+from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.move import FinalReason
 
 SUCCESSES: tuple[FinalReason, ...] = ("goal_reached", "plan_complete")
 """The reasons that mean success; the second is the plan's word only."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompletedStep:
-    """A step that was done. `doubtful`: it may have happened, and nothing could decide it."""
-
-    version: int
-    index: int
-    skill: str
-    target: str
-    says: str
-    irreversible: bool = False
-    doubtful: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

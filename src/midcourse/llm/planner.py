@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from midcourse.domain.budget import Cost
+from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.result import CompletedStep
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.plan import PlanAnswer, drafted

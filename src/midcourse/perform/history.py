@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from midcourse.domain.approval import Told
 from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import PlanVersion, Step
-from midcourse.domain.result import CompletedStep
 from midcourse.ports.store import Store
 
 NO_ANSWER = Outcome(status="unknown", reason="lost", detail="nobody knows what came of it")

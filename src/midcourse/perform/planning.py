@@ -8,11 +8,13 @@ from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Planned
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlannedStep, PlanVersion, Reused, Step
+from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.perform.consequence import consequence_of
-from midcourse.perform.history import history_of
+from midcourse.perform.history import History, history_of
 from midcourse.perform.learning import heed
 from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.reflecting import replanning_context
 from midcourse.perform.reuse import offered
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import Resolved, View, resolve, short_form
@@ -25,8 +27,10 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     view = await _view(ports, command)
     if view is None:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
+    history = await history_of(ports.store, ports.run_id, command.told)
+    recovery = replanning_context(command.failure, history) if command.failure else None
     offer = await offered(ports, command, view)
-    draft = offer.draft if offer else await _ask(ports, command, view, time)
+    draft = offer.draft if offer else await _ask(ports, command, view, history, recovery, time)
     reused = offer.reused if offer else None
     if draft.verdict != "steps":
         return Planned(
@@ -42,7 +46,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     if draft.steps and not resolved.steps:
         detail = "; ".join(resolved.repairs) or "nothing is to be done before __replan__"
         return Planned(answers=command.id, verdict="garbage", detail=detail[:1000], cost=draft.cost)
-    await ports.store.save_plan(ports.run_id, _version(command, resolved, reused))
+    await ports.store.save_plan(ports.run_id, _version(command, resolved, reused, recovery))
     return Planned(
         answers=command.id,
         steps=await _short_forms(ports, resolved.steps, view, time),
@@ -62,9 +66,15 @@ async def _view(ports: Ports, command: MakePlan) -> View | None:
     return View(task=ports.task, observation=seen, catalogue=ports.world.catalogue(), beyond=command.beyond)
 
 
-async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> PlanDraft:
+async def _ask(
+    ports: Ports,
+    command: MakePlan,
+    view: View,
+    history: History,
+    recovery: ReplanningContext | None,
+    time: Allowance,
+) -> PlanDraft:
     """The planner's answer, whatever it does: late is transport, and what is no draft is garbage."""
-    history = await history_of(ports.store, ports.run_id, command.told)
     worst = worst_plan(ports.task.limits)
     context = PlanningContext(
         task=ports.task,
@@ -76,6 +86,7 @@ async def _ask(ports: Ports, command: MakePlan, view: View, time: Allowance) -> 
         cause=command.cause,
         why=command.why,
         refused=command.refused,
+        recovery=recovery,
         guidance=command.guidance,
         mended=history.plans[-1].repairs if history.plans else (),
         earlier=await _earlier(ports, view.observation, history.plans),
@@ -109,7 +120,9 @@ async def _earlier(ports: Ports, now: Observation, plans: tuple[PlanVersion, ...
     return tuple(seen for seen in found if seen is not None)
 
 
-def _version(command: MakePlan, resolved: Resolved, reused: Reused | None) -> PlanVersion:
+def _version(
+    command: MakePlan, resolved: Resolved, reused: Reused | None, recovery: ReplanningContext | None
+) -> PlanVersion:
     return PlanVersion(
         version=command.version,
         parent=command.version - 1 or None,
@@ -121,6 +134,7 @@ def _version(command: MakePlan, resolved: Resolved, reused: Reused | None) -> Pl
         repairs=resolved.repairs,
         made_by=command.id,
         reused=reused,
+        context=recovery,
     )
 
 

@@ -63,9 +63,16 @@ def after_error(run: Run, severity: Severity) -> Decision:
         return Decision(answer="stop", because="auto_replan is off")
     if not _triggers(limits, severity):
         return Decision(answer="stop", because=f"replan_on_{severity.lower()} is off")
-    if limits.human_after is not None and counts.error_replans - counts.helped >= limits.human_after:
+    failed = counts.error_replans - counts.helped
+    if limits.human_after is not None and failed >= limits.human_after and may_replan(run):
         return Decision(answer="ask", because=f"{counts.error_replans} new plans have not mended it")
     return Decision(answer="replan")
+
+
+def may_replan(run: Run) -> bool:
+    """Whether another plan that continues nothing is within the ceiling."""
+    extensions = run.counts.extensions if run.limits.count_extensions else 0
+    return run.counts.replans + extensions < run.limits.max_replans
 
 
 def _triggers(limits: Limits, severity: Severity) -> bool:

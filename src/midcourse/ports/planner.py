@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.lesson import Recalled
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Cause, Draft
-from midcourse.domain.result import CompletedStep
+from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.task import Task
 from midcourse.ports.world import Catalogue
 
@@ -33,6 +34,8 @@ class PlanningContext:
     why: str = ""
     refused: str = ""
     """Why the previous answer to this very question was turned down."""
+    recovery: ReplanningContext | None = None
+    """After a failure: why it happened, as far as anybody can tell, and what may help."""
     guidance: tuple[str, ...] = ()
     mended: tuple[str, ...] = ()
     """What had to be put right in the plan before this one."""

@@ -1,0 +1,31 @@
+"""What a plan after a failure is told: the failure, why it happened, what may help, and how far the run has come."""
+
+from midcourse.domain.failure import FailedStep, Failure
+from midcourse.domain.reflection import MOST_KEPT, ReplanningContext
+from midcourse.perform.history import History
+from midcourse.policy.reflect import reflect
+
+
+def replanning_context(failure: Failure, history: History) -> ReplanningContext:
+    failed = failed_step(failure, history)
+    reflection = reflect(failure, failed, history.attempts)
+    return ReplanningContext(
+        failure=failure,
+        analysis=reflection.analysis,
+        fix=reflection.fix,
+        by=reflection.by,
+        failed=failed,
+        results=history.data,
+        completed=history.completed[-MOST_KEPT:],
+        attempts=history.attempts[-MOST_KEPT:],
+    )
+
+
+def failed_step(failure: Failure, history: History) -> FailedStep | None:
+    """The latest try of the step that failed, if it was a step."""
+    tries = (attempt for attempt in reversed(history.attempts) if _of(attempt, failure))
+    return next(tries, None)
+
+
+def _of(attempt: FailedStep, failure: Failure) -> bool:
+    return (attempt.version, attempt.index) == (failure.version, failure.index)
