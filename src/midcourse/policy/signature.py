@@ -29,6 +29,7 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), placeholder)
     for pattern, placeholder in (
         (r"\x1b\[[0-9;]*[A-Za-z]", ""),
+        (r"[\x00-\x08\x0e-\x1b]", " "),
         (r"[a-z][a-z0-9+.-]{1,15}://[^\s'\"<>)\]]*[^\s'\"<>)\].,;:]", "<url>"),
         (r"\[(?:[0-9a-f]*:){2,}[0-9a-f]*\](?::\d+)?", "<host>"),
         (r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b", "<host>"),

@@ -13,6 +13,7 @@ from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.batch import PostgresBatch
 from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections, driver_errors_translated
 from midcourse.store.postgres.database import Database
+from midcourse.store.postgres.memory import PostgresMemory
 from midcourse.store.postgres.records import Records
 from midcourse.store.postgres.segments import PostgresSegments
 
@@ -45,6 +46,10 @@ class PostgresStore(Records):
     def segments(self) -> PostgresSegments:
         """What this tenant's runs may do again."""
         return PostgresSegments(self._database)
+
+    def memory(self, agent: str) -> PostgresMemory:
+        """What this tenant's agent has learned, over the same connections."""
+        return PostgresMemory(self._database, agent)
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:

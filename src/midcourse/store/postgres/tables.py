@@ -7,6 +7,8 @@ may hold the one character (NUL) that `jsonb` refuses. Whoever wants to query on
 """
 
 from sqlalchemy import (
+    ARRAY,
+    REAL,
     BigInteger,
     Boolean,
     CheckConstraint,
@@ -187,5 +189,32 @@ segments = Table(
 )
 Index("segments_found", segments.c.tenant, segments.c.task, segments.c.surface)
 """What worked, of no run in particular."""
+
+lessons = Table(
+    "lessons",
+    metadata,
+    _tenant(),
+    Column("agent", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("saved", BigInteger, Identity(always=True), nullable=False),
+    Column("signature", Text, nullable=False),
+    _body(),
+    Column("shared", Text, nullable=False, server_default=""),  # the body as it was when a person let others read it
+    Column("model", Text, nullable=False, server_default=""),  # that the point is of
+    Column("point", ARRAY(REAL), nullable=False, server_default=text("'{}'::real[]")),
+)
+Index("lessons_by_signature", lessons.c.tenant, lessons.c.signature)
+
+lesson_words = Table(
+    "lesson_words",
+    metadata,
+    _tenant(),
+    Column("key", Text, primary_key=True),
+    _run(),
+    Column("told", BigInteger, Identity(always=True), nullable=False),
+    Column("mended", Boolean, nullable=False),
+)
+Index("lesson_words_latest", lesson_words.c.tenant, lesson_words.c.key, lesson_words.c.told.desc())
+"""What each run has to say about a failure that it met and planned again for: a lesson's numbers are counted from here."""
 
 PARTITIONED = (journal, observations)

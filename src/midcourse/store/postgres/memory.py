@@ -1,0 +1,150 @@
+"""What a tenant's agents have learned, in PostgreSQL. With pgvector the nearest lessons are found quickly; without it, too."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from psycopg import AsyncConnection
+
+from midcourse.codec import decode, encode
+from midcourse.domain.failure import Track
+from midcourse.domain.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renewed
+from midcourse.domain.replace import replace
+from midcourse.ports.memory import LATEST_RUNS
+from midcourse.store.postgres.database import Database
+
+READABLE = "CASE WHEN agent = %(agent)s THEN body ELSE shared END AS readable"
+"""An agent's own words as they are; another's as a person has shared them, which may be not at all."""
+
+OWN = b"SELECT body FROM midcourse.lessons WHERE agent = %s AND key = %s FOR UPDATE"
+
+PUT = b"""INSERT INTO midcourse.lessons (agent, key, signature, body) VALUES (%s, %s, %s, %s)
+ON CONFLICT (tenant, agent, key) DO UPDATE SET body = excluded.body"""
+
+PLACE = b"UPDATE midcourse.lessons SET model = %s, point = %s WHERE agent = %s AND key = %s"
+
+SAY = b"""INSERT INTO midcourse.lesson_words (key, run, mended) VALUES (%s, %s, %s)
+ON CONFLICT (tenant, key, run) DO UPDATE SET mended = excluded.mended"""
+
+TRACK = b"""SELECT key, count(*) FILTER (WHERE mended), count(*) FILTER (WHERE NOT mended)
+FROM unnest(%(keys)s::text[]) AS asked (key), LATERAL (
+    SELECT mended FROM midcourse.lesson_words AS word WHERE word.key = asked.key AND run <> %(besides)s
+    ORDER BY told DESC LIMIT %(latest)s
+) AS latest GROUP BY key"""
+
+SAME = f"""SELECT readable, 1.0 FROM (
+    SELECT agent, saved, {READABLE} FROM midcourse.lessons WHERE signature = %(signature)s
+) AS found WHERE readable <> '' ORDER BY agent = %(agent)s DESC, saved DESC LIMIT %(limit)s""".encode()
+
+PLAIN_COSINE = "(SELECT sum(a * b) FROM unnest(point, %(point)s::real[]) AS pair (a, b))"
+PGVECTOR_COSINE = "1 - (point::vector <=> %(point)s::real[]::vector)"
+ALIKE = """SELECT readable, alike FROM (
+    SELECT {readable}, CASE WHEN cardinality(point) = cardinality(%(point)s::real[]) THEN {cosine} END AS alike
+    FROM midcourse.lessons WHERE model = %(model)s
+) AS found WHERE readable <> '' AND alike >= %(above)s ORDER BY alike DESC LIMIT %(limit)s"""
+
+HAS_PGVECTOR = b"SELECT count(*) FROM pg_extension WHERE extname = 'vector'"
+
+ALL = b"SELECT body, shared FROM midcourse.lessons ORDER BY saved DESC"
+OF_AGENT = b"SELECT body FROM midcourse.lessons WHERE key = %s AND agent = %s FOR UPDATE"
+SHARE = b"UPDATE midcourse.lessons SET shared = %s WHERE key = %s AND agent = %s"
+FORGET = b"""WITH words AS (DELETE FROM midcourse.lesson_words WHERE key = %(key)s)
+DELETE FROM midcourse.lessons WHERE key = %(key)s"""
+
+
+class PostgresMemory:
+    """Of one agent of the tenant whose connections these are."""
+
+    def __init__(self, database: Database, agent: str) -> None:
+        self._database = database
+        self._agent = agent
+        self._pgvector: bool | None = None
+
+    async def save(self, lesson: Lesson, point: Embedding | None = None) -> None:
+        async with self._transaction() as connection:
+            await self._put(connection, replace(lesson, agent=self._agent))
+            if point is not None:
+                place = (point.model, list(point.values), self._agent, lesson.key)
+                await connection.execute(PLACE, place)
+
+    async def credit(self, key: str, run: str, fix: Untrusted = NOTHING_SAID) -> None:
+        async with self._transaction() as connection:
+            await connection.execute(SAY, (key, run, True))
+            known = await self._own(connection, key)
+            if known is not None and fix.text:
+                await self._put(connection, replace(known, fix=fix))
+
+    async def debit(self, key: str, run: str) -> None:
+        await self._database.execute(SAY, (key, run, False))
+
+    async def track(self, key: str, *, besides: str = "") -> Track:
+        return (await self._tracks([key], besides)).get(key, Track(lesson=key))
+
+    async def recall(self, signature: str, limit: int = 3) -> tuple[Recalled, ...]:
+        asked = {"agent": self._agent, "signature": signature, "limit": limit}
+        return await self._recalled(await self._database.rows(SAME, asked))
+
+    async def alike(self, point: Embedding, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
+        if self._pgvector is None:
+            self._pgvector = (await self._database.rows(HAS_PGVECTOR, ()))[0][0] > 0
+        cosine = PGVECTOR_COSINE if self._pgvector else PLAIN_COSINE
+        asked = {
+            "agent": self._agent,
+            "model": point.model,
+            "point": list(point.values),
+            "above": above,
+            "limit": limit,
+        }
+        return await self._recalled(await self._database.rows(_alike(cosine), asked))
+
+    # --- for people
+
+    async def lessons(self) -> tuple[Lesson, ...]:
+        rows = await self._database.rows(ALL, ())
+        told = await self._told([decode(Lesson, body) for body, _ in rows])
+        sharers = [decode(Lesson, shared).shared_by if shared else "" for _, shared in rows]
+        return tuple(replace(lesson, shared_by=by) for lesson, by in zip(told, sharers, strict=True))
+
+    async def share(self, key: str, agent: str, by: str) -> bool:
+        async with self._transaction() as connection:
+            row = await (await connection.execute(OF_AGENT, (key, agent))).fetchone()
+            if row is None:
+                return False
+            shared = encode(replace(decode(Lesson, row[0]), shared_by=by))
+            await connection.execute(SHARE, (shared, key, agent))
+            return True
+
+    async def forget(self, key: str) -> int:
+        return await self._database.execute(FORGET, {"key": key})
+
+    # --- SQL
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncGenerator[AsyncConnection]:
+        async with self._database.connections.one() as connection, connection.transaction():
+            yield connection
+
+    async def _own(self, connection: AsyncConnection, key: str) -> Lesson | None:
+        row = await (await connection.execute(OWN, (self._agent, key))).fetchone()
+        return decode(Lesson, row[0]) if row else None
+
+    async def _put(self, connection: AsyncConnection, lesson: Lesson) -> None:
+        known = await self._own(connection, lesson.key)
+        body = encode(renewed(known, lesson) if known else lesson)
+        await connection.execute(PUT, (self._agent, lesson.key, lesson.signature, body))
+
+    async def _tracks(self, keys: list[str], besides: str = "") -> dict[str, Track]:
+        asked = {"keys": keys, "besides": besides, "latest": LATEST_RUNS}
+        rows = await self._database.rows(TRACK, asked)
+        return {key: Track(lesson=key, mended=mended, unmended=unmended) for key, mended, unmended in rows}
+
+    async def _told(self, lessons: list[Lesson]) -> list[Lesson]:
+        tracks = await self._tracks(sorted({lesson.key for lesson in lessons}))
+        return [replace(lesson, track=tracks.get(lesson.key, Track(lesson=lesson.key))) for lesson in lessons]
+
+    async def _recalled(self, rows: list[tuple[str, float]]) -> tuple[Recalled, ...]:
+        told = await self._told([decode(Lesson, body) for body, _ in rows])
+        return tuple(Recalled(lesson=lesson, alike=float(alike)) for lesson, (_, alike) in zip(told, rows, strict=True))
+
+
+def _alike(cosine: str) -> bytes:
+    return ALIKE.format(readable=READABLE, cosine=cosine).encode()
