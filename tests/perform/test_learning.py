@@ -45,7 +45,7 @@ async def play(memory: Any, run_id: str, *plans: PlanDraft, world: Shop | None =
 def told(bench: Bench) -> list[tuple[Recalled, ...]]:
     """Which lessons came with each question to the planner."""
     assert isinstance(bench.planner, Scripted)
-    return [context.lessons for context in bench.planner.contexts]
+    return [context.recovery.similar if context.recovery else () for context in bench.planner.contexts]
 
 
 async def the(memory: SqliteMemory) -> Lesson:
@@ -168,7 +168,7 @@ async def test_what_sounds_alike_is_recalled_where_nothing_is_the_same(memory: S
     assert recalled.alike == pytest.approx(1.0)
     assert recalled.lesson.said.text == "no space left on '/srv'"
     bench = await play(memory, "r3", steps(NUDGE), steps(FILL), world=full("not yours"), embedder=points)
-    assert bench.planner.contexts[1].lessons == ()  # type: ignore[attr-defined]
+    assert bench.planner.contexts[1].recovery.similar == ()  # type: ignore[attr-defined]
 
 
 async def test_what_only_sounds_alike_never_stops_a_run(memory: SqliteMemory) -> None:

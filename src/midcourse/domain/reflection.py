@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from midcourse.domain.argument import Pairs
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import ErrorType, FailedStep, Failure, Severity
+from midcourse.domain.lesson import Recalled
 
 MOST_KEPT = 20
 """Steps of each kind in a replanning context. All of them are in the plan store."""
@@ -52,6 +53,8 @@ class ReplanningContext:
     analysis: Analysis
     fix: Fix
     by: Thinker = "rules"
+    similar: tuple[Recalled, ...] = ()
+    """What earlier runs made of such a failure. Its words are `Untrusted`."""
     failed: FailedStep | None = None
     """The step that failed, if it was a step."""
     results: Pairs = ()

@@ -12,7 +12,6 @@ from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import History, history_of
-from midcourse.perform.learning import heed
 from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.perform.reflecting import replanning_context
 from midcourse.perform.reuse import offered
@@ -28,7 +27,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     if view is None:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
     history = await history_of(ports.store, ports.run_id, command.told)
-    recovery = replanning_context(command.failure, history) if command.failure else None
+    recovery = await replanning_context(ports, command.failure, history) if command.failure else None
     offer = await offered(ports, command, view)
     draft = offer.draft if offer else await _ask(ports, command, view, history, recovery, time)
     reused = offer.reused if offer else None
@@ -82,7 +81,6 @@ async def _ask(
         catalogue=view.catalogue,
         completed=history.completed,
         attempts=history.attempts,
-        lessons=await heed(ports) if command.cause == "error" else (),
         cause=command.cause,
         why=command.why,
         refused=command.refused,

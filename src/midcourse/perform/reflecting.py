@@ -3,10 +3,12 @@
 from midcourse.domain.failure import FailedStep, Failure
 from midcourse.domain.reflection import MOST_KEPT, ReplanningContext
 from midcourse.perform.history import History
+from midcourse.perform.learning import heed
+from midcourse.perform.ports import Ports
 from midcourse.policy.reflect import reflect
 
 
-def replanning_context(failure: Failure, history: History) -> ReplanningContext:
+async def replanning_context(ports: Ports, failure: Failure, history: History) -> ReplanningContext:
     failed = failed_step(failure, history)
     reflection = reflect(failure, failed, history.attempts)
     return ReplanningContext(
@@ -14,6 +16,7 @@ def replanning_context(failure: Failure, history: History) -> ReplanningContext:
         analysis=reflection.analysis,
         fix=reflection.fix,
         by=reflection.by,
+        similar=await heed(ports),
         failed=failed,
         results=history.data,
         completed=history.completed[-MOST_KEPT:],

@@ -7,7 +7,6 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.lesson import Recalled
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Cause, Draft
 from midcourse.domain.reflection import ReplanningContext
@@ -28,8 +27,6 @@ class PlanningContext:
     """Not to be done again."""
     attempts: tuple[FailedStep, ...] = ()
     """Not to be repeated unchanged."""
-    lessons: tuple[Recalled, ...] = ()
-    """What earlier runs made of the latest failure. Its words are `Untrusted`: they came from a world or a model."""
     cause: Cause = "initial"
     why: str = ""
     refused: str = ""
