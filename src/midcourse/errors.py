@@ -9,6 +9,7 @@ MidcourseError
 ├── KeyTaken          an earlier run has this business key, and may have done what it stands for
 ├── NotForkable       a recorded run that cannot be brought to that point again
 ├── FleetUnavailable  a database, an engine or a package that durable runs need is not there
+├── CassetteMiss      a recording of a model that does not have what is asked
 ├── FormatUnknown     a stored run or journal of a format this version does not read
 └── ImpossibleEvent   an answer that the director never asked for: our own bug
 """
@@ -48,6 +49,10 @@ class NotForkable(MidcourseError):
 
 class FleetUnavailable(MidcourseError):
     """Durable runs need something that is not installed, not started or does not answer; the message says what."""
+
+
+class CassetteMiss(MidcourseError):
+    """A run that is played from a recording asks what was not recorded; the message says what differs."""
 
 
 class FormatUnknown(MidcourseError):

@@ -11,7 +11,7 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
 
-OWN = {"model", "model_base_url", "answer_tokens", "reuse", "step_delay_seconds", "home"}
+OWN = {"model", "model_base_url", "answer_tokens", "record", "cassette", "reuse", "step_delay_seconds", "home"}
 OWN |= {"lessons", "agent", "lesson_similarity"}
 """Settings of adapters; the director is not told of them."""
 

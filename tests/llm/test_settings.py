@@ -10,8 +10,10 @@ from midcourse import Agent, Settings
 from midcourse.app.minds import planner_by
 from midcourse.app.wiring import job_from, planner_for
 from midcourse.errors import TaskInvalid
+from midcourse.llm.cassette import exchanges, situations
 from midcourse.llm.planner import ModelPlanner
 from midcourse.testing import MemoryStore
+from midcourse.testing.models import ModelServer
 from midcourse.worlds.simulated.shop import Shop
 from tests.llm.scripted import ScriptedModel
 
@@ -52,6 +54,25 @@ async def answer_tokens() -> None:
     assert scripted.infos[0].model_settings == {"max_tokens": 321, "max_retries": 0}
 
 
+@shows
+async def record() -> None:
+    with ModelServer([{"verdict": "done"}]) as server:
+        await asked(record="tape.jsonl", model_base_url=server.url)
+    assert len(exchanges(Path("tape.jsonl"))) == len(situations(Path("tape.jsonl"))) == 1
+
+
+@shows
+async def cassette() -> None:
+    with ModelServer([{"verdict": "impossible"}]) as server:
+        first = await asked(record="tape.jsonl", model_base_url=server.url)
+    assert await asked(cassette="tape.jsonl") == first == "structural_failure"
+
+
+async def asked(**settings: object) -> str:
+    loaded = Settings.load(overrides={"model": "openai:m", **{name: str(value) for name, value in settings.items()}})
+    return (await Agent(world=Shop(), settings=loaded, store=MemoryStore()).run("Show it")).final_reason
+
+
 @pytest.fixture(autouse=True)
 def _a_key_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
@@ -78,6 +99,11 @@ def test_a_missing_key_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(TaskInvalid, match="OPENAI_API_KEY"):
         planner_by("openai:gpt-5", Settings())
+
+
+def test_what_is_played_cannot_be_recorded_at_once():
+    with pytest.raises(TaskInvalid, match="record and cassette"):
+        planned_with(model="openai:gpt-5", record="a.jsonl", cassette="b.jsonl")
 
 
 def test_any_worker_makes_the_planner_from_the_job():

@@ -30,7 +30,7 @@ from midcourse.ports.memory import Memory
 from midcourse.ports.planner import Planner
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import Claimable, Store
-from midcourse.ports.vault import Vault
+from midcourse.ports.vault import Secrets, Vault, revealed
 from midcourse.ports.world import World
 from midcourse.runtimes.local import LocalRuntime
 from midcourse.store.sqlite import SqliteStore
@@ -98,13 +98,13 @@ class Agent:
     def _store(self) -> Store:
         return self.store or SqliteStore(self._settings.home / DATABASE)
 
-    def _planner(self) -> Planner:
+    def _planner(self, secrets: Secrets) -> Planner:
         """One for each run that a model plans: runs may be in event loops of their own, which share no connections."""
         if self.planner is not None:
             return self.planner
         from midcourse.app.minds import planner_by
 
-        return planner_by(self.model or self._settings.model, self._settings)
+        return planner_by(self.model or self._settings.model, self._settings, secrets=secrets)
 
     @property
     def _lessons(self) -> Lessons | None:
@@ -116,15 +116,16 @@ class Agent:
         return Lessons(memory=memory, embedder=self.embedder, above=settings.lesson_similarity)
 
     def ports(self, store: Store, run_id: str, task: Task) -> Ports:
+        vault = self.vault or EnvironmentVault()
         return Ports(
             run_id=run_id,
             task=task,
             world=self.world,
-            planner=self._planner(),
+            planner=self._planner(revealed(vault, task.secrets)),
             approver=self.approver or Nobody(),
             store=store,
             clock=self.clock or SystemClock(),
-            vault=self.vault or EnvironmentVault(),
+            vault=vault,
             segments=(self.segments or SqliteSegments(self._settings.home / KEPT)) if self._settings.reuse else None,
             lessons=self._lessons,
             step_delay_seconds=self._settings.step_delay_seconds,

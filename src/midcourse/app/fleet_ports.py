@@ -10,6 +10,7 @@ from midcourse.domain.approval import Question
 from midcourse.errors import TaskInvalid
 from midcourse.perform import Ports
 from midcourse.ports.clock import SystemClock
+from midcourse.ports.vault import revealed
 from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.host.wire import Handle, Ready
 
@@ -28,16 +29,16 @@ class PortsMaker:
             raise TaskInvalid(f"run {run_id} was not begun from a task file; its worker has to be one of your own")
         job = job_from(text)
         spec, folder = job.file.world, self._home / "runs" / run_id
-        host = self._host_of(world_class(spec))
+        host, vault = self._host_of(world_class(spec)), EnvironmentVault()
         return Ports(
             run_id=run_id,
             task=task,
             world=remote_world(spec, folder, host=host, key=f"{self._settings.tenant}/{run_id}"),
-            planner=planner_for(job.file.planner, job.settings),
+            planner=planner_for(job.file.planner, job.settings, revealed(vault, task.secrets)),
             approver=Posting(self._store),
             store=self._store,
             clock=SystemClock(),
-            vault=EnvironmentVault(),
+            vault=vault,
             segments=self._store.segments if job.settings.reuse else None,
             step_delay_seconds=job.settings.step_delay_seconds,
         )

@@ -1,21 +1,41 @@
 """Which models do what, as the settings have it. The only module that imports `llm`, and nothing imports it before it is used."""
 
+import os
+
 from midcourse.app.settings import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.ports.planner import Planner
+from midcourse.ports.vault import Secrets
+from midcourse.redact import redactor
 
 EXTRA = "pip install 'midcourse[llm]'"
 
 
-def planner_by(model: str, settings: Settings, base_url: str = "") -> Planner:
-    """A planner that asks this model. `base_url` is where it is served, if not where the settings say."""
+def planner_by(model: str, settings: Settings, base_url: str = "", secrets: Secrets = ()) -> Planner:
+    """A planner that asks this model. `base_url` is where it is served, if not where the settings say.
+
+    `secrets` are kept out of what is recorded.
+    """
     if not model:
         raise TaskInvalid("nobody plans: give a planner, or a model such as model='openai:gpt-5' or MIDCOURSE_MODEL")
     try:
+        from midcourse.llm.cassette import Player, Recorder
         from midcourse.llm.mind import Mind
-        from midcourse.llm.named import models_named
         from midcourse.llm.planner import ModelPlanner
+        from midcourse.llm.taping import models_on_tape
     except ImportError as error:
         raise TaskInvalid(f"to plan with a model, {EXTRA}: {error}") from error
-    models = models_named(model, base_url=base_url or settings.model_base_url)
-    return ModelPlanner(Mind(models, answer_tokens=settings.answer_tokens))
+    if settings.record and settings.cassette:
+        raise TaskInvalid("record and cassette: what is played from a cassette cannot be recorded at once")
+    mask = redactor((*secrets, *_keys()))
+    recorder = Recorder(settings.record, mask) if settings.record else None
+    player = Player(settings.cassette, mask) if settings.cassette else None
+    base_url = base_url or settings.model_base_url
+    models = models_on_tape(model, base_url=base_url, recorder=recorder, player=player)
+    mind = Mind(models, answer_tokens=settings.answer_tokens)
+    return ModelPlanner(mind, note=recorder.situation if recorder else None)
+
+
+def _keys() -> Secrets:
+    """A provider's error may quote the key that it turned away."""
+    return tuple((name, value) for name, value in sorted(os.environ.items()) if name.endswith("_API_KEY") and value)

@@ -228,6 +228,15 @@ class Settings(RecoverySettings):
         description="Does again what worked before in the same task on the same screen, with the inputs of this run and "
         "without asking the planner. What fails is dropped and planned.",
     )
+    record: Path | None = Field(
+        default=None,
+        description="Cassette to which everything is added that models are asked and answer, and every situation that they plan "
+        "in, without secrets.",
+    )
+    cassette: Path | None = Field(
+        default=None,
+        description="Cassette that models are played from: nobody is asked, and what was not recorded ends the command.",
+    )
     step_delay_seconds: float = Field(
         default=0.0,
         ge=0,
@@ -245,6 +254,8 @@ class Settings(RecoverySettings):
         "visible_plans",
         "human_after",
         "lesson_stop_after",
+        "record",
+        "cassette",
         mode="before",
     )
     @classmethod

@@ -16,6 +16,7 @@ from midcourse.app.export import result_json as result_json
 from midcourse.app.settings import Settings, said, written
 from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
+from midcourse.app.vault import EnvironmentVault
 from midcourse.app.writing import write_whole
 from midcourse.domain.argument import Pairs
 from midcourse.domain.skill import Catalogue
@@ -23,6 +24,7 @@ from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import Planner
+from midcourse.ports.vault import Secrets, revealed
 from midcourse.ports.world import World
 
 if TYPE_CHECKING:
@@ -164,7 +166,7 @@ def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
     check_against(job.file, _foreseen(job.file.world) if job.file.world.process else world.catalogue())
     return Agent(
         world=world,
-        planner=planner_for(job.file.planner, job.settings),
+        planner=planner_for(job.file.planner, job.settings, revealed(EnvironmentVault(), job.task.secrets)),
         approver=approver,
         settings=job.settings,
     )
@@ -234,13 +236,13 @@ def remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None,
     return RemoteWorld(where, options=options, folder=folder / "world")
 
 
-def planner_for(spec: PlannerSpec, settings: Settings | None = None) -> Planner:
-    """`settings` say which model plans, if one does and the task does not name it."""
+def planner_for(spec: PlannerSpec, settings: Settings | None = None, secrets: Secrets = ()) -> Planner:
+    """`settings` say which model plans, if one does and the task does not name it. No recording has any of the `secrets`."""
     if spec.name == "model":
         from midcourse.app.minds import planner_by
 
         settings = settings or Settings.load()
-        return planner_by(spec.model or settings.model, settings, spec.base_url)
+        return planner_by(spec.model or settings.model, settings, spec.base_url, secrets)
     if spec.name == "playbook":
         from midcourse.testing.playbook import Playbook
 

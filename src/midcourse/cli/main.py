@@ -26,6 +26,7 @@ from midcourse.cli.options import (
     Again,
     At,
     BatchId,
+    Cassette,
     Change,
     Concurrency,
     Detach,
@@ -41,6 +42,7 @@ from midcourse.cli.options import (
     OriginsFile,
     Png,
     Quiet,
+    Record,
     Results,
     Run,
     RunId,
@@ -75,6 +77,8 @@ app = typer.Typer(
         ("midcourse run order --json | jq .final_reason", "for programs"),
         ("midcourse run invoice --inputs rows.csv --results done.csv", "once for every row, four at a time"),
         ("midcourse run order --durable --detach", "driven by the workers of a fleet"),
+        ("midcourse run invoice.toml --record tape.jsonl", "keep what the model was asked and answered"),
+        ("midcourse run invoice.toml --cassette tape.jsonl", "the same again, without a model"),
     ),
 )
 def run_command(
@@ -90,6 +94,8 @@ def run_command(
     again: Again = False,
     durable: Durable = False,
     detach: Detach = False,
+    record: Record = "",
+    cassette: Cassette = "",
 ) -> None:
     """Carry out a task, or one for every row of a table, and watch it.
 
@@ -110,8 +116,9 @@ def run_command(
     Exit codes: 0 success (of all rows), 1 ended without success, 2 misuse,
     130 left before its end.
     """
-    from midcourse.cli.run import refuse_mixture, run, run_durably, run_rows
+    from midcourse.cli.run import on_tape, refuse_mixture, run, run_durably, run_rows
 
+    overrides = [*(set_ or []), *on_tape(record=record, cassette=cassette)]
     refuse_mixture(
         inputs=inputs,
         run_id=run_id,
@@ -122,13 +129,13 @@ def run_command(
         detach=detach,
     )
     if durable:
-        code = run_durably(task, set_ or [], run_id=run_id, again=again, detach=detach, json=json, quiet=quiet)
+        code = run_durably(task, overrides, run_id=run_id, again=again, detach=detach, json=json, quiet=quiet)
         raise typer.Exit(code)
     if not inputs:
-        raise typer.Exit(run(task, set_ or [], run_id=run_id, again=again, json=json, quiet=quiet))
+        raise typer.Exit(run(task, overrides, run_id=run_id, again=again, json=json, quiet=quiet))
     code = run_rows(
         task,
-        set_ or [],
+        overrides,
         inputs=inputs,
         batch_id=batch,
         concurrency=concurrency,

@@ -48,6 +48,15 @@ Home = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on the last line, and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict only, in one line.")]
+Record = Annotated[
+    str,
+    typer.Option(
+        "--record", metavar="FILE", help="Keep what models are asked and answer, without secrets, to play it."
+    ),
+]
+Cassette = Annotated[
+    str, typer.Option("--cassette", metavar="FILE", help="Play the models from such a recording: nobody is asked.")
+]
 RunId = Annotated[str, typer.Option("--run-id", metavar="ID", help="Call the run this, to resume it by that name.")]
 Inputs = Annotated[
     str,

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from midcourse.app.agent import new_run_id
 from midcourse.app.fleet_settings import FleetSettings
@@ -51,6 +52,12 @@ def run_rows(
     job = load_job(task, pairs(overrides))
     batch = begun_batch(job, inputs, batch_id=batch_id, results=results, concurrency=concurrency)
     return asyncio.run(conduct_batch(batch, Manner(json=json, quiet=quiet), again=again))
+
+
+def on_tape(*, record: str, cassette: str) -> list[str]:
+    """As settings of the run. Whoever goes on with it may stand elsewhere, so they say where from the top."""
+    given = {"record": record, "cassette": cassette}
+    return [f"{name}={Path(file).absolute()}" for name, file in given.items() if file]
 
 
 def refuse_mixture(

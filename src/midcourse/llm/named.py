@@ -15,7 +15,11 @@ NO_KEY = "none"
 
 def models_named(names: str, *, base_url: str = "") -> tuple[Model, ...]:
     """Raises `TaskInvalid` for a name that means nothing and for a key that is missing."""
-    return tuple(_model(name.strip(), base_url) for name in names.split("|"))
+    return tuple(_model(name, base_url) for name in each_name(names))
+
+
+def each_name(names: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in names.split("|"))
 
 
 def _model(name: str, base_url: str) -> Model:

@@ -1,7 +1,7 @@
 """The planner: tells a model what is known, and takes its answer for a draft."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
@@ -35,15 +35,25 @@ MOST_STEPS = 200
 LONGEST_STEP = 160
 """Characters of what a step is told to do, or to have come to."""
 
+Note: TypeAlias = Callable[[PlanningContext, PlanDraft], None]
+
 
 class ModelPlanner:
     remembers = True
     """Whether it wants to be told what earlier plans were made from."""
 
-    def __init__(self, mind: Mind) -> None:
+    def __init__(self, mind: Mind, note: Note | None = None) -> None:
+        """`note` is shown each situation, and what came of it."""
         self.mind = mind
+        self._note = note
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
+        draft = await self._ask(context)
+        if self._note:
+            self._note(context, draft)
+        return draft
+
+    async def _ask(self, context: PlanningContext) -> PlanDraft:
         prompt = prompt_for(context, self.mind.room(context.worst, PlanAnswer))
         reply = await self.mind.ask(prompt, PlanAnswer, worst=context.worst, turn=context.turn)
         if isinstance(reply, Unanswered):

@@ -10,6 +10,7 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlannedStep, PlanVersion, Reused, Step
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
+from midcourse.errors import MidcourseError
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import History, history_of
 from midcourse.perform.ports import Allowance, Ports, say
@@ -96,6 +97,8 @@ async def _ask(
     )
     try:
         answer = cast(object, await asyncio.wait_for(ports.planner.plan(context), time.left()))
+    except MidcourseError:
+        raise  # misuse: no other plan would help
     except (TimeoutError, OSError) as error:
         return PlanDraft(verdict="transport", detail=say(error), cost=worst)
     except Exception as error:

@@ -16,7 +16,7 @@ from midcourse.ports.memory import Memory
 from midcourse.ports.planner import Planner
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import Store
-from midcourse.ports.vault import Vault
+from midcourse.ports.vault import Secrets, Vault, revealed
 from midcourse.ports.world import World
 from midcourse.redact import Redactor, redactor
 
@@ -128,9 +128,9 @@ class Ports:
             ),
         )
 
-    def secrets(self) -> tuple[tuple[str, str], ...]:
+    def secrets(self) -> Secrets:
         """Of the task, by name, as far as the vault has them."""
-        return tuple((name, secret) for name in self.task.secrets if (secret := self.vault.reveal(name)))
+        return revealed(self.vault, self.task.secrets)
 
 
 class Allowance:

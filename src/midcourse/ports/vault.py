@@ -1,9 +1,18 @@
 """Secrets by name. A value leaves the vault right before it is used, and is written down nowhere."""
 
-from typing import Protocol
+from collections.abc import Iterable
+from typing import Protocol, TypeAlias
+
+Secrets: TypeAlias = tuple[tuple[str, str], ...]
+"""Names and values, for whoever has to keep the values out of something."""
 
 
 class Vault(Protocol):
     def reveal(self, name: str) -> str | None:
         """The secret's value, or None if there is none of that name."""
         ...
+
+
+def revealed(vault: Vault, names: Iterable[str]) -> Secrets:
+    """Those of these names that have a value."""
+    return tuple((name, secret) for name in names if (secret := vault.reveal(name)))

@@ -40,6 +40,8 @@ class ModelServer:
         self._address = ""
         self.connections = 0
         """How many were opened so far."""
+        self.closed = 0
+        """How many of them were closed, by either side."""
 
     @property
     def url(self) -> str:
@@ -121,7 +123,10 @@ class _Handler(BaseHTTPRequestHandler):
     def __init__(self, server: ModelServer, *connection: Any) -> None:
         self._model = server
         server.connections += 1
-        super().__init__(*connection)
+        try:
+            super().__init__(*connection)  # all requests of the connection
+        finally:
+            server.closed += 1
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """What was asked is in the server's own record."""

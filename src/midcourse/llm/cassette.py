@@ -1,0 +1,180 @@
+"""A cassette: what models were asked and what they answered, in a file of JSON lines, without secrets.
+
+The first line says the format. Each `exchange` is one request to a model with what came of it, under a digest of the request;
+each `situation` is all that a planner was told and the draft that it made of it, so that another prompt can be tried on it.
+Secrets are taken out of every text before anything is written; pictures, in which nobody can look for them, are kept as
+their digests only. The same secrets are taken out of a request before it is looked up, so it is found with and without them.
+"""
+
+import difflib
+import hashlib
+import json
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from midcourse.codec import decode, encode
+from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
+from midcourse.ports.planner import PlanDraft, PlanningContext
+
+FORMAT = 1
+LONGEST_DIFFERENCE = 12
+"""Lines of it that are told."""
+WIDEST = 160
+
+Json: TypeAlias = Mapping[str, Any]
+Mask: TypeAlias = Callable[[str], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    model: str
+    """By the name that it was asked for."""
+    asked: Json
+    came: Json
+    """An answer or trouble, as `taping` writes it."""
+
+    @property
+    def key(self) -> str:
+        return key_of(self.model, self.asked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    context: PlanningContext
+    draft: PlanDraft
+
+
+def key_of(model: str, asked: Json) -> str:
+    return hashlib.sha256(json.dumps([model, asked], sort_keys=True).encode()).hexdigest()[:16]
+
+
+class Recorder:
+    """Adds to a cassette, line by line: what is there is whole, whatever happens to the process."""
+
+    def __init__(self, path: Path, mask: Mask) -> None:
+        self._path = path
+        self._mask = mask
+
+    def exchange(self, model: str, asked: Json, came: Json) -> None:
+        asked, came = masked(asked, self._mask), masked(came, self._mask)
+        self._add({"kind": "exchange", "key": key_of(model, asked), "model": model, "asked": asked, "came": came})
+
+    def situation(self, context: PlanningContext, draft: PlanDraft) -> None:
+        told, drafted = (masked(json.loads(encode(value)), self._mask) for value in (context, draft))
+        self._add({"kind": "situation", "context": told, "draft": drafted})
+
+    def _add(self, line: Json) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        head = {"kind": "cassette", "format": FORMAT}
+        with self._path.open("a", encoding="utf-8") as file:
+            lines = [line] if file.tell() else [head, line]
+            file.write("".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in lines))
+
+
+class Player:
+    """Answers from a cassette, and from nowhere else. What was asked several times is answered in the order it was recorded."""
+
+    def __init__(self, path: Path, mask: Mask) -> None:
+        self._path = path
+        self._mask = mask
+        self._recorded = exchanges(path)
+        self._left: dict[str, deque[Exchange]] = defaultdict(deque)
+        for exchange in self._recorded:
+            self._left[exchange.key].append(exchange)
+
+    @property
+    def left(self) -> int:
+        """How many exchanges nobody has asked for yet."""
+        return sum(map(len, self._left.values()))
+
+    def of(self, model: str) -> Exchange:
+        """Some exchange with this model."""
+        for exchange in self._recorded:
+            if exchange.model == model:
+                return exchange
+        known = ", ".join(sorted({exchange.model for exchange in self._recorded})) or "nobody"
+        raise CassetteMiss(f"{self._path}: nothing was recorded of {model}; recorded was {known}")
+
+    def play(self, model: str, asked: Json) -> Json:
+        asked = masked(asked, self._mask)
+        key = key_of(model, asked)
+        if left := self._left[key]:
+            return left.popleft().came
+        times = sum(exchange.key == key for exchange in self._recorded)
+        if times:
+            raise CassetteMiss(f"{self._path}: request {key} was recorded {times} times, and is asked once more")
+        raise CassetteMiss(f"{self._path}: request {key} was not recorded. {self._difference(model, asked)}")
+
+    def _difference(self, model: str, asked: Json) -> str:
+        """From the recorded request that is most like it."""
+        wanted = _lines(asked)
+        others = [exchange for exchange in self._recorded if exchange.model == model]
+        if not others:
+            return f"Nothing was recorded of {model}."
+        nearest = max(others, key=lambda other: _likeness(wanted, _lines(other.asked)))
+        changed = [
+            line[:WIDEST]
+            for line in difflib.unified_diff(_lines(nearest.asked), wanted, lineterm="", n=0)
+            if not line.startswith(("---", "+++", "@@"))
+        ]
+        more = [f"… and {len(changed) - LONGEST_DIFFERENCE} lines more"] if len(changed) > LONGEST_DIFFERENCE else []
+        told = "\n".join(changed[:LONGEST_DIFFERENCE] + more)
+        return f"From the nearest, {nearest.key}, it differs in (- recorded, + asked):\n{told}"
+
+
+def exchanges(path: Path) -> tuple[Exchange, ...]:
+    return tuple(
+        Exchange(model=line["model"], asked=line["asked"], came=line["came"])
+        for line in _read(path)
+        if line["kind"] == "exchange"
+    )
+
+
+def situations(path: Path) -> tuple[Situation, ...]:
+    return tuple(
+        Situation(
+            context=decode(PlanningContext, json.dumps(line["context"])),
+            draft=decode(PlanDraft, json.dumps(line["draft"])),
+        )
+        for line in _read(path)
+        if line["kind"] == "situation"
+    )
+
+
+def _read(path: Path) -> Iterator[Json]:
+    try:
+        head, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
+        found: object = json.loads(head)
+    except OSError as error:
+        raise TaskInvalid(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise TaskInvalid(f"{path}: is no cassette") from None
+    if not isinstance(found, dict) or cast(Json, found).get("kind") != "cassette":
+        raise TaskInvalid(f"{path}: is no cassette")
+    if cast(Json, found)["format"] != FORMAT:
+        raise FormatUnknown(f"{path}: is of format {cast(Json, found)['format']}; this version reads {FORMAT}")
+    return map(json.loads, lines)
+
+
+def masked(value: Any, mask: Mask) -> Any:
+    """Every text in it, names of fields too. Numbers stay: what is shown of the world has none that is a secret any more."""
+    match value:
+        case str():
+            return mask(value)
+        case dict():
+            return {mask(name): masked(inner, mask) for name, inner in cast(dict[str, Any], value).items()}
+        case list():
+            return [masked(inner, mask) for inner in cast(list[Any], value)]
+        case _:
+            return value
+
+
+def _lines(asked: Json) -> list[str]:
+    return json.dumps(asked, indent=0, ensure_ascii=False, sort_keys=True).replace("\\n", "\n").splitlines()
+
+
+def _likeness(one: list[str], other: list[str]) -> float:
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).quick_ratio()

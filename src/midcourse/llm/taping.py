@@ -1,0 +1,170 @@
+"""Models that are recorded, and models that are played back.
+
+Both are models to whoever asks, one step above HTTP. A transport beneath the provider's client would be the other way to do it, and
+the frailer one: not every provider's library takes one, it would see keys and session headers, and its recordings would
+no longer fit with the next version of that library. Here no key ever comes by, nothing has to be reachable or even
+configured to play a cassette, and what is recorded is what was asked and answered.
+
+Trouble is recorded too, so that a run that waited for a provider waits again.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, cast
+
+from pydantic_ai import exceptions
+from pydantic_ai.exceptions import ModelAPIError, ModelConnectionError, UnexpectedModelBehavior
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.settings import ModelSettings
+
+from midcourse.llm.cassette import Json, Player, Recorder
+from midcourse.llm.named import each_name, models_named
+
+PASSING = ("timestamp", "run_id", "conversation_id", "metadata")
+"""Of a message: when it was made and for whom is not what is asked."""
+UNASKED = ("max_retries", "timeout", "request_timeout", "first_event_timeout")
+"""Settings of the client, of which the model never hears."""
+TROUBLE = tuple(
+    name
+    for name in exceptions.__all__
+    if isinstance(kind := getattr(exceptions, name), type)
+    and issubclass(kind, ModelAPIError | UnexpectedModelBehavior)
+    and name not in ("ModelHTTPError", "ModelRequestTimeout")
+)
+"""Kinds that can be raised again from a message alone."""
+GIVEN_UP = "GivenUp"
+"""Nobody waited for the answer."""
+
+
+class Recorded(WrapperModel):
+    """Another model, and everything that comes by goes on a cassette."""
+
+    def __init__(self, wrapped: Model, name: str, recorder: Recorder) -> None:
+        super().__init__(wrapped)
+        self.unsupported_settings = wrapped.unsupported_settings  # pyright: ignore[reportAttributeAccessIssue]
+        self._name = name
+        self._recorder = recorder
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        asked = _asked(messages, model_settings, model_request_parameters)
+        try:
+            response = await super().request(messages, model_settings, model_request_parameters)
+        except (ModelAPIError, UnexpectedModelBehavior) as error:
+            self._recorder.exchange(self._name, asked, _trouble(error))
+            raise
+        except asyncio.CancelledError:
+            self._recorder.exchange(self._name, asked, {"trouble": GIVEN_UP})
+            raise
+        self._recorder.exchange(self._name, asked, {"answer": _written([response])[0]})
+        return response
+
+    def request_stream(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotImplementedError("what comes in a stream is not recorded; nothing of ours asks for one")
+
+
+class Played(Model):
+    """A model that is not there. It answers what the cassette has, and raises `CassetteMiss` for anything else."""
+
+    def __init__(self, name: str, player: Player) -> None:
+        mode = player.of(name).asked["output"]["mode"]
+        super().__init__(
+            profile=ModelProfile(supports_json_schema_output=mode == "native", supports_tools=mode != "prompted")
+        )
+        self._name = name
+        self._player = player
+
+    @property
+    def model_name(self) -> str:
+        return self._name.partition(":")[2]
+
+    @property
+    def system(self) -> str:
+        return self._name.partition(":")[0]
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        came = self._player.play(self._name, _asked(messages, model_settings, model_request_parameters))
+        if "trouble" in came:
+            raise _raised(came)
+        (response,) = ModelMessagesTypeAdapter.validate_python([came["answer"]])
+        return cast(ModelResponse, response)
+
+
+def models_on_tape(
+    names: str, *, base_url: str = "", recorder: Recorder | None = None, player: Player | None = None
+) -> tuple[Model, ...]:
+    """`models_named`, each of them recorded, or none of them there and each played."""
+    if player is not None:
+        return tuple(Played(name, player) for name in each_name(names))
+    models = models_named(names, base_url=base_url)
+    if recorder is None:
+        return models
+    return tuple(Recorded(model, name, recorder) for name, model in zip(each_name(names), models, strict=True))
+
+
+def _asked(
+    messages: Sequence[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+) -> Json:
+    """All that can make a difference to the answer, in a form that outlives a version of the library."""
+    tools = [*parameters.function_tools, *parameters.output_tools]
+    schema = parameters.output_object.json_schema if parameters.output_object else None
+    return {
+        "messages": _essence(_written(messages)),
+        "output": {
+            "mode": parameters.output_mode,
+            "schema": schema,
+            "tools": [[tool.name, tool.parameters_json_schema] for tool in tools],
+        },
+        "settings": {name: value for name, value in sorted(cast(Json, settings or {}).items()) if name not in UNASKED},
+    }
+
+
+def _written(messages: Sequence[ModelMessage]) -> list[Json]:
+    return json.loads(ModelMessagesTypeAdapter.dump_json(list(messages)))
+
+
+def _essence(value: Any) -> Any:
+    match value:
+        case {"kind": "binary", "data": str(data)}:
+            return {"picture": hashlib.sha256(data.encode()).hexdigest()}
+        case dict():
+            kept = {name: _essence(inner) for name, inner in cast(Json, value).items() if name not in PASSING}
+            return {name: inner for name, inner in kept.items() if inner is not None}
+        case list():
+            return [_essence(inner) for inner in cast(list[Any], value)]
+        case _:
+            return value
+
+
+def _trouble(error: ModelAPIError | UnexpectedModelBehavior) -> Json:
+    kind = next((base.__name__ for base in type(error).__mro__ if base.__name__ in TROUBLE), "ModelAPIError")
+    return {
+        "trouble": kind,
+        "message": error.message,
+        "retry_after": error.retry_after if isinstance(error, ModelAPIError) else None,
+        "phase": error.phase if isinstance(error, ModelConnectionError) else None,
+    }
+
+
+def _raised(came: Mapping[str, Any]) -> Exception:
+    if came["trouble"] == GIVEN_UP:
+        return TimeoutError("nobody waited for this answer when it was recorded")
+    kind: Any = getattr(exceptions, came["trouble"])
+    if not issubclass(kind, ModelAPIError):
+        return kind(came["message"])
+    more = {"phase": came["phase"]} if issubclass(kind, ModelConnectionError) else {}
+    return kind("recorded", came["message"], retry_after=came["retry_after"], **more)

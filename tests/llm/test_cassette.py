@@ -1,0 +1,228 @@
+"""What models were asked and answered, kept in a file and played from it: exactly that, nothing else, and no secret."""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import (
+    ContentFilterError,
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelRateLimitError,
+    ModelServerError,
+    UnexpectedModelBehavior,
+)
+from pydantic_ai.messages import BinaryContent, ModelRequest, ModelResponse, TextPart, UserPromptPart
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
+
+from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
+from midcourse.llm.cassette import Player, Recorder, exchanges, situations
+from midcourse.llm.taping import Played, Recorded, models_on_tape
+from midcourse.ports.planner import PlanDraft
+from midcourse.redact import Redactor
+from tests.llm.situations import REPLAN
+from tests.test_redact import ENCODINGS
+
+NAME = "openai:gpt-5"
+SECRETS = {"plain": "hunter2-Ωmega", "awkward": "a\"b c&d<e>'\\f/é", "long": "0123456789abcdef" * 4}
+
+
+def unmasked(text: str) -> str:
+    return text
+
+
+def saying(*answers: str | Exception) -> Model:
+    left = list(answers)
+
+    def answer(*_: object) -> ModelResponse:
+        said = left.pop(0)
+        if isinstance(said, Exception):
+            raise said
+        return ModelResponse(parts=[TextPart(content=said)], usage=RequestUsage(input_tokens=7, output_tokens=3))
+
+    return FunctionModel(answer)
+
+
+async def ask(model: Model, *content: Any, max_tokens: int = 9, instructions: str = "Be brief.") -> ModelResponse:
+    schema = OutputObjectDefinition(json_schema={"type": "object"}, name="plan")
+    return await model_request(
+        model,
+        [ModelRequest(parts=[UserPromptPart(content=list(content) or ["Which?"])], instructions=instructions)],
+        model_settings=ModelSettings(max_tokens=max_tokens, max_retries=0),
+        model_request_parameters=ModelRequestParameters(output_mode="native", output_object=schema),
+    )
+
+
+def text_of(response: ModelResponse) -> str:
+    (part,) = response.parts
+    assert isinstance(part, TextPart)
+    return part.content
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "tapes" / "run.jsonl"
+
+
+class TestPlaying:
+    async def test_what_was_asked_is_answered_as_it_was(self, path: Path):
+        recorded = Recorded(saying("blue", "green"), NAME, Recorder(path, unmasked))
+        first, second = await ask(recorded, "Sky?"), await ask(recorded, "Grass?")
+        player = Player(path, unmasked)
+        played = Played(NAME, player)
+        again = await ask(played, "Grass?"), await ask(played, "Sky?")
+        assert [text_of(response) for response in again] == ["green", "blue"]
+        assert [response.usage for response in again] == [second.usage, first.usage]
+        assert player.left == 0
+
+    async def test_the_same_question_is_answered_in_the_order_it_was(self, path: Path):
+        recorded = Recorded(saying("one", "two"), NAME, Recorder(path, unmasked))
+        await ask(recorded)
+        await ask(recorded)
+        played = Played(NAME, Player(path, unmasked))
+        assert [text_of(await ask(played)) for _ in range(2)] == ["one", "two"]
+        with pytest.raises(CassetteMiss, match="recorded 2 times, and is asked once more"):
+            await ask(played)
+
+    async def test_a_question_that_was_not_recorded_says_what_differs(self, path: Path):
+        recorded = Recorded(saying("blue", "red"), NAME, Recorder(path, unmasked))
+        await ask(recorded, "The screen\nline two\nline three")
+        await ask(recorded, "Something else altogether")
+        with pytest.raises(CassetteMiss) as missed:
+            await ask(Played(NAME, Player(path, unmasked)), "The screen\nline 2\nline three")
+        told = str(missed.value)
+        assert "-line two" in told
+        assert "+line 2" in told
+        assert "line three" not in told
+        assert "Something else" not in told
+
+    @pytest.mark.parametrize("change", [{"max_tokens": 10}, {"instructions": "Be long."}])
+    async def test_everything_that_is_asked_counts(self, path: Path, change: dict[str, Any]):
+        await ask(Recorded(saying("blue"), NAME, Recorder(path, unmasked)))
+        with pytest.raises(CassetteMiss):
+            await ask(Played(NAME, Player(path, unmasked)), **change)
+
+    async def test_pictures_count_and_are_not_kept(self, path: Path):
+        picture, other = (BinaryContent(data=data, media_type="image/png") for data in (b"a picture" * 9, b"another"))
+        await ask(Recorded(saying("a cat"), NAME, Recorder(path, unmasked)), "What is it?", picture)
+        assert picture.base64 not in path.read_text()
+        with pytest.raises(CassetteMiss):
+            await ask(Played(NAME, Player(path, unmasked)), "What is it?", other)
+        assert text_of(await ask(Played(NAME, Player(path, unmasked)), "What is it?", picture)) == "a cat"
+
+    def test_a_model_that_was_not_recorded_is_not_played(self, path: Path):
+        Recorder(path, unmasked).exchange(NAME, {"output": {"mode": "native"}}, {})
+        with pytest.raises(CassetteMiss, match=r"nothing was recorded of openai:gpt-6; recorded was openai:gpt-5"):
+            models_on_tape("openai:gpt-6", player=Player(path, unmasked))
+
+
+TROUBLE = [
+    ModelRateLimitError("m", "slow down", retry_after=1.5),
+    ModelServerError("m", "500"),
+    ModelAuthenticationError("m", "wrong key"),
+    ModelConnectionError("m", "reset", phase="read"),
+    ModelAPIError("m", "whatever"),
+    ContentFilterError("not that"),
+    UnexpectedModelBehavior("no choices"),
+]
+
+
+class TestTrouble:
+    @pytest.mark.parametrize("error", TROUBLE, ids=lambda error: type(error).__name__)
+    async def test_it_happens_again(self, path: Path, error: Any):
+        with pytest.raises(type(error)):
+            await ask(Recorded(saying(error), NAME, Recorder(path, unmasked)))
+        with pytest.raises(type(error), match=error.message) as again:
+            await ask(Played(NAME, Player(path, unmasked)))
+        for trait in ("retry_after", "phase"):
+            assert getattr(again.value, trait, None) == getattr(error, trait, None)
+
+    async def test_nobody_waits_twice_for_an_answer_that_nobody_waited_for(self, path: Path):
+        async def never(*_: object) -> ModelResponse:
+            await asyncio.sleep(60)
+            raise AssertionError
+
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(ask(Recorded(FunctionModel(never), NAME, Recorder(path, unmasked))), 0.01)
+        with pytest.raises(TimeoutError):
+            await ask(Played(NAME, Player(path, unmasked)))
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("encoding", ENCODINGS)
+    @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+    async def test_none_is_in_the_file_in_any_form(self, path: Path, encoding: str, secret: str):
+        """Wherever it comes from: what is asked, what is answered, an error, a situation, a draft."""
+        form = ENCODINGS[encoding](secret)
+        recorder = Recorder(path, Redactor([("pin", secret)]))
+        recorded = Recorded(saying(f"it is {form}", ModelServerError("m", f"bad {form}")), NAME, recorder)
+        await ask(recorded, f"field {form} here", instructions=f"never say {form}")
+        with pytest.raises(ModelServerError):
+            await ask(recorded)
+        recorder.situation(replace(REPLAN, why=f"saw {form}"), PlanDraft(verdict="gave_up", detail=f"got {form}"))
+        written = path.read_text()
+        assert written.count("<secret pin>") >= 5
+        for text in [written, *_texts(written)]:
+            assert form not in text.replace("<secret pin>", "\0")
+
+    async def test_a_question_is_found_with_the_secret_and_without(self, path: Path):
+        await ask(Recorded(saying("ok"), NAME, Recorder(path, Redactor([("pin", "hunter2!")]))), "It says hunter2!")
+        with_it = Player(path, Redactor([("pin", "hunter2!")]))
+        assert text_of(await ask(Played(NAME, with_it), "It says hunter2!")) == "ok"
+        assert text_of(await ask(Played(NAME, Player(path, unmasked)), "It says <secret pin>")) == "ok"
+
+
+def _texts(written: str) -> list[str]:
+    """Every text in the file as whoever reads it gets it."""
+    found: list[str] = []
+
+    def walk(value: Any) -> None:
+        if isinstance(value, str):
+            found.append(value)
+        for inner in value.items() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            for each in inner if isinstance(inner, tuple) else (inner,):
+                walk(each)
+
+    for line in written.splitlines():
+        walk(json.loads(line))
+    return found
+
+
+class TestFile:
+    def test_a_situation_comes_back_as_it_was(self, path: Path):
+        context, draft = REPLAN, PlanDraft(verdict="gave_up", detail="no idea")
+        Recorder(path, unmasked).situation(context, draft)
+        (situation,) = situations(path)
+        assert (situation.context, situation.draft) == (context, draft)
+
+    def test_recording_goes_on_where_it_was_left(self, path: Path):
+        for number in range(2):
+            Recorder(path, unmasked).exchange(NAME, {"number": number}, {})
+        assert [exchange.asked["number"] for exchange in exchanges(path)] == [0, 1]
+        assert path.read_text().count('"format"') == 1
+
+    @pytest.mark.parametrize("text", ["", "not JSON", "[]", '{"kind": "journal"}'])
+    def test_something_else_is_refused(self, path: Path, text: str):
+        path.parent.mkdir()
+        path.write_text(text)
+        with pytest.raises(TaskInvalid, match="is no cassette"):
+            exchanges(path)
+
+    def test_a_later_format_is_refused(self, path: Path):
+        path.parent.mkdir()
+        path.write_text('{"kind": "cassette", "format": 2}\n')
+        with pytest.raises(FormatUnknown, match="format 2"):
+            exchanges(path)
+
+    def test_a_file_that_is_not_there(self, path: Path):
+        with pytest.raises(TaskInvalid, match="cannot be read"):
+            exchanges(path)
