@@ -12,7 +12,7 @@ from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
 
 OWN = {"model", "model_base_url", "answer_tokens", "record", "cassette", "reuse", "step_delay_seconds", "home"}
-OWN |= {"lessons", "agent", "lesson_similarity"}
+OWN |= {"lessons", "agent", "lesson_similarity", "embedder", "embedder_base_url"}
 """Settings of adapters; the director is not told of them."""
 
 

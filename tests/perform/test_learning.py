@@ -63,6 +63,7 @@ async def test_a_failure_is_saved_and_what_mended_it(memory: SqliteMemory) -> No
     assert lesson.said == Untrusted(text="no space left on '/srv'")
     assert lesson.fix == Untrusted(text="fill field 'Name'")
     assert (lesson.track.mended, lesson.track.unmended) == (1, 0)
+    assert lesson.category == "RESOURCE"
 
 
 async def test_it_is_saved_while_the_run_goes_on(memory: SqliteMemory) -> None:

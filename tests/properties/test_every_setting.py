@@ -30,9 +30,9 @@ from midcourse.testing.memory_store import MemoryStore
 from tests.harness import ORDER_PENS, START, Shop, draft, steps
 from tests.llm.test_settings import MODEL_SETTINGS
 
-SHOWN_ELSEWHERE = {"home", "agent", *MODEL_SETTINGS}
+SHOWN_ELSEWHERE = {"home", "agent", "embedder", "embedder_base_url", *MODEL_SETTINGS}
 """Where runs are kept, and whose lessons: shown by the tests of the command line and of the agent. What models are asked for
-what: tests/llm/test_settings.py."""
+what: tests/llm/test_settings.py and test_embeddings.py."""
 
 C = TypeVar("C", bound=Command)
 NUDGE = draft("order", "nudge")
@@ -546,7 +546,7 @@ async def lesson_similarity() -> None:
     for least in (0.7, 0.9):
         planner, shop = stuck(), stubborn("rejected")
         await play(planner, shop, memory=memory, embedder=Points(), lesson_similarity=least)
-        seen.append(any(context.lessons for context in planner.contexts))
+        seen.append(any(context.recovery and context.recovery.similar for context in planner.contexts))
     assert seen == [True, False]
 
 

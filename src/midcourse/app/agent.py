@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 
+from midcourse.app.embedding import embedder_for
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.nobody import Nobody
 from midcourse.app.settings import Settings
@@ -113,7 +114,8 @@ class Agent:
             memory = SqliteMemory(settings.home / LESSONS, agent=settings.agent)
         if memory is None or not settings.lessons:
             return None
-        return Lessons(memory=memory, embedder=self.embedder, above=settings.lesson_similarity)
+        embedder = self.embedder or embedder_for(settings)
+        return Lessons(memory=memory, embedder=embedder, above=settings.lesson_similarity)
 
     def ports(self, store: Store, run_id: str, task: Task) -> Ports:
         vault = self.vault or EnvironmentVault()

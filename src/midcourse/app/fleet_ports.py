@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from midcourse.app.embedding import embedder_for
 from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.settings import Settings
 from midcourse.app.vault import EnvironmentVault
 from midcourse.app.wiring import job_from, planner_for, remote_world, world_class
 from midcourse.codec import decode
 from midcourse.domain.approval import Question
 from midcourse.errors import TaskInvalid
-from midcourse.perform import Ports
+from midcourse.perform import Lessons, Ports
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.vault import revealed
 from midcourse.store.postgres import PostgresStore
@@ -40,8 +42,15 @@ class PortsMaker:
             clock=SystemClock(),
             vault=vault,
             segments=self._store.segments if job.settings.reuse else None,
+            lessons=self._lessons(job.settings),
             step_delay_seconds=job.settings.step_delay_seconds,
         )
+
+    def _lessons(self, settings: Settings) -> Lessons | None:
+        if not settings.lessons:
+            return None
+        memory = self._store.memory(settings.agent)
+        return Lessons(memory=memory, embedder=embedder_for(settings), above=settings.lesson_similarity)
 
     def _host_of(self, world: str) -> Handle | None:
         """Read anew each time: a host that was started again is another one. While there is none, runs wait for it."""

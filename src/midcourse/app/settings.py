@@ -127,6 +127,15 @@ class Settings(RecoverySettings):
         description="Whose lessons these are. Other agents in the same home, or of the same tenant, see only how often a new "
         "plan helped; the words of a lesson once a person has shared it.",
     )
+    embedder: str = Field(
+        default="",
+        description="Compares failures by what they mean, where none has the same signature: `openai:text-embedding-3-small`, "
+        "or `folder:` and the folder of a sentence encoder such as all-MiniLM-L6-v2. Empty: only the same signature counts.",
+    )
+    embedder_base_url: str = Field(
+        default="",
+        description="Where the embedder is served, if not at its provider's own address: any server with OpenAI's protocol.",
+    )
     lesson_similarity: float = Field(
         default=ALIKE,
         gt=0,

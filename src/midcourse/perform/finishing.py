@@ -70,7 +70,7 @@ async def finish(ports: Ports, command: Finish) -> Finished:
     run, _ = await ports.store.load(ports.run_id)
     await ports.store.save_result(await _result(ports, command, run))
     await keep_what_worked(ports, command, run)
-    await learn(ports, command.reason)
+    await learn(ports, ended=command.reason)
     with suppress(Exception):  # the result is written down: a world that clings to its session changes nothing
         await asyncio.wait_for(ports.world.close(), ports.task.limits.look_timeout_seconds)
     return Finished(answers=command.id)

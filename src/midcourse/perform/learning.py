@@ -4,7 +4,8 @@ Memory helps or it does not; it never fails a run, and never holds one up for lo
 """
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 from midcourse.domain.failure import Track
@@ -19,6 +20,7 @@ from midcourse.perform.ports import Lessons, Ports
 from midcourse.policy.hopeless import lot_of
 from midcourse.policy.mending import teaches, words_of
 from midcourse.policy.signature import lesson_key, signature_of
+from midcourse.ports.memory import Memory
 
 T = TypeVar("T")
 
@@ -49,42 +51,62 @@ async def track_of(ports: Ports, key: str) -> Track | None:
     return replace(track, lot=lot_of(ports.run_id, key))
 
 
-async def learn(ports: Ports, ended: FinalReason | None = None) -> None:
-    """Save the failures of this run, and tell what its plans did about them. Saying it again changes nothing."""
-    if ports.lessons is not None and (failed := await _failed(ports)):
-        await _patiently(_learn(ports, ports.lessons, failed, await _point(ports.lessons, failed[-1]), ended))
+@dataclass(frozen=True, kw_only=True)
+class Reminded:
+    """What fits the latest failure of a run, and where that one is among them."""
+
+    similar: tuple[Recalled, ...] = ()
+    point: Embedding | None = None
 
 
-async def heed(ports: Ports) -> tuple[Recalled, ...]:
-    """What fits the latest failure of this run: by its exact signature, else by what sounds like it. Then `learn`."""
+async def remind(ports: Ports) -> Reminded:
+    """By the exact signature of the latest failure, else by what sounds like it."""
     if ports.lessons is None or not (failed := await _failed(ports)):
-        return ()
-    latest, memory = failed[-1], ports.lessons.memory
-    point = await _point(ports.lessons, latest)
-    fitting = await _patiently(memory.recall(_signature(latest))) or ()
+        return Reminded()
+    memory, point = ports.lessons.memory, await _point(ports.lessons, failed[-1])
+    fitting = await _patiently(memory.recall(_signature(failed[-1]))) or ()
     if point is not None and not fitting:
         fitting = await _patiently(memory.alike(point, above=ports.lessons.above)) or ()
-    await _patiently(_learn(ports, ports.lessons, failed, point))
-    return tuple(one for one in fitting if one.lesson.fix.text or one.lesson.root_cause.text)
+    telling = tuple(one for one in fitting if one.lesson.fix.text or one.lesson.root_cause.text)
+    return Reminded(similar=telling, point=point)
+
+
+async def learn(
+    ports: Ports,
+    *,
+    ended: FinalReason | None = None,
+    point: Embedding | None = None,
+    category: str = "",
+    root_cause: str = "",
+) -> None:
+    """Save the failures of this run, and tell what its plans did about them. Saying it again changes nothing.
+
+    Of the latest failure `point`, `category` and `root_cause` are known, it may be.
+    """
+    if ports.lessons is None or not (failed := await _failed(ports)):
+        return
+    cause = Untrusted(text=ports.plain(root_cause)[:LONGEST_SAID])
+    lessons = {entry.lesson: _lesson(entry) for entry in failed}
+    lessons[failed[-1].lesson] = replace(_lesson(failed[-1]), category=category, root_cause=cause)
+    point = point or await _point(ports.lessons, failed[-1])
+    await _patiently(_tell(ports, ports.lessons.memory, lessons, (failed[-1].lesson, point), ended))
 
 
 async def _failed(ports: Ports) -> list[LedgerEntry]:
     return [entry for entry in await ports.store.ledger(ports.run_id) if entry.lesson]
 
 
-async def _learn(
+async def _tell(
     ports: Ports,
-    lessons: Lessons,
-    failed: Sequence[LedgerEntry],
-    point: Embedding | None,
-    ended: FinalReason | None = None,
+    memory: Memory,
+    lessons: Mapping[str, Lesson],
+    placed: tuple[str, Embedding | None],
+    ended: FinalReason | None,
 ) -> None:
-    memory, run_id = lessons.memory, ports.run_id
-    latest = {entry.lesson: entry for entry in failed}
+    run_id = ports.run_id
     entries, plans = await ports.store.ledger(run_id), await ports.store.plans(run_id)
     for word in words_of(plans, entries, ended):
-        entry = latest[word.lesson]
-        await memory.save(_lesson(entry), point if entry is failed[-1] else None)
+        await memory.save(lessons[word.lesson], placed[1] if word.lesson == placed[0] else None)
         match word.verdict:
             case "mended":
                 await memory.credit(word.lesson, run_id, word.fix)

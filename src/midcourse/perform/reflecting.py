@@ -3,20 +3,23 @@
 from midcourse.domain.failure import FailedStep, Failure
 from midcourse.domain.reflection import MOST_KEPT, ReplanningContext
 from midcourse.perform.history import History
-from midcourse.perform.learning import heed
+from midcourse.perform.learning import learn, remind
 from midcourse.perform.ports import Ports
 from midcourse.policy.reflect import reflect
 
 
 async def replanning_context(ports: Ports, failure: Failure, history: History) -> ReplanningContext:
     failed = failed_step(failure, history)
+    reminded = await remind(ports)
     reflection = reflect(failure, failed, history.attempts)
+    cause = reflection.analysis.root_cause if reflection.by == "model" else ""  # rules find it anew each time
+    await learn(ports, point=reminded.point, category=failure.found.category, root_cause=cause)
     return ReplanningContext(
         failure=failure,
         analysis=reflection.analysis,
         fix=reflection.fix,
         by=reflection.by,
-        similar=await heed(ports),
+        similar=reminded.similar,
         failed=failed,
         results=history.data,
         completed=history.completed[-MOST_KEPT:],

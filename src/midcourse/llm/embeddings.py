@@ -1,0 +1,56 @@
+"""An embedder behind any provider of embeddings: OpenAI's protocol wherever it is served, and whatever else pydantic-ai knows."""
+
+import math
+import os
+from typing import Any
+
+from pydantic_ai.embeddings import EmbeddingModel, infer_embedding_model
+from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
+from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior, UserError
+from pydantic_ai.providers import Provider, infer_provider
+from pydantic_ai.providers.openai import OpenAIProvider
+
+from midcourse.domain.lesson import Embedding
+from midcourse.errors import TaskInvalid
+from midcourse.llm.named import NO_KEY
+
+LONGEST = 2000
+"""Characters of a text that are sent."""
+
+
+class ModelEmbedder:
+    """Opens a connection for each text: there is one where something failed, and nowhere else."""
+
+    def __init__(self, name: str, base_url: str = "") -> None:
+        """`name` is `provider:model`. Raises `TaskInvalid` for one that means nothing, and for a key that is missing."""
+        self.name = name
+        self._base_url = base_url
+        self._model()
+
+    async def embed(self, text: str) -> Embedding:
+        model, provider = self._model()
+        try:
+            async with provider:
+                answer = await model.embed(text[:LONGEST], input_type="query")
+        except (ModelAPIError, UnexpectedModelBehavior, ValueError) as error:
+            raise ConnectionError(f"{self.name}: {error}") from error
+        return Embedding(model=self.name, values=_unit(answer.embeddings[0] if answer.embeddings else ()))
+
+    def _model(self) -> tuple[EmbeddingModel, Provider[Any]]:
+        kind, _, name = self.name.partition(":")
+        try:
+            if self._base_url and kind == "openai":
+                key = os.environ.get("OPENAI_API_KEY") or NO_KEY
+                served = OpenAIProvider(base_url=self._base_url, api_key=key)
+                return OpenAIEmbeddingModel(name, provider=served), served
+            provider = infer_provider(kind)
+            return infer_embedding_model(self.name, provider_factory=lambda _: provider), provider
+        except (UserError, ImportError, ValueError) as error:
+            raise TaskInvalid(f"embedder '{self.name}': {error}") from error
+
+
+def _unit(values: Any) -> tuple[float, ...]:
+    length = math.sqrt(math.fsum(value * value for value in values))
+    if not length:
+        raise ConnectionError("the embedding is empty")
+    return tuple(value / length for value in values)

