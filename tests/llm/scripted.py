@@ -13,13 +13,22 @@ Answer: TypeAlias = object
 
 
 class ScriptedModel:
-    """`answers`: by the surface's title, or for each call in turn."""
+    """`answers`: by the surface's title, or for each call in turn. `tokens` are those that every call is said to have taken."""
 
-    def __init__(self, answers: Mapping[str, Answer] | list[Answer] | Callable[[str], Answer]) -> None:
+    def __init__(
+        self,
+        answers: Mapping[str, Answer] | list[Answer] | Callable[[str], Answer],
+        *,
+        name: str = "scripted",
+        provider: str = "",
+        tokens: tuple[int, int] = (100, 20),
+    ) -> None:
         self.answers = answers
+        self.provider = provider
+        self.tokens = tokens
         self.prompts: list[str] = []
         self.infos: list[AgentInfo] = []
-        self.model = FunctionModel(self._answer, model_name="scripted")
+        self.model = FunctionModel(self._answer, model_name=name)
 
     def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         prompt = prompt_text(messages)
@@ -31,7 +40,8 @@ class ScriptedModel:
         if isinstance(answer, ModelResponse):
             return answer
         text = answer if isinstance(answer, str) else json.dumps(answer)
-        return ModelResponse(parts=[TextPart(content=text)], usage=RequestUsage(input_tokens=100, output_tokens=20))
+        usage = RequestUsage(input_tokens=self.tokens[0], output_tokens=self.tokens[1])
+        return ModelResponse(parts=[TextPart(content=text)], usage=usage, provider_name=self.provider or None)
 
     def _chosen(self, prompt: str) -> Answer:
         if callable(self.answers):

@@ -5,11 +5,12 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from midcourse.app.embedding import embedder_for
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.nobody import Nobody
+from midcourse.app.reserving import reserving
 from midcourse.app.settings import Settings
 from midcourse.app.vault import EnvironmentVault
 from midcourse.director.decide import objection
@@ -81,6 +82,7 @@ class Agent:
         """Begin a run and stay in touch with it. Needs a running event loop."""
         if isinstance(task, str):
             task = Task(goal=task, limits=self._settings.limits())
+        task = replace(task, limits=reserving(task.limits, self._planner(())))
         return LiveRun(self, self._store, new_run(task, run_id or new_run_id()), task, again=again)
 
     async def resume(self, run_id: str) -> Result:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from midcourse.app.agent import new_run
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.wiring import Job, job_of_run, run_folder, save_job
+from midcourse.app.wiring import Job, job_of_run, run_folder, save_job, task_to_run
 from midcourse.domain.result import Result
 from midcourse.errors import KeyTaken, RunUnknown, TaskInvalid
 from midcourse.ports.store import Store
@@ -36,9 +36,10 @@ async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> 
                     raise TaskInvalid(
                         f"there is a run '{run_id}' already; choose another --run-id, or midcourse resume {run_id}"
                     )
+                task = task_to_run(job)
                 save_job(job, run_folder(job.settings, run_id))
                 try:
-                    await store.begin(new_run(job.task, run_id), job.task, after=after)
+                    await store.begin(new_run(task, run_id), task, after=after)
                 except KeyTaken:  # somebody else was faster: see what they make of it
                     shutil.rmtree(run_folder(job.settings, run_id))
                     continue

@@ -50,13 +50,13 @@ class Settings(RecoverySettings):
     max_tokens: int | None = Field(
         default=Limits.max_tokens,
         ge=1,
-        description="Ceiling on tokens of a run. It holds as far as `plan_tokens` says what a planner call takes at most.",
+        description="Ceiling on tokens of a run. It holds as far as `plan_tokens` says what a call takes at most.",
     )
     max_cost_usd: float | None = Field(
         default=Limits.max_cost_usd,
         gt=0,
-        description="Ceiling on a run's model cost in US dollars. It holds as far as `plan_cost_usd` says what a planner "
-        "call costs at most.",
+        description="Ceiling on a run's model cost in US dollars. It holds as far as `plan_cost_usd` says what a call costs "
+        "at most.",
     )
     max_wall_seconds: float = Field(
         default=Limits.max_wall_seconds,
@@ -194,12 +194,13 @@ class Settings(RecoverySettings):
     plan_tokens: int = Field(
         default=Limits.plan_tokens,
         ge=0,
-        description="Tokens that a planner call takes at most; reserved before each call.",
+        description="Tokens that a call of the planner or of any model takes at most; reserved before each call. 0: what a model "
+        "needs, 60,000.",
     )
     plan_cost_usd: float = Field(
         default=Limits.plan_cost_usd,
         ge=0,
-        description="US dollars that a planner call costs at most; reserved before each call.",
+        description="US dollars that such a call costs at most; reserved before each call. 0: by the model's price.",
     )
     act_timeout_seconds: float = Field(
         default=Limits.act_timeout_seconds,

@@ -13,6 +13,7 @@ from midcourse.app.agent import Agent
 from midcourse.app.checking import check_against
 from midcourse.app.export import export as export
 from midcourse.app.export import result_json as result_json
+from midcourse.app.reserving import reserving
 from midcourse.app.settings import Settings, said, written
 from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
@@ -170,6 +171,12 @@ def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
         approver=approver,
         settings=job.settings,
     )
+
+
+def task_to_run(job: Job) -> Task:
+    """With as much set aside for each call of its planner as that can cost."""
+    planner = planner_for(job.file.planner, job.settings)
+    return replace(job.task, limits=reserving(job.task.limits, planner))
 
 
 def check_job(job: Job) -> None:

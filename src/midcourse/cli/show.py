@@ -3,6 +3,7 @@
 import asyncio
 import json as json_format
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from rich.text import Text
 
@@ -10,6 +11,7 @@ from midcourse.app.export import RESULT_FILE
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import Settings
 from midcourse.app.wiring import result_json, run_folder
+from midcourse.cli.accounts import account_lines
 from midcourse.cli.locate import Located, located
 from midcourse.cli.marks import Marks
 from midcourse.cli.overrides import places_with
@@ -54,7 +56,9 @@ async def _plain(found: Located) -> dict[str, object]:
 async def _print(found: Located, settings: Settings) -> None:
     where, store, run = terminal(), found.store, found.run
     plans, journal, opening = await store.plans(run.id), await store.journal(run.id), await store.opening(run.id)
-    for line in (*_plans(plans, where.marks), *_journal(opening, plans, journal, where.marks)):
+    state, _ = await store.load(run.id)
+    told = _plans(plans, where.marks), _journal(opening, plans, journal, where.marks), account_lines(state.spent)
+    for line in chain.from_iterable(told):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     result = await store.result(run.id)
     if result is not None:

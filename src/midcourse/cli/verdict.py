@@ -130,6 +130,8 @@ def counts(result: Result) -> str:
         several(result.executions, "act"),
         several(result.planner_calls, "planner call") + (f" and {result.reused} saved" if result.reused else ""),
         seconds(result.wall_seconds),
+        *([several(result.budget.tokens, "token")] if result.budget.tokens else []),
+        *([f"${result.budget.cost_usd:.4f}"] if result.budget.cost_usd else []),
     ]
     return ", ".join(parts)
 

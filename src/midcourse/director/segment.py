@@ -191,12 +191,14 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
 
 
 def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
-    """Nobody could be reached. Whoever says how long to wait is there, so that does not count as a try: the run's own time is
-    the limit.
+    """Nobody could be reached. Whoever says how long to wait is there: that is no try, nor time of the replan's. The run's own
+    time is the limit.
     """
     again = replace(asked, turn=asked.turn + 1)
     if event.wait is not None and event.wait > 0:
-        return _by(asked.due, run, BackOff(seconds=max(SHORTEST_WAIT, event.wait), then=again), event.detail)
+        wait = jittered(run, max(SHORTEST_WAIT, event.wait))
+        due = None if asked.due is None else asked.due + wait
+        return run, BackOff(seconds=wait, then=replace(again, tries=0, due=due))
     if asked.tries >= run.limits.max_step_retries:
         return run, End(reason="planner_unavailable", detail=event.detail)
     wait = retry_delay(run, "transport", asked.tries) if event.wait is None else 0.0

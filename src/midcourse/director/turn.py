@@ -6,12 +6,14 @@ from typing import TypeAlias
 
 from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import Command
-from midcourse.domain.event import Answer
+from midcourse.domain.event import Accounted, Answer
 from midcourse.domain.move import End, Move
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import Phase
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Counts, Issued, Run
+from midcourse.domain.spending import Spent, total
+from midcourse.policy.accounts import booked
 from midcourse.policy.spending import affords, past_deadline, seconds_left
 
 
@@ -60,6 +62,7 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
     return (
         replace(
             run,
+            spent=booked(run.spent, _accounts(answer, cost)),
             pending=tuple(item for item in run.pending if item is not issued),
             budget=replace(
                 run.budget,
@@ -74,7 +77,17 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
 
 def withdraw(run: Run) -> Run:
     """Give up all commands under way. What was reserved for them may have been spent, so all of it counts as spent."""
-    return replace(run, pending=(), budget=replace(run.budget, spent=run.budget.committed, reserved=FREE))
+    unknown = booked(run.spent, (Spent(cost=run.budget.reserved),))
+    return replace(
+        run, pending=(), spent=unknown, budget=replace(run.budget, spent=run.budget.committed, reserved=FREE)
+    )
+
+
+def _accounts(answer: Answer, cost: Cost) -> tuple[Spent, ...]:
+    """Who spent it, if that is said and adds up."""
+    if isinstance(answer, Accounted) and total(answer.spent) == cost:
+        return answer.spent
+    return (Spent(cost=cost),)
 
 
 def see(run: Run, seen: ObservationRef | None) -> Run:

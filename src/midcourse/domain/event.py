@@ -15,6 +15,7 @@ from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.skill import Effect
+from midcourse.domain.spending import Spent
 
 # --- answers to our own commands
 
@@ -39,6 +40,8 @@ class Observed:
     reason: str = ""
     detail: str = ""
     cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
+    """`cost` by role, as far as it is known."""
     kind: Literal["observed"] = "observed"
 
 
@@ -61,6 +64,7 @@ class Planned:
     """With `transport`: seconds until it is worth asking again, if anybody said."""
     reused: bool = False
     """Nobody was asked: it worked before."""
+    spent: tuple[Spent, ...] = ()
     kind: Literal["planned"] = "planned"
 
 
@@ -87,6 +91,7 @@ class Acted:
     track: Track | None = None
     """Of a failure: what became of such in other runs, if anybody knows."""
     cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
     kind: Literal["acted"] = "acted"
 
 
@@ -103,6 +108,7 @@ class Verified:
     seconds: float = 0.0
     seen: ObservationRef | None = None
     cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
     kind: Literal["verified"] = "verified"
 
 
@@ -117,6 +123,7 @@ class DoneChecked:
     seconds: float = 0.0
     seen: ObservationRef | None = None
     cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
     kind: Literal["done_checked"] = "done_checked"
 
 
@@ -157,6 +164,9 @@ class Finished:
 Answer: TypeAlias = (
     WorldOpened | Observed | Planned | Acted | Verified | DoneChecked | PersonAsked | TimerFired | Recorded | Finished
 )
+
+Accounted: TypeAlias = Observed | Planned | Acted | Verified | DoneChecked
+"""Answers that say who spent what they cost."""
 
 # --- control: comes from outside, at any time, and never raises
 

@@ -8,6 +8,7 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.move import FinalReason
+from midcourse.domain.spending import Spent
 
 SUCCESSES: tuple[FinalReason, ...] = ("goal_reached", "plan_complete")
 """The reasons that mean success; the second is the plan's word only."""
@@ -51,6 +52,8 @@ class Result:
     completed: tuple[CompletedStep, ...]
     attempts: tuple[FailedStep, ...]
     budget: BudgetUsed
+    spent: tuple[Spent, ...] = ()
+    """What it cost, by role, plan and model."""
     data: Pairs = ()
     missing: tuple[str, ...] = ()
     """Fields of the task's output that nothing brought back."""

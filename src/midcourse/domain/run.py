@@ -10,6 +10,7 @@ from midcourse.domain.failure import Attempt
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import New, Phase
 from midcourse.domain.plan import Segment, Walked
+from midcourse.domain.spending import Spent
 
 FORMAT = 1
 """Number of the shape below. A change that old code or old data could not read needs a new one."""
@@ -90,6 +91,8 @@ class Run:
     grants: tuple[Grant, ...] = ()
     guidance: tuple[str, ...] = ()
     told: tuple[Told, ...] = ()
+    spent: tuple[Spent, ...] = ()
+    """All that was spent, by role, plan and model."""
     overrun: Cost = FREE
     """What answers reported above their reservations; anything but nothing ends the run."""
     forked_from: Origin | None = None

@@ -37,7 +37,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from midcourse.domain.budget import FREE, Cost
 from midcourse.llm.connection import Connections
-from midcourse.llm.price import paid
+from midcourse.llm.price import affordable, paid, price_of
 from midcourse.llm.reading import Unreadable, read
 from midcourse.llm.template import Prompt
 from midcourse.llm.tokens import tokens_at_most
@@ -45,6 +45,8 @@ from midcourse.llm.tokens import tokens_at_most
 CALL_TOKENS = 60_000
 """Tokens of a call for which nothing was set aside in particular, answer included."""
 
+PATIENCE = 10.0
+"""Seconds to wait where a provider says that it is too much and not for how long."""
 SHORTEST_ANSWER = 32
 """Tokens. Nobody can answer with less."""
 
@@ -58,6 +60,7 @@ class Answered(Generic[A]):
     answer: A
     repairs: tuple[str, ...]
     cost: Cost
+    model: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +70,7 @@ class Unanswered:
     why: Trouble
     detail: str
     cost: Cost
+    model: str
     wait: float | None = None
 
 
@@ -79,6 +83,13 @@ class Mind:
         self.answer_tokens = answer_tokens
         self._connections = Connections()
 
+    def worst(self, tokens: int) -> Cost:
+        """What a call can cost if it has so many tokens, or as many as it likes (0), whoever is asked."""
+        tokens = tokens or CALL_TOKENS
+        answer = min(self.answer_tokens, tokens)
+        prices = [price_of(model, tokens_in=tokens - answer, tokens_out=answer) or 0 for model in self.models]
+        return Cost(calls=1, tokens=tokens, microusd=max(prices))
+
     def room(self, worst: Cost, answer: type[BaseModel]) -> int:
         """Tokens that a prompt may have, of what was set aside for the call."""
         return (worst.tokens or CALL_TOKENS) - self.answer_tokens - _schema_tokens(answer)
@@ -88,11 +99,10 @@ class Mind:
     ) -> Answered[A] | Unanswered:
         """`worst` is what was set aside for this call: what may have been spent counts as spent."""
         model = self.models[turn % len(self.models)]
-        most = min(self.answer_tokens, self.answer_tokens + self.room(worst, answer) - tokens_at_most(prompt.text))
+        most = self._longest_answer(model, prompt, answer, worst)
         if most < SHORTEST_ANSWER:
-            return Unanswered(
-                why="garbage", detail="what is to be told is longer than what may be spent on it", cost=FREE
-            )
+            detail = "what is to be told is longer than what may be spent on it"
+            return Unanswered(why="garbage", detail=detail, cost=FREE, model=model.model_name)
         settings = ModelSettings(max_tokens=most)
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
@@ -105,14 +115,22 @@ class Mind:
                 model_request_parameters=_parameters(model, prompt.role, answer),
             )
         except ContentFilterError as error:
-            return Unanswered(why="refused", detail=error.message, cost=worst)
+            return Unanswered(why="refused", detail=error.message, cost=worst, model=model.model_name)
         except ModelAPIError as error:
-            return self._unreachable(error, worst, turn)
+            return self._unreachable(model, error, worst, turn)
         except UnexpectedModelBehavior as error:
-            return Unanswered(why="transport", detail=error.message, cost=worst)
-        return _understood(response, answer, paid(response, worst))
+            return Unanswered(why="transport", detail=error.message, cost=worst, model=model.model_name)
+        return _understood(response, answer, paid(response, worst), model.model_name)
 
-    def _unreachable(self, error: ModelAPIError, worst: Cost, turn: int) -> Unanswered:
+    def _longest_answer(self, model: Model, prompt: Prompt, answer: type[BaseModel], worst: Cost) -> int:
+        """In tokens, so that the call stays within what was set aside for it."""
+        told = tokens_at_most(prompt.text)
+        most = self.answer_tokens + min(0, self.room(worst, answer) - told)
+        if not worst.microusd:
+            return most
+        return min(most, affordable(model, tokens_in=told + _schema_tokens(answer), microusd=worst.microusd))
+
+    def _unreachable(self, model: Model, error: ModelAPIError, worst: Cost, turn: int) -> Unanswered:
         unsent = isinstance(error, ModelRateLimitError | ModelRequestRejectedError) or (
             isinstance(error, ModelConnectionError) and error.phase in ("pool", "connect")
         )
@@ -121,7 +139,10 @@ class Mind:
             why="transport",
             detail=f"{type(error).__name__}: {error.message}",
             cost=FREE if unsent else worst,
-            wait=0.0 if another else error.retry_after,
+            model=model.model_name,
+            wait=0.0
+            if another
+            else error.retry_after or (PATIENCE if isinstance(error, ModelRateLimitError) else None),
         )
 
 
@@ -161,15 +182,16 @@ def _schema_tokens(answer: type[BaseModel]) -> int:
     return tokens_at_most(json.dumps(_schema(answer)))
 
 
-def _understood(response: ModelResponse, answer: type[A], cost: Cost) -> Answered[A] | Unanswered:
+def _understood(response: ModelResponse, answer: type[A], cost: Cost, model: str) -> Answered[A] | Unanswered:
     if response.finish_reason == "content_filter":
-        return Unanswered(why="refused", detail="the provider's filter held the answer back", cost=cost)
+        detail = "the provider's filter held the answer back"
+        return Unanswered(why="refused", detail=detail, cost=cost, model=model)
     if response.finish_reason == "length":
-        return Unanswered(why="garbage", detail="the answer was cut off: it was too long", cost=cost)
+        return Unanswered(why="garbage", detail="the answer was cut off: it was too long", cost=cost, model=model)
     found = read(_text(response), answer)
     if isinstance(found, Unreadable):
-        return Unanswered(why="garbage", detail=found.why, cost=cost)
-    return Answered(answer=found.answer, repairs=found.repairs, cost=cost)
+        return Unanswered(why="garbage", detail=found.why, cost=cost, model=model)
+    return Answered(answer=found.answer, repairs=found.repairs, cost=cost, model=model)
 
 
 def _text(response: ModelResponse) -> str:

@@ -6,7 +6,6 @@ from typing import Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from midcourse.domain.argument import Argument, Arguments, Reference, Scalar
-from midcourse.domain.budget import Cost
 from midcourse.domain.expectation import (
     Check,
     Expectation,
@@ -78,23 +77,21 @@ class PlanAnswer(_Part):
             value = inner["plan"] if inner.keys() == {"plan"} else inner
         if isinstance(value, dict) and not value.keys() & cls.model_fields.keys():
             raise ValueError("there are neither steps nor a verdict")
-        return {"steps": value} if isinstance(value, list) else cast(object, value)
+        return {"steps": cast(object, value)} if isinstance(value, list) else cast(object, value)
 
 
-def drafted(answer: PlanAnswer, context: PlanningContext, repairs: tuple[str, ...], cost: Cost) -> PlanDraft:
+def drafted(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
     if answer.verdict != "steps":
-        return PlanDraft(verdict=answer.verdict, detail=answer.reason, repairs=repairs, cost=cost)
+        return PlanDraft(verdict=answer.verdict, detail=answer.reason)
     if not answer.steps:
-        return PlanDraft(verdict="gave_up", detail=answer.reason or "the plan has no steps", repairs=repairs, cost=cost)
+        return PlanDraft(verdict="gave_up", detail=answer.reason or "the plan has no steps")
     most = context.task.limits.max_plan_steps + 1  # what is beyond is cut off anyway, and says so
     steps = [(step, _mended(step, context)) for step in answer.steps[:most]]
-    found = [f"step {n}: {repair}" for n, (_, each) in enumerate(steps, start=1) for repair in each.repairs]
     return PlanDraft(
         steps=tuple(_draft(step, each) for step, each in steps),
         final=answer.final,
         detail=answer.reason,
-        repairs=(*repairs, *found),
-        cost=cost,
+        repairs=tuple(f"step {n}: {repair}" for n, (_, each) in enumerate(steps, start=1) for repair in each.repairs),
     )
 
 

@@ -6,6 +6,7 @@ from typing import TypeAlias, TypeVar
 from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
+from midcourse.domain.replace import replace
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.plan import PlanAnswer, drafted
@@ -47,6 +48,9 @@ class ModelPlanner:
         self.mind = mind
         self._note = note
 
+    def worst(self, tokens: int) -> Cost:
+        return self.mind.worst(tokens)
+
     async def plan(self, context: PlanningContext) -> PlanDraft:
         draft = await self._ask(context)
         if self._note:
@@ -57,8 +61,11 @@ class ModelPlanner:
         prompt = prompt_for(context, self.mind.room(context.worst, PlanAnswer))
         reply = await self.mind.ask(prompt, PlanAnswer, worst=context.worst, turn=context.turn)
         if isinstance(reply, Unanswered):
-            return PlanDraft(verdict=reply.why, detail=reply.detail, cost=reply.cost, wait=reply.wait)
-        return drafted(reply.answer, context, reply.repairs, reply.cost)
+            return PlanDraft(
+                verdict=reply.why, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.wait
+            )
+        draft = drafted(reply.answer, context)
+        return replace(draft, repairs=reply.repairs + draft.repairs, cost=reply.cost, model=reply.model)
 
 
 def prompt_for(context: PlanningContext, room: int) -> Prompt:

@@ -32,6 +32,14 @@ def price_of(model: Model, *, tokens_in: int, tokens_out: int) -> int | None:
         return None
 
 
+def affordable(model: Model, *, tokens_in: int, microusd: int) -> int:
+    """Tokens that may be answered with for this much; without a price, as many as anybody likes."""
+    told, with_answer = (price_of(model, tokens_in=tokens_in, tokens_out=out) for out in (0, MICRO))
+    if told is None or with_answer is None or with_answer <= told:
+        return MICRO
+    return (microusd - told) * MICRO // (with_answer - told)
+
+
 def _micro(dollars: Decimal) -> int:
     """Rounded up: a thousand calls for a tenth of a millionth each are not free."""
     return int((dollars * MICRO).to_integral_value(rounding=ROUND_UP))

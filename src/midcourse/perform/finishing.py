@@ -95,6 +95,7 @@ async def _result(ports: Ports, command: Finish, run: Run) -> Result:
         completed=history.completed,
         attempts=history.attempts,
         budget=_budget_used(run),
+        spent=run.spent,
         data=data,
         missing=missing,
         audit=await ports.store.audit_head(),

@@ -30,6 +30,7 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
+from midcourse.domain.spending import billed
 from midcourse.perform.acting import act, verify
 from midcourse.perform.asking import ask_person
 from midcourse.perform.finishing import check_done, finish
@@ -104,5 +105,7 @@ class Performer:
         seen = await self.ports.look(command.id, command.timeout)
         cost = FREE if command.free else self.ports.look_cost
         if isinstance(seen, Observation):
-            return Observed(answers=command.id, seen=seen.ref, cost=cost)
-        return Observed(answers=command.id, reason=seen.reason, detail=seen.detail, cost=cost)
+            return Observed(answers=command.id, seen=seen.ref, cost=cost, spent=billed("reader", cost))
+        return Observed(
+            answers=command.id, reason=seen.reason, detail=seen.detail, cost=cost, spent=billed("reader", cost)
+        )

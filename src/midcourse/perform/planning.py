@@ -10,6 +10,7 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlannedStep, PlanVersion, Reused, Step
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
+from midcourse.domain.spending import billed
 from midcourse.errors import MidcourseError
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import History, history_of
@@ -31,31 +32,33 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     recovery = await replanning_context(ports, command.failure, history) if command.failure else None
     offer = await offered(ports, command, view)
     draft = offer.draft if offer else await _ask(ports, command, view, history, recovery, time)
-    reused = offer.reused if offer else None
+    planned, resolved = await _planned(ports, command, draft, view, time)
+    if resolved is not None:
+        version = _version(command, resolved, offer.reused if offer else None, recovery)
+        await ports.store.save_plan(ports.run_id, version)
+    spent = billed("planner", draft.cost, command.version, draft.model)
+    return replace(planned, cost=draft.cost, spent=spent, reused=offer is not None)
+
+
+async def _planned(
+    ports: Ports, command: MakePlan, draft: PlanDraft, view: View, time: Allowance
+) -> tuple[Planned, Resolved | None]:
+    """What the draft comes to, and the plan if it is one. What it cost is not in it."""
     if draft.verdict != "steps":
-        return Planned(
-            answers=command.id,
-            verdict=draft.verdict,
-            detail=draft.detail,
-            cost=draft.cost,
-            wait=draft.wait,
-            reused=reused is not None,
-        )
+        return Planned(answers=command.id, verdict=draft.verdict, detail=draft.detail, wait=draft.wait), None
     resolved = resolve(draft.steps, draft.final, command.version, view)
     resolved = replace(resolved, repairs=draft.repairs + resolved.repairs)
     if draft.steps and not resolved.steps:
         detail = "; ".join(resolved.repairs) or "nothing is to be done before __replan__"
-        return Planned(answers=command.id, verdict="garbage", detail=detail[:1000], cost=draft.cost)
-    await ports.store.save_plan(ports.run_id, _version(command, resolved, reused, recovery))
-    return Planned(
+        return Planned(answers=command.id, verdict="garbage", detail=detail[:1000]), None
+    planned = Planned(
         answers=command.id,
         steps=await _short_forms(ports, resolved.steps, view, time),
         final=resolved.final,
         repairs=len(resolved.repairs),
         detail=draft.detail,
-        cost=draft.cost,
-        reused=reused is not None,
     )
+    return planned, resolved
 
 
 async def _view(ports: Ports, command: MakePlan) -> View | None:

@@ -60,6 +60,8 @@ class PlanDraft:
     """Whether these steps finish the task; unsaid, a plan that does not end in `__replan__` or a transition does."""
     detail: str = ""
     cost: Cost = ONE_CALL
+    model: str = ""
+    """Who answered, if it was a model."""
     wait: float | None = None
     """With `transport`: seconds until it is worth asking again; 0 if there is another to ask, None if nobody said."""
     repairs: tuple[str, ...] = ()

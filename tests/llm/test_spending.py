@@ -1,0 +1,142 @@
+"""What a model's calls cost: set aside before, capped while they are made, and accounted for by role, plan and model."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.usage import RequestUsage
+
+from midcourse import Agent, Result, Settings, Task
+from midcourse.app.reserving import reserving
+from midcourse.app.wiring import job_from, job_text, load_job, task_to_run
+from midcourse.domain.budget import Cost, Limits
+from midcourse.errors import TaskInvalid
+from midcourse.llm.mind import CALL_TOKENS, Mind
+from midcourse.llm.planner import ModelPlanner
+from midcourse.llm.price import affordable, price_of
+from midcourse.testing import MemoryStore
+from midcourse.worlds.simulated.shop import Shop
+from tests.llm.scripted import Answer, ScriptedModel
+from tests.llm.situations import FIRST
+
+GPT = OpenAIChatModel("gpt-5", provider=OpenAIProvider(api_key="none"))
+
+
+def of_gpt(*answers: Answer, tokens: tuple[int, int] = (1000, 100)) -> FunctionModel:
+    """A model that answers in turn and says what gpt-5 would have billed."""
+    return ScriptedModel(list(answers), name="gpt-5", provider="openai", tokens=tokens).model
+
+
+async def run_with(model: FunctionModel, **settings: object) -> Result:
+    loaded = Settings.load(overrides={name: str(value) for name, value in settings.items()})
+    planner = ModelPlanner(Mind([model], answer_tokens=1000))
+    agent = Agent(world=Shop(), planner=planner, settings=loaded, store=MemoryStore())
+    return await agent.run(Task(goal="Look around", limits=loaded.limits()))
+
+
+LOOK = {"steps": [{"zone": "link_basket", "skill": "click"}, {"zone": "__replan__"}]}
+
+
+async def test_what_was_spent_is_told_by_role_plan_and_model():
+    result = await run_with(of_gpt("nonsense", LOOK, {"verdict": "done"}))
+    assert [(line.role, line.version, line.model) for line in result.spent] == [
+        ("planner", 1, "gpt-5"),
+        ("planner", 2, "gpt-5"),
+    ]
+    assert [line.cost.calls for line in result.spent] == [2, 1]
+    assert result.spent[0].cost == Cost(calls=2, tokens=2200, microusd=4500)
+    assert (result.budget.tokens, result.budget.cost_usd) == (3300, 0.00675)
+
+
+async def test_without_being_told_what_the_model_can_cost_at_most_is_set_aside():
+    limits = reserving(Limits(), ModelPlanner(Mind([GPT], answer_tokens=8000)))
+    assert limits.plan_tokens == CALL_TOKENS
+    assert limits.plan_cost_usd == (52_000 * 1.25 + 8_000 * 10) / 1e6
+
+
+def test_the_dearest_model_counts():
+    cheap = OpenAIChatModel("gpt-5-nano", provider=OpenAIProvider(api_key="none"))
+    both = reserving(Limits(), ModelPlanner(Mind([cheap, GPT], answer_tokens=8000)))
+    assert both == reserving(Limits(), ModelPlanner(Mind([GPT], answer_tokens=8000)))
+
+
+def test_a_ceiling_in_money_needs_a_price():
+    nameless = ModelPlanner(Mind([ScriptedModel([]).model], answer_tokens=8000))
+    assert reserving(Limits(), nameless).plan_cost_usd == 0.0
+    assert reserving(Limits(max_cost_usd=1.0, plan_cost_usd=0.01), nameless).plan_cost_usd == 0.01
+    with pytest.raises(TaskInvalid, match="nobody knows the price"):
+        reserving(Limits(max_cost_usd=1.0), nameless)
+
+
+async def test_a_ceiling_in_money_ends_the_run_before_it_is_reached():
+    model = of_gpt(*[LOOK] * 9, tokens=(20_000, 1000))
+    result = await run_with(model, max_cost_usd=0.12, plan_cost_usd=0.04, max_segments=50)
+    assert (result.final_reason, result.budget.calls) == ("budget_exhausted", 3)
+    assert result.budget.cost_usd == pytest.approx(3 * 0.035)
+
+
+async def test_a_report_above_what_was_set_aside_ends_the_run():
+    result = await run_with(of_gpt(LOOK, tokens=(50_000, 100)), max_tokens=100_000, plan_tokens=20_000)
+    assert result.final_reason == "budget_exhausted"
+    assert result.budget.overrun == Cost(tokens=30_100)
+
+
+@pytest.mark.parametrize(
+    ("worst", "most"),
+    [
+        (Cost(calls=1), 1000),
+        (Cost(calls=1, tokens=60_000), 1000),
+        (Cost(calls=1, tokens=60_000, microusd=50_000), 1000),
+    ],
+)
+async def test_an_answer_may_be_as_long_as_what_was_set_aside_allows(worst: Cost, most: int):
+    assert await longest_answer(worst) == most
+
+
+@pytest.mark.parametrize("worst", [Cost(calls=1, tokens=4_500), Cost(calls=1, tokens=60_000, microusd=8_000)])
+async def test_an_answer_is_kept_short_where_little_was_set_aside(worst: Cost):
+    assert 32 <= await longest_answer(worst) < 1000
+
+
+async def longest_answer(worst: Cost) -> int:
+    scripted = ScriptedModel([{"verdict": "done"}], name="gpt-5")
+    scripted.model._system = "openai"  # whose prices count
+    await ModelPlanner(Mind([scripted.model], answer_tokens=1000)).plan(replace(FIRST, worst=worst))
+    settings = scripted.infos[0].model_settings
+    assert settings is not None
+    return settings.get("max_tokens", 0)
+
+
+async def test_what_cannot_be_told_within_what_was_set_aside_is_not_sent():
+    scripted = ScriptedModel([])
+    planner = ModelPlanner(Mind([scripted.model], answer_tokens=100))
+    draft = await planner.plan(replace(FIRST, worst=Cost(calls=1, tokens=500)))
+    assert (draft.verdict, draft.cost, scripted.prompts) == ("garbage", Cost(), [])
+
+
+def test_prices():
+    assert price_of(GPT, tokens_in=1_000_000, tokens_out=0) == 1_250_000
+    assert affordable(GPT, tokens_in=0, microusd=10_000) == 1000
+    assert affordable(GPT, tokens_in=1_000_000, microusd=10_000) < 0
+    assert affordable(ScriptedModel([]).model, tokens_in=10**9, microusd=1) > 10**5
+
+
+async def test_who_reports_nothing_is_charged_what_was_set_aside():
+    usage = RequestUsage()
+    usage.unmeasured_requests = 1
+    silent = ModelResponse(parts=[TextPart(content='{"verdict": "done"}')], usage=usage)
+    result = await run_with(of_gpt(silent), plan_tokens=20_000)
+    assert result.budget.tokens == 20_000
+
+
+def test_a_task_file_is_run_with_what_its_model_can_cost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
+    file = tmp_path / "look.toml"
+    file.write_text('goal = "Look"\n[world]\nname = "shop"\n[planner]\nmodel = "openai:gpt-5"\n')
+    job = job_from(job_text(load_job(str(file), {})))
+    assert task_to_run(job).limits.plan_tokens == CALL_TOKENS
+    assert task_to_run(load_job("order", {})).limits.plan_tokens == 0
