@@ -12,16 +12,21 @@ from midcourse.domain.command import (
     CheckDone,
     Command,
     Finish,
+    JudgeCloseness,
     MakePlan,
     Observe,
     OpenWorld,
+    PlanRevert,
+    PlanTry,
     Record,
     Verify,
     Wait,
 )
+from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.event import (
     Acted,
     ApprovalDecided,
+    ClosenessJudged,
     DoneChecked,
     Event,
     Finished,
@@ -29,8 +34,10 @@ from midcourse.domain.event import (
     PersonAsked,
     Planned,
     Recorded,
+    RevertPlanned,
     Started,
     TimerFired,
+    TryPlanned,
     Verified,
     WorldOpened,
 )
@@ -87,8 +94,10 @@ AT_ONCE: dict[str, Any] = {"replan_interval_seconds": 0.0, "backoff_jitter": 0.0
 class Drill:
     """A run and the events it is told, one a second. Every method is one event; `commands` has all that went out."""
 
-    def __init__(self, *, has_done_when: bool = False, **limits: Any) -> None:
-        self.run = Run(id="run", limits=Limits(**(AT_ONCE | limits)), has_done_when=has_done_when)
+    def __init__(self, *, has_done_when: bool = False, has_detours: bool = False, **limits: Any) -> None:
+        self.run = Run(
+            id="run", limits=Limits(**(AT_ONCE | limits)), has_done_when=has_done_when, has_detours=has_detours
+        )
         self.now = START
         self.commands: list[Command] = []
 
@@ -173,6 +182,25 @@ class Drill:
     def checks(self, verdict: str, **more: Any) -> "Drill":
         return self.tell(DoneChecked(answers=self.pending(CheckDone).id, **_filled(more, verdict=verdict)))
 
+    def tries(self, call: str = "look", *options: str, **more: Any) -> "Drill":
+        """The detour's planner has an idea, and these options besides."""
+        command = self.pending(PlanTry)
+        step = a_step(call, version=command.version)
+        offered = tuple(Option(name=name) for name in options)
+        return self.tell(
+            TryPlanned(answers=command.id, **_filled(more, step=step, options=offered, cost=Cost(calls=1)))
+        )
+
+    def weighs(self, closeness: float, found: str = "", **more: Any) -> "Drill":
+        answers = self.pending(JudgeCloseness).id
+        return self.tell(ClosenessJudged(answers=answers, closeness=closeness, found=found, **more))
+
+    def steps_back(self, strategy: Strategy | None = "close", **more: Any) -> "Drill":
+        """A way back was worked out, or none."""
+        command = self.pending(PlanRevert)
+        step = a_step("back", version=command.version) if strategy else None
+        return self.tell(RevertPlanned(answers=command.id, **_filled(more, strategy=strategy, step=step)))
+
     def records(self) -> "Drill":
         return self.tell(Recorded(answers=self.pending(Record).id))
 
@@ -189,6 +217,18 @@ class Drill:
         """A first plan of these steps, the first of them under way (or asked about)."""
         return self.to_planning().plans(*steps, **more)
 
+    def to_detour(self, closeness: float = 1.0, *more: PlannedStep) -> "Drill":
+        """The first step of the plan is not there, not after a second look either, and the way to it is thought about."""
+        self.to_acting(a_step("far"), *more).acts(**MISSING).sees().acts(**MISSING)
+        return self.weighs(closeness)
+
+
+MISSING: dict[str, Any] = {
+    "status": "unreachable",
+    "reason": "target_not_visible",
+    "dispatched": False,
+    "looked": False,
+}
 
 # --- a shop to act on
 

@@ -21,13 +21,17 @@ from midcourse.domain.command import (
     CheckDone,
     Command,
     Finish,
+    JudgeCloseness,
     MakePlan,
     Observe,
     OpenWorld,
+    PlanRevert,
+    PlanTry,
     Record,
     Verify,
     Wait,
 )
+from midcourse.domain.detour import Detour, Option, Reverting, Tried
 from midcourse.domain.failure import Attempt, Track
 from midcourse.domain.move import (
     Advance,
@@ -42,8 +46,12 @@ from midcourse.domain.move import (
     Move,
     Open,
     Plan,
+    Reach,
     Recover,
     Report,
+    Revert,
+    Try,
+    Weigh,
 )
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import (
@@ -58,7 +66,10 @@ from midcourse.domain.phase import (
     Paused,
     Phase,
     Planning,
+    Trying,
+    Undoing,
     Verifying,
+    Weighing,
 )
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.run import FORMAT, Counts, Issued, Origin, Run
@@ -87,6 +98,7 @@ FULL = Run(
         max_tokens=9000, max_cost_usd=0.5, deadline_seconds=86400.0, count_extensions=True, approvals="never"
     ),
     has_done_when=True,
+    has_detours=True,
     wish="pause",
     budget=Budget(spent=Cost(calls=3, tokens=600, microusd=9000), reserved=COST, active_seconds=12.25),
     counts=Counts(
@@ -101,6 +113,10 @@ FULL = Run(
         completed=6,
         reopenings=1,
         late=1,
+        asides=1,
+        detours=1,
+        tries=2,
+        reverts=1,
     ),
     now=1800000100.5,
     started_at=1800000000.0,
@@ -138,6 +154,35 @@ DO = Do(step=PAY, purpose="segment", retry=True, look=False, looked=True, holds=
 DOUBT = Doubt(step=PAY, purpose="segment", command=19, before="f1")
 DENIAL = Report(
     step=PAY, purpose="segment", status="no_effect", reason="no_effect", detail="a person says so", before="f1"
+)
+
+
+TOOLS = Tried(
+    label="2.1",
+    version=3,
+    call="8123456789abcdef",
+    before="f1",
+    seen="o18",
+    after="f2",
+    closeness_before=1.0,
+    closeness_after=4.0,
+    options=(Option(name="another menu", says="Try another menu"),),
+    explored=1,
+    choice="retain",
+)
+ON_A_DETOUR = Detour(
+    step=PAY,
+    number=2,
+    began_under="f1",
+    states=2,
+    closeness=4.0,
+    under="f2",
+    tries=(TOOLS, replace(TOOLS, label="2.2", explores="2.1", failed="busy", reverted=True)),
+    trying=TOOLS,
+    hint=Option(name="another menu"),
+    explores="2.1",
+    reverting=Reverting(to="2.1", strategies=("close", "key"), acts=2),
+    refused="not visible",
 )
 
 
@@ -186,6 +231,39 @@ RUNS: tuple[Run, ...] = (
         Wait(id=21, seconds=3600.0),
     ),
     in_phase(BackingOff(then=Open(then=DOUBT)), Wait(id=20, seconds=2.5)),
+    in_phase(
+        Trying(asked=Try(undo=True, tries=1)),
+        PlanTry(
+            id=20,
+            timeout=120.0,
+            version=4,
+            goal=(2, 1),
+            label="2.3",
+            seen="o21",
+            closeness=4.0,
+            tries=(TOOLS,),
+            hint=Option(name="another menu"),
+            undo=3,
+            refused="not visible",
+            guidance=("take the blue ones",),
+            left=Cost(calls=26),
+        ),
+        detour=ON_A_DETOUR,
+    ),
+    in_phase(
+        Weighing(asked=Weigh(looked=True, tries=2)),
+        JudgeCloseness(id=20, timeout=120.0, goal=(2, 1), seen="o21"),
+        detour=ON_A_DETOUR,
+    ),
+    in_phase(
+        Undoing(),
+        PlanRevert(
+            id=20, timeout=60.0, version=4, undo=3, label="2.3", before="o18", seen="o21", tried=("toggle", "undo")
+        ),
+        detour=ON_A_DETOUR,
+    ),
+    in_phase(Paused(then=Look(then=Revert(looked=True))), detour=ON_A_DETOUR),
+    in_phase(Paused(then=Reach(step=PAY))),
     in_phase(Concluding(detail="so it says"), CheckDone(id=20, timeout=60.0, seen="o21", look=True)),
     in_phase(
         Paused(

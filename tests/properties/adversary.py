@@ -21,17 +21,22 @@ from midcourse.domain.command import (
     CheckDone,
     Command,
     Finish,
+    JudgeCloseness,
     MakePlan,
     Observe,
     OpenWorld,
+    PlanRevert,
+    PlanTry,
     Record,
     Verify,
     Wait,
 )
+from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.event import (
     Acted,
     ApprovalDecided,
     CancelAsked,
+    ClosenessJudged,
     DoneChecked,
     Event,
     Finished,
@@ -43,8 +48,11 @@ from midcourse.domain.event import (
     Recorded,
     ResumeAsked,
     Resumed,
+    RevertPlanned,
     Started,
     TimerFired,
+    TryPlanned,
+    TryVerdict,
     Verified,
     WorldOpened,
 )
@@ -116,9 +124,11 @@ class Turn:
 class Adversary:
     """Drives one run. `turns` yields every event that `decide` took, with the state before and after."""
 
-    def __init__(self, data: bytes, **limits: Any) -> None:
+    def __init__(self, data: bytes, *, has_detours: bool | None = None, **limits: Any) -> None:
         self.choices = Choices(data)
         self.run = Run(id="run", limits=self._limits(limits), has_done_when=self.choices.pick(False, True))
+        detours = self.choices.pick(True, False) if has_detours is None else has_detours
+        self.run = replace(self.run, has_detours=detours)
         self.now = START
         self.given: list[Event] = []
         self.numbers = 0
@@ -144,6 +154,7 @@ class Adversary:
             "approval_seconds": mostly(3600.0, 8.0),
             "look_calls": mostly(0, 1),
             "final_looks": mostly("each", "last"),
+            "detour_iterations": mostly(10, 0, 2),
         }
         return Limits(**(chosen | fixed))
 
@@ -272,6 +283,20 @@ class Adversary:
                     seen=None if self.choices.one_in(4) else self._seen(command.id),
                     cost=self._cost(issued),
                 )
+            case PlanTry():
+                return self._try(command, issued)
+            case JudgeCloseness():
+                return ClosenessJudged(
+                    answers=command.id,
+                    verdict=self.choices.mostly("judged", "transport"),
+                    closeness=pick(5.0, 4.0, 4.2, 6.0, 0.0),
+                    found="" if self.choices.exhausted else self.choices.mostly("", "z1", "__reach__"),
+                    cost=self._cost(issued),
+                )
+            case PlanRevert():
+                step = replace(self._harmless(), version=command.version)
+                strategy: Strategy | None = self.choices.mostly("close", None)
+                return RevertPlanned(answers=command.id, strategy=strategy, step=step if strategy else None)
             case CheckDone():
                 return DoneChecked(
                     answers=command.id,
@@ -325,6 +350,21 @@ class Adversary:
             cost=self._cost(issued),
         )
 
+    def _try(self, command: PlanTry, issued: Issued) -> TryPlanned:
+        verdict: TryVerdict = self.choices.mostly("try", "gave_up", "refused", "garbage", "transport")
+        step = replace(self._step(0) if self.choices.one_in(9) else self._harmless(), version=command.version)
+        return TryPlanned(
+            answers=command.id,
+            verdict="gave_up" if self.choices.exhausted else verdict,
+            step=step if verdict == "try" else None,
+            options=tuple(Option(name=f"option {n}") for n in range(self.choices.pick(0, 1, 2))),
+            cost=self._cost(issued),
+        )
+
+    def _harmless(self) -> PlannedStep:
+        call = self.choices.pick("t0", "t1", "t2")
+        return PlannedStep(version=0, index=0, place="zone", skill=call, effect="set_state", call=call)
+
     def _step(self, index: int) -> PlannedStep:
         pick = self.choices.pick
         effect: Effect = pick("set_state", "irreversible", "reversible", "read")
@@ -346,6 +386,10 @@ class Adversary:
         pick, phase = self.choices.pick, self.run.phase
         assert isinstance(phase, Acting)
         step = phase.doing.step
+        if self.run.has_detours and phase.doing.purpose == "segment" and not step.found and self.choices.one_in(2):
+            return Acted(
+                answers=command.id, status="unreachable", reason="target_not_visible", dispatched=False, looked=False
+            )
         if (step.effect == "irreversible" and not step.consequence) or self.choices.one_in(9):
             others = [other for other in IDENTITY if other not in ("", step.consequence)]
             if not self.choices.exhausted and pick(True, False):

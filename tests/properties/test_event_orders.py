@@ -55,7 +55,7 @@ class Ceilings:
         assert FREE.within(run.budget.spent)
         assert FREE.within(run.budget.reserved)
         assert run.budget.active_seconds <= limits.max_wall_seconds + 1e-6
-        assert counts.versions <= limits.max_segments
+        assert counts.segments <= limits.max_segments
         assert counts.replans + (counts.extensions if limits.count_extensions else 0) <= limits.max_replans
         assert counts.error_replans <= limits.max_error_replans
         assert counts.reopenings <= limits.max_reopenings + 1
@@ -123,6 +123,32 @@ def test_nothing_irreversible_is_done_twice_or_believed_without_evidence(data: b
 @given(BYTES)
 def test_nothing_irreversible_is_done_twice_where_nobody_is_asked(data: bytes) -> None:
     play(data, Deeds().check, approvals="never", max_wall_seconds=3600.0, max_calls=100)
+
+
+# --- 9: reverts are verified, and nothing irreversible is tried out
+
+
+def check_detours(turn: Turn) -> None:
+    run, before = turn.after, turn.before
+    if isinstance(run.phase, Acting) and run.phase.doing.purpose != "segment":
+        assert run.phase.doing.step.effect != "irreversible"
+        assert not turn.sent(AskPerson), "nobody is asked to allow a try"
+    if run.detour is None:
+        return
+    assert len(run.detour.tries) <= run.limits.detour_iterations
+    known = {one.label: one for one in before.detour.tries} if before.detour else {}
+    still = {one.label for one in before.detour.path} if before.detour else set[str]()
+    taken_back = [one for one in run.detour.tries if one.reverted and (one.label in still or one.label not in known)]
+    if taken_back:
+        assert run.seen is not None
+        assert run.seen.fingerprint == taken_back[0].before, "taken back is what is seen to be gone"
+        assert not run.seen.stale
+
+
+@given(BYTES)
+def test_a_try_counts_as_taken_back_only_where_the_state_before_it_is_seen_again(data: bytes) -> None:
+    played = play(data, check_detours, has_detours=True)
+    note(f"tries: {min(played.run.counts.tries, 3)}, reverts: {min(played.run.counts.reverts, 2)}")
 
 
 # --- 3: no failed call again under an unchanged screen

@@ -11,16 +11,18 @@ import pytest
 from midcourse.app.agent import Agent
 from midcourse.app.settings import Settings, aliases
 from midcourse.domain.budget import Cost, Limits
-from midcourse.domain.command import Command, Observe, OpenWorld, Wait
+from midcourse.domain.command import Command, Observe, OpenWorld, PlanTry, Wait
+from midcourse.domain.detour import Option
 from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches
 from midcourse.domain.lesson import Embedding
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
-from midcourse.domain.plan import REPLAN
+from midcourse.domain.plan import REACH, REPLAN
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.ports.approver import Approver
+from midcourse.ports.detour import DetourContext, DetourPlanner, TryDraft
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.memory import Memory
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
@@ -60,6 +62,7 @@ async def play(
     done_when: Condition | None = None,
     memory: Memory | None = None,
     embedder: Embedder | None = None,
+    detour_planner: DetourPlanner | None = None,
     **settings: object,
 ) -> Played:
     """One run under these settings, given as the text that a user would write."""
@@ -69,6 +72,7 @@ async def play(
         world=shop,
         planner=planner,
         approver=approver or Approves(),
+        detour_planner=detour_planner,
         settings=chosen,
         store=MemoryStore(),
         clock=clock,
@@ -97,6 +101,13 @@ class Onwards:
     async def plan(self, context: PlanningContext) -> PlanDraft:
         self.contexts.append(context)
         return PlanDraft(steps=(NUDGE, draft(REPLAN)), cost=self.cost)
+
+
+class Astray:
+    """Tries something new each time, and never gets there."""
+
+    async def plan_try(self, context: DetourContext) -> TryDraft:
+        return TryDraft(step=draft("name", "fill", text=f"idea {context.label}"), options=(Option(name="more"),))
 
 
 class Inventive:
@@ -134,6 +145,14 @@ async def max_calls() -> None:
     usual, few = await play(Onwards()), await play(Onwards(), max_calls=3)
     assert usual.result.planner_calls > 3
     assert (few.reason, few.result.planner_calls) == ("budget_exhausted", 3)
+
+
+@shows
+async def detour_iterations() -> None:
+    elsewhere = SamePlan([draft(REACH, expect=Expectation(checks=(SurfaceMatches(pattern="Nowhere"),)))])
+    for most in (10, 2, 0):
+        played = await play(elsewhere, detour_planner=Astray(), detour_iterations=most, max_calls=60, max_replans=0)
+        assert len(played.commands(PlanTry)) == most
 
 
 @shows

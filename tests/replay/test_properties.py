@@ -75,7 +75,7 @@ def test_what_ends_earlier_stays_within_the_stricter_limit(data: bytes, change: 
     if again.verdict == "ends_earlier":
         assert isinstance(again.final.phase, Ended)
         assert again.until.calls <= limits.max_calls
-        assert again.final.counts.versions <= limits.max_segments
+        assert again.final.counts.segments <= limits.max_segments
         assert again.final.counts.error_replans <= limits.max_error_replans
 
 

@@ -368,7 +368,8 @@ def test_no_limit_goes_unnoticed() -> None:
     source = Path(__file__).parents[2] / "src" / "midcourse"
     texts = [path.read_text() for path in (*(source / "perform").glob("*.py"), source / "policy" / "horizon.py")]
     read = {name for text in texts for name in re.findall(r"task\.limits\.(\w+)", text)}
-    assert read == {"look_calls", "max_plan_steps", "act_timeout_seconds", "look_timeout_seconds"}
+    answers = {"look_calls", "max_plan_steps", "act_timeout_seconds", "look_timeout_seconds", "detour_iterations"}
+    assert read == answers
 
 
 async def test_a_long_run_is_replayed_in_no_time() -> None:

@@ -18,6 +18,8 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.ports.approver import Approver
+from midcourse.ports.closeness import ClosenessJudge
+from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.planner import ONE_CALL, PlanDraft, Planner, PlanningContext
 from midcourse.ports.store import Store
 from midcourse.ports.world import World
@@ -179,6 +181,8 @@ class Stage:
     planner: Planner
     task: Task = field(default_factory=lambda: Task(goal="Do what the scenario says"))
     approver: Approver | None = None
+    detour_planner: DetourPlanner | None = None
+    closeness_judge: ClosenessJudge | None = None
     clock: FakeClock = field(default_factory=FakeClock)
     store: Store = field(default_factory=MemoryStore)
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -192,6 +196,8 @@ class Stage:
             world=self.world,
             planner=self.listened,
             approver=self.approver,
+            detour_planner=self.detour_planner,
+            closeness_judge=self.closeness_judge,
             settings=settings,
             store=self.store,
             clock=self.clock,

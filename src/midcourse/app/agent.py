@@ -27,6 +27,8 @@ from midcourse.perform.asking import decided
 from midcourse.policy.reachable import why_without_effect
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock, SystemClock
+from midcourse.ports.closeness import ClosenessJudge, WordOverlap
+from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.memory import Memory
 from midcourse.ports.planner import Planner
@@ -65,6 +67,10 @@ class Agent:
     memory: Memory | None = None
     """What earlier runs learned. Without one, and without a store of your own, it is kept beside the runs."""
     embedder: Embedder | None = None
+    detour_planner: DetourPlanner | None = None
+    """Finds a way to steps that are out of reach. Without one, they are planned around."""
+    closeness_judge: ClosenessJudge | None = None
+    """Says how near a detour's goal is; without one, the words on the screen do."""
 
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and say what came of it.
@@ -83,7 +89,7 @@ class Agent:
         if isinstance(task, str):
             task = Task(goal=task, limits=self._settings.limits())
         task = replace(task, limits=reserving(task.limits, self._planner(())))
-        return LiveRun(self, self._store, new_run(task, run_id or new_run_id()), task, again=again)
+        return LiveRun(self, self._store, self._new_run(task, run_id), task, again=again)
 
     async def resume(self, run_id: str) -> Result:
         """Go on with a run whose process died. The world is looked at first; nothing finished is done again."""
@@ -92,6 +98,9 @@ class Agent:
     def pick_up(self, run_id: str, *, at_hand: bool = False) -> "LiveRun":
         """`resume`, staying in touch with the run. `at_hand`: its world is open already, and as the run left it."""
         return LiveRun(self, self._store, run_id, at_hand=at_hand)
+
+    def _new_run(self, task: Task, run_id: str) -> Run:
+        return new_run(task, run_id or new_run_id(), detours=self.detour_planner is not None)
 
     @property
     def _settings(self) -> Settings:
@@ -133,6 +142,8 @@ class Agent:
             segments=(self.segments or SqliteSegments(self._settings.home / KEPT)) if self._settings.reuse else None,
             lessons=self._lessons,
             step_delay_seconds=self._settings.step_delay_seconds,
+            detour_planner=self.detour_planner,
+            closeness_judge=self.closeness_judge or WordOverlap(),
         )
 
 
@@ -251,8 +262,10 @@ class LiveRun:
         self._turns.put_nowait(progress)
 
 
-def new_run(task: Task, run_id: str) -> Run:
-    """Raises `TaskInvalid` for a limit that can never take effect, and if four eyes are to see it and nobody says whose are the
+def new_run(task: Task, run_id: str, *, detours: bool = False) -> Run:
+    """`detours`: somebody is there to plan them.
+
+    Raises `TaskInvalid` for a limit that can never take effect, and if four eyes are to see it and nobody says whose are the
     first two.
     """
     changed = [field.name for field in fields(Limits) if getattr(task.limits, field.name) != field.default]
@@ -264,6 +277,7 @@ def new_run(task: Task, run_id: str) -> Run:
         id=run_id,
         limits=task.limits,
         has_done_when=task.done_when is not None,
+        has_detours=detours,
         not_by=task.by if task.agreement.four_eyes else "",
     )
 

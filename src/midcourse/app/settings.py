@@ -96,6 +96,12 @@ class Settings(RecoverySettings):
         ge=0,
         description="How often a world whose session was lost is opened anew. The next loss ends the run as `world_lost`.",
     )
+    detour_iterations: int = Field(
+        default=Limits.detour_iterations,
+        ge=0,
+        description="How many tries a detour to a step that is out of reach may take; the last one without success gives it up. "
+        "`0` is no detours. Without somebody to plan them there are none.",
+    )
     visible_plans: int | None = Field(
         default=Limits.visible_plans,
         ge=0,

@@ -24,7 +24,7 @@ def meters_of(run: Run, now: float) -> Iterator[Meter]:
     limits, counts, used = run.limits, run.counts, run.budget.committed
     replans = counts.replans + (counts.extensions if limits.count_extensions else 0)
     yield _counted("calls", used.calls, limits.max_calls)
-    yield _counted("segments", counts.versions, limits.max_segments)
+    yield _counted("segments", counts.segments, limits.max_segments)
     yield _counted("replans", replans, limits.max_replans)
     active = active_seconds(run, now)
     most = limits.max_wall_seconds

@@ -18,7 +18,10 @@ from midcourse.domain.phase import (
     Paused,
     Phase,
     Planning,
+    Trying,
+    Undoing,
     Verifying,
+    Weighing,
 )
 from midcourse.domain.result import SUCCESSES
 from midcourse.domain.run import Run
@@ -89,6 +92,12 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
             return "waiting for a person"
         case BackingOff():
             return f"waiting {seconds(_left(run, now))}, then {_after(phase)}"
+        case Trying():
+            return f"out of reach, looking for a way: {step}"
+        case Weighing():
+            return f"out of reach, judging how near it is: {step}"
+        case Undoing():
+            return f"out of reach, stepping back: {step}"
         case Concluding():
             return "checking whether the task is done"
         case Paused():

@@ -5,11 +5,24 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from midcourse.cli.words import CAUSES, seconds, several, step_words
-from midcourse.domain.command import Act, AskPerson, Command, Finish, MakePlan, OpenWorld, Record, Verify, Wait
+from midcourse.domain.command import (
+    Act,
+    AskPerson,
+    Command,
+    Finish,
+    MakePlan,
+    OpenWorld,
+    PlanRevert,
+    PlanTry,
+    Record,
+    Verify,
+    Wait,
+)
 from midcourse.domain.event import (
     Acted,
     ApprovalDecided,
     CancelAsked,
+    ClosenessJudged,
     DoneChecked,
     Event,
     Finished,
@@ -21,8 +34,10 @@ from midcourse.domain.event import (
     Recorded,
     ResumeAsked,
     Resumed,
+    RevertPlanned,
     Started,
     TimerFired,
+    TryPlanned,
     Verified,
     WorldOpened,
 )
@@ -63,9 +78,15 @@ class Teller:
 
     def made(self, event: Event) -> int:
         """The plan version that this event brought, or 0."""
-        command = self._commands.get(event.answers) if isinstance(event, Planned) else None
-        drafted = isinstance(event, Planned) and event.verdict == "steps" and bool(event.steps)
-        return command.version if drafted and isinstance(command, MakePlan) else 0
+        match event:
+            case Planned():
+                drafted = event.verdict == "steps" and bool(event.steps)
+            case TryPlanned() | RevertPlanned():
+                drafted = event.step is not None
+            case _:
+                return 0
+        command = self._commands.get(event.answers)
+        return command.version if drafted and isinstance(command, MakePlan | PlanTry | PlanRevert) else 0
 
     def tell(self, event: Event, commands: tuple[Command, ...]) -> Happening | None:
         said = self._say(event, commands)
@@ -89,6 +110,14 @@ class Teller:
                 return self._acted(event, commands)
             case Verified():
                 return self._verified(event)
+            case TryPlanned():
+                return (
+                    None if event.step else _bad(f"no try came of it: {event.verdict.replace('_', ' ')}", event.detail)
+                )
+            case ClosenessJudged():
+                return _closeness(event)
+            case RevertPlanned():
+                return None
             case DoneChecked():
                 return _done_checked(event)
             case ApprovalDecided():
@@ -163,7 +192,8 @@ class Teller:
         plan = self._plans.get(command.version)
         if plan is None or command.index >= len(plan.steps):
             return f"step {command.index + 1} of plan {command.version}"
-        return step_words(plan.steps[command.index])
+        words = step_words(plan.steps[command.index])
+        return f"{plan.why}, {words}" if plan.cause == "detour" else words
 
 
 def _bad(text: str, detail: str = "") -> Said:
@@ -197,6 +227,14 @@ def _decided(event: ApprovalDecided) -> Said:
             return Said(text=words, tone="ask", detail=event.by)
         case "stop":
             return _bad("stopped", event.by)
+
+
+def _closeness(event: ClosenessJudged) -> Said:
+    if event.verdict == "transport":
+        return _bad("nobody could judge how near it is", event.detail)
+    if event.found:
+        return Said(text="in reach now", tone="good", detail=event.detail)
+    return Said(text=f"closeness {event.closeness:.1f} of 10", detail=event.detail)
 
 
 def _observed(event: Observed) -> Said:
@@ -235,6 +273,14 @@ def _then(commands: tuple[Command, ...]) -> str:
                 return f"; trying again in {seconds(command.seconds)}"
             case Verify():
                 return "; checking"
+            case PlanTry() if command.hint:
+                return f"; exploring: {command.hint.name}"
+            case PlanTry() if command.undo:
+                return "; asking for a way back"
+            case PlanTry() if not command.tries:
+                return "; looking for a way"
+            case PlanRevert():
+                return "; a dead end, stepping back"
             case MakePlan() if command.refused:
                 return "; asking the planner once more"
             case MakePlan() if command.cause in ("error", "reopened", "guided"):

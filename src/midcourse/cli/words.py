@@ -13,6 +13,7 @@ CAUSES: dict[Cause, str] = {
     "error": "after a failure",
     "guided": "after guidance",
     "reopened": "world reopened",
+    "detour": "detour",
 }
 
 REASONS: dict[FinalReason, str] = {
@@ -45,7 +46,7 @@ def why_made(plan: PlanVersion) -> str:
     said = CAUSES[plan.cause]
     if plan.reused is not None:
         return f"{said}, as plan {plan.reused.version} of run {plan.reused.run}: the planner was not asked"
-    return f"{said}: {plan.why}" if plan.cause in ("error", "guided", "reopened") and plan.why else said
+    return f"{said}: {plan.why}" if plan.cause in ("error", "guided", "reopened", "detour") and plan.why else said
 
 
 def step_words(step: Step) -> str:

@@ -20,7 +20,7 @@ from midcourse.domain.plan import PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.admission import already_finished, repeats_failure, too_soon
-from midcourse.policy.approval import live_grant, needs_approval
+from midcourse.policy.approval import binds, live_grant, needs_approval
 
 MOST_HOLDS = 3
 """How often a step may turn out to have another consequence before it counts as failed."""
@@ -42,6 +42,8 @@ TELLING = ("error", "timeout")
 def do(run: Run, move: Do) -> Turn:
     """The gate. Whatever passes it is dispatched; what it lacks is fetched first."""
     step = move.step
+    if move.harmless and binds(step):
+        return run, _report(run, move, "failed", "not_harmless", f"{step.skill} may leave something behind")
     if run.seen is None or run.seen.stale:
         if not move.looked:
             return run, Look(then=replace(move, looked=True))
@@ -64,11 +66,12 @@ def do(run: Run, move: Do) -> Turn:
             timeout=time,
             version=step.version,
             index=step.index,
-            made_by=run.segment.made_by if run.segment else 0,
+            made_by=move.made_by or (run.segment.made_by if run.segment else 0),
             seen=run.seen.id if run.seen else "",
             consequence=step.consequence,
             effect=step.effect,
             look=move.look,
+            found=step.found,
         ),
         seconds=run.limits.act_timeout_seconds + run.limits.look_timeout_seconds,
         worst=Cost(calls=run.limits.look_calls),
@@ -80,6 +83,8 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
     if event.looked:
         run = see(run, event.seen)
     if event.reason == "held" and not event.dispatched:
+        if doing.harmless:
+            return run, _report(run, doing, "failed", "not_harmless", "it would send something", phase.before)
         return _held(run, doing, event)
     run = count(run, executions=event.dispatched, steps=not doing.retry)
     step = replace(doing.step, identity=event.identity or doing.step.identity)

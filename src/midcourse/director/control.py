@@ -27,8 +27,12 @@ from midcourse.domain.move import (
     Move,
     Open,
     Plan,
+    Reach,
     Recover,
     Report,
+    Revert,
+    Try,
+    Weigh,
 )
 from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
 from midcourse.domain.replace import replace
@@ -89,7 +93,7 @@ def honour(run: Run, move: Move) -> Turn | None:
         return _pause(run, move)
     if run.look_first and not isinstance(move, Look | Open | Doubt | BackOff):
         return run, Look(then=move)
-    if run.reopened and isinstance(move, Advance | Do):
+    if run.reopened and isinstance(move, Advance | Do | Reach | Try | Weigh | Revert):
         again = Plan(cause="reopened", why="the world was lost and opened again: finished steps may be undone")
         return run, Look(then=again) if run.seen is None or run.seen.stale else again
     return None

@@ -12,7 +12,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
-from midcourse.director import acting, asking, control, recovery, segment
+from midcourse.director import acting, asking, control, detour, recovery, segment
 from midcourse.director.table import Entry, Row, entry, row
 from midcourse.director.turn import Rest, Turn, count, finish_identity, settle
 from midcourse.domain.command import Command
@@ -21,6 +21,7 @@ from midcourse.domain.event import (
     Answer,
     ApprovalDecided,
     CancelAsked,
+    ClosenessJudged,
     Control,
     DoneChecked,
     Event,
@@ -33,8 +34,10 @@ from midcourse.domain.event import (
     Recorded,
     ResumeAsked,
     Resumed,
+    RevertPlanned,
     Started,
     TimerFired,
+    TryPlanned,
     Verified,
     WorldOpened,
 )
@@ -51,8 +54,12 @@ from midcourse.domain.move import (
     Move,
     Open,
     Plan,
+    Reach,
     Recover,
     Report,
+    Revert,
+    Try,
+    Weigh,
 )
 from midcourse.domain.phase import (
     Acting,
@@ -66,7 +73,10 @@ from midcourse.domain.phase import (
     Paused,
     Phase,
     Planning,
+    Trying,
+    Undoing,
     Verifying,
+    Weighing,
 )
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
@@ -79,6 +89,10 @@ PHASES: tuple[type[Any], ...] = get_args(get_args(Phase)[0])
 
 GOING_ON = (Looking, Planning, Acting, Asking, BackingOff, Concluding)
 """Where a step that is settled, or a wait that is over, can lead."""
+FAILED = (Looking, Planning, BackingOff, Concluding)
+"""Where a failure can lead."""
+DETOURING = (Trying, Weighing, Undoing)
+"""And inside a detour."""
 
 
 def anywhere(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[Row[Any, Any], ...]:
@@ -92,14 +106,17 @@ def anywhere(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[
 TABLE: tuple[Row[Any, Any], ...] = (
     row(New, Started, segment.started, Opening),
     row(Opening, WorldOpened, segment.opened, Looking, Verifying),
-    row(Looking, Observed, segment.observed, Opening, *GOING_ON),
+    row(Looking, Observed, segment.observed, Opening, *GOING_ON, *DETOURING),
     row(Planning, Planned, segment.planned, *GOING_ON),
-    row(Acting, Acted, acting.acted, Opening, Verifying, *GOING_ON),
-    row(Verifying, Verified, acting.verified, Opening, Verifying, *GOING_ON),
+    row(Acting, Acted, acting.acted, Opening, Verifying, *GOING_ON, *DETOURING),
+    row(Verifying, Verified, acting.verified, Opening, Verifying, *GOING_ON, *DETOURING),
     row(Asking, PersonAsked, asking.posted, Asking),
     row(Asking, ApprovalDecided, asking.decided, Looking, Asking),
     row(Asking, TimerFired, asking.expired),
-    row(BackingOff, TimerFired, recovery.waited, Verifying, *GOING_ON),
+    row(BackingOff, TimerFired, recovery.waited, Verifying, *GOING_ON, *DETOURING),
+    row(Trying, TryPlanned, detour.try_planned, Acting, *DETOURING, *FAILED),
+    row(Weighing, ClosenessJudged, detour.judged, Acting, *DETOURING, *FAILED),
+    row(Undoing, RevertPlanned, detour.revert_planned, Acting, *DETOURING, *FAILED),
     row(Concluding, DoneChecked, control.done_checked, Looking, Planning, BackingOff, Concluding),
     row(Paused, Recorded, control.recorded),
     row(Paused, TimerFired, control.overslept),
@@ -129,11 +146,15 @@ ENTRIES: tuple[Entry[Any], ...] = (
     entry(Ask, asking.ask),
     entry(BackOff, recovery.back_off),
     entry(Recover, recovery.recover),
+    entry(Reach, detour.reach),
+    entry(Try, detour.think),
+    entry(Weigh, detour.weigh),
+    entry(Revert, detour.revert),
     entry(Conclude, control.conclude),
     entry(End, control.end),
 )
 
-REPORTS = {"segment": segment.reported}
+REPORTS = {"segment": segment.reported, "try": detour.tried, "revert": detour.undone}
 """Which horizon is told how its step went, by purpose."""
 
 ROWS: dict[tuple[type[Any], type[Any]], Row[Any, Any]] = {(r.phase, r.event): r for r in (*ANYWHERE, *TABLE)}

@@ -9,14 +9,28 @@ from midcourse.domain.command import (
     CheckDone,
     Command,
     Finish,
+    JudgeCloseness,
     MakePlan,
     Observe,
     OpenWorld,
+    PlanRevert,
+    PlanTry,
     Record,
     Verify,
     Wait,
 )
-from midcourse.domain.event import Acted, DoneChecked, Event, Observed, Planned, Verified, WorldOpened
+from midcourse.domain.event import (
+    Acted,
+    ClosenessJudged,
+    DoneChecked,
+    Event,
+    Observed,
+    Planned,
+    RevertPlanned,
+    TryPlanned,
+    Verified,
+    WorldOpened,
+)
 
 
 def lost(command: Command, worst: Cost) -> Event | None:
@@ -34,6 +48,12 @@ def lost(command: Command, worst: Cost) -> Event | None:
             return Planned(answers=command.id, verdict="transport", detail="the planner's answer was lost", cost=worst)
         case Verify():
             return Verified(answers=command.id, verdict="too_early", cost=worst)
+        case PlanTry():
+            return TryPlanned(answers=command.id, verdict="transport", detail="the try was lost", cost=worst)
+        case JudgeCloseness():
+            return ClosenessJudged(answers=command.id, verdict="transport", detail="the judge was lost", cost=worst)
+        case PlanRevert():
+            return RevertPlanned(answers=command.id, detail="working out the way back was lost", cost=worst)
         case CheckDone():
             return DoneChecked(answers=command.id, verdict="too_early", cost=worst)
         case OpenWorld():

@@ -4,7 +4,7 @@ from midcourse.director.turn import Turn, count, issue
 from midcourse.domain.command import Wait
 from midcourse.domain.event import TimerFired
 from midcourse.domain.failure import Failure
-from midcourse.domain.move import Advance, Ask, BackOff, End, FinalReason, Look, Move, Plan, Recover
+from midcourse.domain.move import Advance, Ask, BackOff, End, FinalReason, Look, Move, Plan, Reach, Recover
 from midcourse.domain.phase import BackingOff
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
@@ -23,6 +23,9 @@ def recover(run: Run, move: Recover) -> Turn:
             return _again(run), BackOff(seconds=retry_delay(run, failure.reason, failure.tries), then=Advance())
         case "look_and_retry":
             return _again(run), Look(then=Advance())
+        case "detour":
+            assert move.step is not None, "only a step of a plan can be out of reach"
+            return run, Reach(step=move.step)
         case "replan":
             again = Plan(cause="error", why=why, failure=failure)
             return run, _seeing(run, again) if move.step else again

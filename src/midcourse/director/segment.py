@@ -1,10 +1,9 @@
 """The segment horizon: look, plan for what is visible, go through the steps, look again at the transition."""
 
-from midcourse.director.turn import Rest, Turn, count, issue, lose_world, see, seen_fingerprint
+from midcourse.director.turn import REFUSALS, Rest, Turn, count, issue, lose_world, remember, see, seen_fingerprint
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import MakePlan, Observe, OpenWorld
 from midcourse.domain.event import Observed, Planned, Started, WorldOpened
-from midcourse.domain.failure import Attempt
 from midcourse.domain.move import (
     Advance,
     Ask,
@@ -25,19 +24,12 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_progress, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
-from midcourse.policy.classify import classify, may_pass
 from midcourse.policy.horizon import may_plan_beyond
 from midcourse.policy.recovery import jittered, may_replan, replan_delay, retry_delay
 from midcourse.policy.spending import left, near_ceiling, worst_plan
 
-REFUSALS = ("already_finished", "repeats_failure")
-"""Reasons why a step was turned down before it was tried: the plan is at fault, not the step."""
-
 SHORTEST_WAIT = 1.0
 """Seconds, for whoever is asked to wait: it ends with the run's time, so it must not be done for nothing."""
-
-MOST_ATTEMPTS = 100
-"""How many failed tries a run remembers; the planner is told of all of them from the store."""
 
 
 def started(run: Run, _phase: New, event: Started) -> Turn:
@@ -96,7 +88,7 @@ def plan(run: Run, move: Plan) -> Turn:
     Between two plans after failures some time has to pass, and what is to be seen then is another matter.
     """
     limits, counts = run.limits, run.counts
-    if counts.versions >= limits.max_segments:
+    if counts.segments >= limits.max_segments:
         return run, End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
     if move.cause == "initial":
         return run, AskPlanner(cause=move.cause, why=move.why)
@@ -137,13 +129,14 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             cause=move.cause,
             why=move.why,
             seen=seen.id if seen else "",
+            parent=_parent(run),
             stale=bool(seen and seen.stale),
             refused=move.refused,
             guidance=run.guidance,
             told=run.told,
             left=left(run),
             wrap_up=near_ceiling(run),
-            beyond=may_plan_beyond(run.limits, run.counts.versions),
+            beyond=may_plan_beyond(run.limits, run.counts.segments),
             turn=move.turn,
             failure=move.failure,
         ),
@@ -156,6 +149,12 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
 def _replanned_too_long(run: Run, detail: str) -> End:
     limit = f"no new plan within {run.limits.replan_timeout_seconds:g} s"
     return End(reason="planner_unavailable", detail=f"{limit}: {detail}" if detail else limit)
+
+
+def _parent(run: Run) -> int:
+    """Said only where it is not the version before."""
+    version = run.segment.version if run.segment else 0
+    return 0 if version == run.counts.versions else version
 
 
 def planned(run: Run, phase: Planning, event: Planned) -> Turn:
@@ -229,7 +228,7 @@ def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
         made_by=event.answers,
     )
     walked = with_adopted(run, event.steps)
-    run = replace(count(run, versions=1), segment=segment, reopened=False, walked=walked)
+    run = replace(count(run, versions=1), segment=segment, detour=None, reopened=False, walked=walked)
     critical = tuple(step for step in event.steps if _can_be_asked_now(run, step))
     if critical:
         return run, Ask(about="approve", steps=critical, purpose="segment", then=Advance())
@@ -274,7 +273,7 @@ def reported(run: Run, move: Report) -> Turn:
         return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), Advance()
     if move.reason in REFUSALS:
         return refuse(run, move.detail, Recover(reason="plan_refused", detail=move.detail))
-    run = _remember(_learn(_unrefused(run), segment, move.step), move)
+    run = remember(_learn(_unrefused(run), segment, move.step), move)
     return run, Recover(step=move.step, reason=move.reason, detail=move.detail, track=move.track)
 
 
@@ -294,19 +293,3 @@ def _unrefused(run: Run) -> Run:
     count: a plan that repeats them, and then what was refused, is the same plan.
     """
     return count(run, refusals=-run.counts.refusals)
-
-
-def _remember(run: Run, move: Report) -> Run:
-    """The same failure between the same two screens is counted; every other is listed."""
-    attempt = Attempt(
-        call=move.step.call,
-        before=move.before,
-        after=seen_fingerprint(run),
-        reason=move.reason,
-        at=run.now,
-        passing=may_pass(move.reason, classify(move.reason, move.detail, run.limits.failures)),
-    )
-    same = next((a for a in run.attempts if replace(a, at=run.now, count=1) == attempt), None)
-    others = tuple(a for a in run.attempts if a is not same)
-    attempt = replace(attempt, count=1 + same.count if same else 1)
-    return replace(run, attempts=(*others, attempt)[-MOST_ATTEMPTS:])

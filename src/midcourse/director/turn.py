@@ -7,14 +7,22 @@ from typing import TypeAlias
 from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import Command
 from midcourse.domain.event import Accounted, Answer
-from midcourse.domain.move import End, Move
+from midcourse.domain.failure import Attempt
+from midcourse.domain.move import End, Move, Report
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import Phase
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Counts, Issued, Run
 from midcourse.domain.spending import Spent, total
 from midcourse.policy.accounts import booked
+from midcourse.policy.classify import classify, may_pass
 from midcourse.policy.spending import affords, past_deadline, seconds_left
+
+REFUSALS = ("already_finished", "repeats_failure")
+"""Reasons why a step was turned down before it was tried: the plan is at fault, not the step."""
+
+MOST_ATTEMPTS = 100
+"""How many failed tries a run remembers; the planner is told of all of them from the store."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +123,22 @@ def count(run: Run, **more: int) -> Run:
     """Add to the run's counters by name."""
     counts: Counts = replace(run.counts, **{name: getattr(run.counts, name) + n for name, n in more.items()})
     return replace(run, counts=counts)
+
+
+def remember(run: Run, move: Report) -> Run:
+    """The same failure between the same two screens is counted; every other is listed."""
+    attempt = Attempt(
+        call=move.step.call,
+        before=move.before,
+        after=seen_fingerprint(run),
+        reason=move.reason,
+        at=run.now,
+        passing=may_pass(move.reason, classify(move.reason, move.detail, run.limits.failures)),
+    )
+    same = next((a for a in run.attempts if replace(a, at=run.now, count=1) == attempt), None)
+    others = tuple(a for a in run.attempts if a is not same)
+    attempt = replace(attempt, count=1 + same.count if same else 1)
+    return replace(run, attempts=(*others, attempt)[-MOST_ATTEMPTS:])
 
 
 def finish_identity(run: Run, identity: str) -> Run:

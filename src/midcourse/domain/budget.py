@@ -49,6 +49,7 @@ class Limits:
     max_step_retries: int = 3
     max_plan_steps: int = 50
     max_reopenings: int = 3
+    detour_iterations: int = 10
     visible_plans: int | None = None
     count_extensions: bool = False
     replan_admission: bool = True

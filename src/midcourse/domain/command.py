@@ -7,6 +7,7 @@ from pydantic import Discriminator
 
 from midcourse.domain.approval import About, Told
 from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.detour import Option, Strategy, Tried
 from midcourse.domain.failure import Failure
 from midcourse.domain.move import FinalReason
 from midcourse.domain.plan import Cause
@@ -44,6 +45,8 @@ class MakePlan:
     why: str
     seen: str
     """Observation to plan from."""
+    parent: int = 0
+    """The plan that it takes the place of, if that is not the version before: tries of a detour are in between."""
     stale: bool = False
     refused: str = ""
     """Why the planner's previous answer to the same question was refused."""
@@ -77,6 +80,8 @@ class Act:
     effect: Effect | None = None
     """As it showed when it was tried, whatever the skill says. None in journals older than that."""
     look: bool = True
+    found: str = ""
+    """Where a detour found its target; `__reach__`: what it was for is there already, so nothing is sent."""
     kind: Literal["act"] = "act"
 
 
@@ -91,6 +96,60 @@ class Verify:
     doubted: int
     effect: Effect | None = None
     kind: Literal["verify"] = "verify"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanTry:
+    """Have the detour's planner draft one act, resolve it, and store it with the look that follows as this version."""
+
+    id: int
+    timeout: float
+    version: int
+    goal: tuple[int, int]
+    """Version and index of the step that the detour is for."""
+    label: str
+    """Of the state that the try will lead to."""
+    seen: str
+    closeness: float = 0.0
+    """Of the present state."""
+    tries: tuple[Tried, ...] = ()
+    """All so far. What was done in each is found by its version."""
+    hint: Option | None = None
+    undo: int = 0
+    """Version of the try that is to be taken back; 0: it is to lead on."""
+    refused: str = ""
+    """Why the previous draft came to nothing before it was tried."""
+    guidance: tuple[str, ...] = ()
+    left: Cost = FREE
+    kind: Literal["plan_try"] = "plan_try"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeCloseness:
+    """See whether the goal of a detour is reached, and if not, how near it is."""
+
+    id: int
+    timeout: float
+    goal: tuple[int, int]
+    seen: str
+    kind: Literal["judge_closeness"] = "judge_closeness"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRevert:
+    """Work out, without a model, how to take a try back, and store that as this version."""
+
+    id: int
+    timeout: float
+    version: int
+    undo: int
+    """Version of the try that is to be taken back."""
+    label: str
+    before: str
+    """Observation to come back to."""
+    seen: str
+    tried: tuple[Strategy, ...] = ()
+    kind: Literal["plan_revert"] = "plan_revert"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +216,18 @@ class Finish:
 
 
 Command: TypeAlias = Annotated[
-    OpenWorld | Observe | MakePlan | Act | Verify | CheckDone | AskPerson | Wait | Record | Finish,
+    OpenWorld
+    | Observe
+    | MakePlan
+    | Act
+    | Verify
+    | PlanTry
+    | JudgeCloseness
+    | PlanRevert
+    | CheckDone
+    | AskPerson
+    | Wait
+    | Record
+    | Finish,
     Discriminator("kind"),
 ]

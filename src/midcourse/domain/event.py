@@ -10,6 +10,7 @@ from pydantic import Discriminator
 
 from midcourse.domain.approval import Verdict
 from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.failure import Track
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Evidence, Status
@@ -127,6 +128,50 @@ class DoneChecked:
     kind: Literal["done_checked"] = "done_checked"
 
 
+TryVerdict: TypeAlias = Literal["try", "gave_up", "refused", "garbage", "transport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TryPlanned:
+    """What the draft of a try came to. Without a step, `verdict` says why."""
+
+    answers: int
+    at: float = 0.0
+    verdict: TryVerdict = "try"
+    step: PlannedStep | None = None
+    options: tuple[Option, ...] = ()
+    detail: str = ""
+    cost: Cost = FREE
+    kind: Literal["try_planned"] = "try_planned"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosenessJudged:
+    """How near the goal is. `found`: it is reached, by the target being there, or as `__reach__` by its condition."""
+
+    answers: int
+    at: float = 0.0
+    verdict: Literal["judged", "transport"] = "judged"
+    closeness: float = 0.0
+    found: str = ""
+    detail: str = ""
+    cost: Cost = FREE
+    kind: Literal["closeness_judged"] = "closeness_judged"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RevertPlanned:
+    """The next way to take a try back. Without a step there is none left."""
+
+    answers: int
+    at: float = 0.0
+    strategy: Strategy | None = None
+    step: PlannedStep | None = None
+    detail: str = ""
+    cost: Cost = FREE
+    kind: Literal["revert_planned"] = "revert_planned"
+
+
 @dataclass(frozen=True, kw_only=True)
 class PersonAsked:
     """The question is out; its decision will come through the mailbox."""
@@ -162,7 +207,19 @@ class Finished:
 
 
 Answer: TypeAlias = (
-    WorldOpened | Observed | Planned | Acted | Verified | DoneChecked | PersonAsked | TimerFired | Recorded | Finished
+    WorldOpened
+    | Observed
+    | Planned
+    | Acted
+    | Verified
+    | TryPlanned
+    | ClosenessJudged
+    | RevertPlanned
+    | DoneChecked
+    | PersonAsked
+    | TimerFired
+    | Recorded
+    | Finished
 )
 
 Accounted: TypeAlias = Observed | Planned | Acted | Verified | DoneChecked

@@ -14,7 +14,7 @@ from midcourse.domain.failure import Failure, Track
 from midcourse.domain.outcome import Status
 from midcourse.domain.plan import Cause, PlannedStep
 
-Purpose: TypeAlias = Literal["segment"]
+Purpose: TypeAlias = Literal["segment", "try", "revert"]
 """Which horizon asked for a step, and is told how it went."""
 
 
@@ -86,6 +86,10 @@ class Do:
     """How often this step was held because it would have had another consequence."""
     changed_from: str = ""
     """The consequence that was approved, if what would be sent is no longer that."""
+    made_by: int = 0
+    """The command that made its plan, if that is not the segment's."""
+    harmless: bool = False
+    """Only if nothing irreversible comes of it: else it has failed, and nobody is asked."""
     kind: Literal["do"] = "do"
 
 
@@ -154,6 +158,45 @@ class Recover:
     kind: Literal["recover"] = "recover"
 
 
+# --- a detour
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Begin a detour to a step that cannot be reached from here."""
+
+    step: PlannedStep
+    kind: Literal["reach"] = "reach"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Try:
+    """Have the next try of the detour thought up; or, with `undo`, a way to take the last one back."""
+
+    undo: bool = False
+    tries: int = 0
+    """How often whoever thinks it up could not be reached."""
+    kind: Literal["try"] = "try"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weigh:
+    """Find out how near the goal the present state is, and decide what follows from that."""
+
+    looked: bool = False
+    """Whether it was looked at just now because what was seen is stale."""
+    tries: int = 0
+    kind: Literal["weigh"] = "weigh"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revert:
+    """Go on taking back what the detour is taking back."""
+
+    looked: bool = False
+    kind: Literal["revert"] = "revert"
+
+
 FinalReason: TypeAlias = Literal[
     "plan_complete",
     "goal_reached",
@@ -195,6 +238,22 @@ class Conclude:
 
 
 Move: TypeAlias = Annotated[
-    Open | Look | Plan | AskPlanner | Advance | Do | Doubt | Report | Ask | BackOff | Recover | Conclude | End,
+    Open
+    | Look
+    | Plan
+    | AskPlanner
+    | Advance
+    | Do
+    | Doubt
+    | Report
+    | Ask
+    | BackOff
+    | Recover
+    | Reach
+    | Try
+    | Weigh
+    | Revert
+    | Conclude
+    | End,
     Discriminator("kind"),
 ]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About
-from midcourse.domain.move import AskPlanner, Do, Doubt, End, FinalReason, Move, Purpose
+from midcourse.domain.move import AskPlanner, Do, Doubt, End, FinalReason, Move, Purpose, Try, Weigh
 from midcourse.domain.plan import PlannedStep
 
 
@@ -81,6 +81,29 @@ class BackingOff:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Trying:
+    """The next try of a detour is being thought up."""
+
+    asked: Try
+    kind: Literal["trying"] = "trying"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighing:
+    """It is being judged how near the detour's goal is."""
+
+    asked: Weigh
+    kind: Literal["weighing"] = "weighing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undoing:
+    """A way to take a try back is being worked out."""
+
+    kind: Literal["undoing"] = "undoing"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Concluding:
     """It is being checked whether the task is done."""
 
@@ -107,6 +130,19 @@ class Ended:
 
 
 Phase: TypeAlias = Annotated[
-    New | Opening | Looking | Planning | Acting | Verifying | Asking | BackingOff | Concluding | Paused | Ended,
+    New
+    | Opening
+    | Looking
+    | Planning
+    | Acting
+    | Verifying
+    | Asking
+    | BackingOff
+    | Trying
+    | Weighing
+    | Undoing
+    | Concluding
+    | Paused
+    | Ended,
     Discriminator("kind"),
 ]

@@ -12,9 +12,12 @@ REPLAN = "__replan__"
 """The sentinel: a transition is due here; look again and plan the rest."""
 GLOBAL = "__global__"
 """The target of a step that has no zone, such as a keyboard shortcut."""
+REACH = "__reach__"
+"""The target of a step that says only what has to be true after it: a detour finds the way there."""
 
-Cause: TypeAlias = Literal["initial", "adaptive", "error", "guided", "reopened"]
-"""Why a plan version was made: the first; at a transition; after a failure; a person said so; the world was lost."""
+Cause: TypeAlias = Literal["initial", "adaptive", "error", "guided", "reopened", "detour"]
+"""Why a plan version was made: the first; at a transition; after a failure; a person said so; the world was lost; as one try
+of a detour, which is beside the segment and does not take its place."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +65,7 @@ class Step:
     """Whether a person must agree although it is not irreversible: nobody but the plan vouches for where it goes."""
 
 
-Place: TypeAlias = Literal["zone", "global", "replan"]
+Place: TypeAlias = Literal["zone", "global", "reach", "replan"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +84,8 @@ class PlannedStep:
     consequence: str = ""
     """What an approval binds; empty until the commit set is known."""
     asks: bool = False
+    found: str = ""
+    """Where a detour found its target, or `__reach__` if what the step was for is there already."""
 
 
 @dataclass(frozen=True, kw_only=True)

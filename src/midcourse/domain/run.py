@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from midcourse.domain.approval import Grant, Told
 from midcourse.domain.budget import FREE, Budget, Cost, Limits
 from midcourse.domain.command import Command
+from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import New, Phase
@@ -30,7 +31,9 @@ class Issued:
 @dataclass(frozen=True, kw_only=True)
 class Counts:
     versions: int = 0
-    """Plan versions made; equals segments."""
+    """Plan versions made."""
+    asides: int = 0
+    """Of these, what was made for tries and reverts of detours."""
     extensions: int = 0
     """Replans after a verified transition."""
     replans: int = 0
@@ -50,6 +53,13 @@ class Counts:
     """How many replans after errors there had been when a person last said to go on."""
     reopenings: int = 0
     late: int = 0
+    detours: int = 0
+    tries: int = 0
+    reverts: int = 0
+
+    @property
+    def segments(self) -> int:
+        return self.versions - self.asides
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +76,8 @@ class Run:
     format: int = FORMAT
     limits: Limits = field(default_factory=Limits)
     has_done_when: bool = False
+    has_detours: bool = False
+    """Whether somebody is there to plan them."""
     phase: Phase = field(default_factory=New)
     wish: Wish = "go"
     pending: tuple[Issued, ...] = ()
@@ -77,6 +89,7 @@ class Run:
     next_id: int = 1
     seen: ObservationRef | None = None
     segment: Segment | None = None
+    detour: Detour | None = None
     look_first: bool = False
     """Time has passed unwatched (a restart, a pause, a question): look before anything else."""
     reopened: bool = False

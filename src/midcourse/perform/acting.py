@@ -10,7 +10,7 @@ from midcourse.domain.expectation import Probe
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import Evidence, Outcome
-from midcourse.domain.plan import REPLAN, Step, Target
+from midcourse.domain.plan import REACH, REPLAN, Step, Target
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect, Skill
 from midcourse.perform.consequence import Foreseen, call_of, consequence_of
@@ -18,7 +18,7 @@ from midcourse.perform.learning import lesson_of, track_of
 from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import arguments_problem
-from midcourse.policy.verify import Sight, judge
+from midcourse.policy.verify import Sight, describe, holds, judge
 
 LEDGERED = ("reversible", "irreversible")
 """Effects that are written down before they are sent. The others may be sent twice without harm."""
@@ -49,8 +49,11 @@ async def act(ports: Ports, command: Act) -> Acted:
     if step.zone == REPLAN:
         return Acted(answers=command.id, dispatched=False, looked=False)
     before = await ports.store.observation(ports.run_id, command.seen)
-    skill = ports.world.catalogue().skill(step.skill)
     entry = LedgerEntry(command=command.id, version=step.version, index=step.index, call=step.call, seen=command.seen)
+    if REACH in (step.zone, command.found):
+        return await _reach(ports, command, step, before, entry)
+    step = replace(step, zone=command.found or step.zone)
+    skill = ports.world.catalogue().skill(step.skill)
     problem = _problem(ports, step, skill, before)
     if problem or skill is None or before is None:
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=problem))
@@ -66,6 +69,17 @@ async def act(ports: Ports, command: Act) -> Acted:
     if report.reason == WOULD_SEND:
         return await _turned(ports, command, replace(step, effect="irreversible"), skill, before, entry, time)
     return await _judged(ports, command, step, before, entry, report, time)
+
+
+async def _reach(ports: Ports, command: Act, step: Step, before: Observation | None, entry: LedgerEntry) -> Acted:
+    """Nothing is done here: either what the step is for is there, or somebody has to find the way to it."""
+    if command.found or (step.expect and before and holds(step.expect, before)):
+        outcome = Outcome(evidence="expectation")
+    else:
+        detail = f"not here: {describe(step.expect)}" if step.expect else "it does not say what it is for"
+        outcome = Outcome(status="unreachable", reason="out_of_reach", detail=detail)
+    await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
+    return replace(_not_dispatched(command, outcome), evidence=outcome.evidence)
 
 
 def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation | None) -> Outcome | None:

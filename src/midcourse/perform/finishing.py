@@ -118,7 +118,7 @@ def _budget_used(run: Run) -> BudgetUsed:
     return BudgetUsed(
         calls=spent.calls,
         max_calls=limits.max_calls,
-        segments=counts.versions,
+        segments=counts.segments,
         max_segments=limits.max_segments,
         replans=counts.replans,
         max_replans=limits.max_replans,

@@ -27,11 +27,14 @@ async def history_of(store: Store, run_id: str, told: tuple[Told, ...]) -> Histo
     """`told` is what people said of tries that nothing else could decide, in the order of these tries."""
     versions = await store.plans(run_id)
     plans = {plan.version: plan for plan in versions}
+    asides = {plan.version for plan in versions if plan.cause == "detour"}
     words = list(told)
     completed: list[CompletedStep] = []
     attempts: list[FailedStep] = []
     data: dict[str, Scalar] = {}
     for entry in await store.ledger(run_id):
+        if entry.version in asides:
+            continue  # tried out on the way: what of it counts is to be seen
         step = plans[entry.version].steps[entry.index]
         outcome = _final_outcome(entry, words)
         if outcome.status == "ok":

@@ -10,21 +10,26 @@ from midcourse.domain.command import (
     CheckDone,
     Command,
     Finish,
+    JudgeCloseness,
     MakePlan,
     Observe,
     OpenWorld,
+    PlanRevert,
+    PlanTry,
     Record,
     Verify,
     Wait,
 )
 from midcourse.domain.event import (
     Acted,
+    ClosenessJudged,
     DoneChecked,
     Event,
     Observed,
     Planned,
     Recorded,
     TimerFired,
+    TryPlanned,
     Verified,
     WorldOpened,
 )
@@ -33,6 +38,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
 from midcourse.perform.acting import act, verify
 from midcourse.perform.asking import ask_person
+from midcourse.perform.detouring import judge_closeness, plan_revert, plan_try
 from midcourse.perform.finishing import check_done, finish
 from midcourse.perform.planning import make_plan
 from midcourse.perform.ports import Ports, say
@@ -48,7 +54,16 @@ class Performer:
     async def perform(self, command: Command) -> Event:
         event = await self._perform(command)
         match event:
-            case WorldOpened() | Observed() | Planned() | Acted() | Verified() | DoneChecked():
+            case (
+                WorldOpened()
+                | Observed()
+                | Planned()
+                | Acted()
+                | Verified()
+                | DoneChecked()
+                | TryPlanned()
+                | ClosenessJudged()
+            ):
                 return replace(event, detail=self.ports.plain(event.detail))
             case _:
                 return event
@@ -68,6 +83,12 @@ class Performer:
                 return acted
             case Verify():
                 return await verify(ports, command)
+            case PlanTry():
+                return await plan_try(ports, command)
+            case JudgeCloseness():
+                return await judge_closeness(ports, command)
+            case PlanRevert():
+                return await plan_revert(ports, command)
             case CheckDone():
                 return await check_done(ports, command)
             case AskPerson():

@@ -66,7 +66,13 @@ async def _view(ports: Ports, command: MakePlan) -> View | None:
     if observation is None:
         return None
     seen = replace(observation, stale=command.stale)
-    return View(task=ports.task, observation=seen, catalogue=ports.world.catalogue(), beyond=command.beyond)
+    return View(
+        task=ports.task,
+        observation=seen,
+        catalogue=ports.world.catalogue(),
+        beyond=command.beyond,
+        detours=ports.detours,
+    )
 
 
 async def _ask(
@@ -97,6 +103,7 @@ async def _ask(
         turn=command.turn,
         wrap_up=command.wrap_up,
         beyond=command.beyond,
+        detours=view.detours,
     )
     try:
         answer = cast(object, await asyncio.wait_for(ports.planner.plan(context), time.left()))
@@ -129,7 +136,7 @@ def _version(
 ) -> PlanVersion:
     return PlanVersion(
         version=command.version,
-        parent=command.version - 1 or None,
+        parent=command.parent or command.version - 1 or None,
         cause=command.cause,
         why=command.why,
         observation=command.seen,

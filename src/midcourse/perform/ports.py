@@ -1,7 +1,7 @@
 """The ports of one run, and the few things that more than one command does with them."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
@@ -11,6 +11,8 @@ from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock
+from midcourse.ports.closeness import ClosenessJudge, WordOverlap
+from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.memory import Memory
 from midcourse.ports.planner import Planner
@@ -53,6 +55,12 @@ class Ports:
     """Where segments that worked are kept; nothing if none are reused."""
     lessons: Lessons | None = None
     step_delay_seconds: float = 0.0
+    detour_planner: DetourPlanner | None = None
+    closeness_judge: ClosenessJudge = field(default_factory=WordOverlap)
+
+    @property
+    def detours(self) -> bool:
+        return self.detour_planner is not None and self.task.limits.detour_iterations > 0
 
     @property
     def look_cost(self) -> Cost:

@@ -57,6 +57,9 @@ REASONS: dict[str, Classification] = {
     "rate_limited": BUSY,
     "target_not_visible": UNSEEN,
     "stale_target": UNSEEN,
+    "out_of_reach": UNSEEN,
+    "detour_cancelled": BLOCKED,
+    "revert_unverified": BLOCKED,
     "expectation_unmet": MISTAKEN,
     "wrong_target": MISTAKEN,
     "wrong_skill": MISTAKEN,
@@ -163,7 +166,7 @@ MESSAGES: tuple[tuple[str, Classification], ...] = (
 AT_ONCE = ("not_dispatched",)
 """Nothing was tried yet, so there is nothing to wait for."""
 
-OUT_OF_SIGHT = ("target_not_visible", "stale_target")
+OUT_OF_SIGHT = ("target_not_visible", "stale_target", "out_of_reach")
 """Nothing was tried, because the target could not be seen. Whoever sees it again may try."""
 
 PASSING: tuple[Nature, ...] = ("transient", "transport")

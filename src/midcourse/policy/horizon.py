@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from midcourse.domain.argument import Argument, Arguments, Reference
 from midcourse.domain.budget import Limits
 from midcourse.domain.observation import Observation
-from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlannedStep, Step, Target
+from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft, Place, PlannedStep, Step, Target
 from midcourse.domain.skill import Catalogue, Parameter, Skill, ValueType
 from midcourse.domain.task import Task
 from midcourse.policy.destination import unvouched
 from midcourse.policy.identity import call_digest
+from midcourse.policy.verify import describe
+
+PLACES: dict[str, Place] = {REPLAN: "replan", GLOBAL: "global", REACH: "reach"}
+AIM = Skill(name="reach", effect="read", transition=True, on_zone=False)
+"""What stands for a skill in a step that only says what has to be true after it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +38,8 @@ class View:
     catalogue: Catalogue
     beyond: bool = False
     """Keep steps on what nobody has seen: what a fixed plan does, for comparison."""
+    detours: bool = False
+    """Whether somebody finds the way to what a step only names."""
 
 
 def may_plan_beyond(limits: Limits, plans_made: int) -> bool:
@@ -53,7 +60,7 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: V
                 repairs.append(f"{dropped} steps after {REPLAN} dropped: nobody has seen that screen yet")
             ended = True
             break
-        skill = view.catalogue.skill(draft.skill)
+        skill = AIM if draft.zone == REACH else view.catalogue.skill(draft.skill)
         problem = "no such skill" if skill is None else step_problem(draft, skill, view)
         if skill is None or problem:
             repairs.append(f"step {number} ({draft.skill or 'no skill'}) dropped: {problem}")
@@ -87,6 +94,8 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: V
 
 def step_problem(draft: Draft | Step, skill: Skill, view: View) -> str:
     """Why this step cannot be done from what is seen, or nothing."""
+    if draft.zone == REACH:
+        return _aim_problem(draft, view)
     if skill.on_zone and not view.beyond and view.observation.zone(draft.zone) is None:
         return f"zone '{draft.zone}' is not visible"
     if not skill.on_zone and draft.zone != GLOBAL:
@@ -94,6 +103,14 @@ def step_problem(draft: Draft | Step, skill: Skill, view: View) -> str:
     if draft.probe and view.catalogue.probe(draft.probe.name) is None:
         return f"no such probe: '{draft.probe.name}'"
     return arguments_problem(draft.arguments, skill.parameters, view.task)
+
+
+def _aim_problem(draft: Draft | Step, view: View) -> str:
+    if not view.detours:
+        return "nobody here finds the way to what a plan only names"
+    if draft.expect is None or not (draft.expect.checks or draft.expect.says.strip()):
+        return "it does not say what has to be true afterwards"
+    return ""
 
 
 def arguments_problem(arguments: Arguments, parameters: tuple[Parameter, ...], task: Task) -> str:
@@ -146,6 +163,8 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, view: View) -> S
     zone = view.observation.zone(draft.zone)
     surface = view.observation.surface.title
     target = Target(surface=surface, role=zone.role if zone else "", label=zone.label if zone else "")
+    if draft.zone == REACH and draft.expect:
+        target = Target(surface="", role="", label=describe(draft.expect))
     return Step(
         version=version,
         index=index,
@@ -174,7 +193,7 @@ def short_form(step: Step, identity: str = "", consequence: str = "") -> Planned
     return PlannedStep(
         version=step.version,
         index=step.index,
-        place="replan" if step.zone == REPLAN else "global" if step.zone == GLOBAL else "zone",
+        place=PLACES.get(step.zone, "zone"),
         skill=step.skill,
         effect=step.effect,
         transition=step.transition,

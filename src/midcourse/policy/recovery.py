@@ -9,9 +9,10 @@ from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.chance import chance
 from midcourse.policy.classify import AT_ONCE, OUT_OF_SIGHT, may_pass
+from midcourse.policy.detour import may_detour
 from midcourse.policy.hopeless import why_hopeless
 
-Answer: TypeAlias = Literal["continue", "retry", "look_and_retry", "replan", "ask", "stop"]
+Answer: TypeAlias = Literal["continue", "retry", "look_and_retry", "detour", "replan", "ask", "stop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,8 @@ def _on_its_own(run: Run, failure: Failure, step: PlannedStep | None) -> Decisio
             return Decision(answer="retry")
         if failure.reason in OUT_OF_SIGHT and failure.tries == 0 and limits.max_step_retries > 0:
             return Decision(answer="look_and_retry")
+        if may_detour(run, step, failure.reason):
+            return Decision(answer="detour")
     return after_error(run, counted(found.severity))
 
 

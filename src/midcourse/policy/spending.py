@@ -39,7 +39,7 @@ def near_ceiling(run: Run) -> bool:
         used.calls >= share * limit.calls
         or used.tokens >= share * limit.tokens
         or used.microusd >= share * limit.microusd
-        or run.counts.versions >= share * run.limits.max_segments
+        or run.counts.segments >= share * run.limits.max_segments
         or run.budget.active_seconds >= share * run.limits.max_wall_seconds
     )
 

@@ -48,6 +48,8 @@ class PlanningContext:
     """The ceiling is near: bring the task to a good end."""
     beyond: bool = False
     """The plan may go on through screens that nobody has seen. Only for comparison with fixed plans."""
+    detours: bool = False
+    """A step whose zone is `__reach__` may say only what has to be true after it: the way there is found by trying."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,12 @@ from midcourse.domain.command import (
     CheckDone,
     Command,
     Finish,
+    JudgeCloseness,
     MakePlan,
     Observe,
     OpenWorld,
+    PlanRevert,
+    PlanTry,
     Record,
     Verify,
     Wait,
@@ -33,6 +36,8 @@ def timeout(command: Command) -> float:
     match command:
         case OpenWorld() | Observe() | MakePlan() | Act() | Verify() | CheckDone():
             return command.timeout
+        case PlanTry() | JudgeCloseness() | PlanRevert():
+            return command.timeout
         case Wait() | AskPerson() | Record() | Finish():
             return float("inf")
         case _:
@@ -47,9 +52,9 @@ def bare(commands: Commands) -> Commands:
 
 def _alike(command: Command) -> Command:
     match command:
-        case OpenWorld() | Observe() | Act() | Verify() | CheckDone():
+        case OpenWorld() | Observe() | Act() | Verify() | CheckDone() | JudgeCloseness() | PlanRevert():
             return replace(command, id=0, timeout=0.0)
-        case MakePlan():
+        case MakePlan() | PlanTry():
             return replace(command, id=0, timeout=0.0, left=FREE)
         case AskPerson():
             return replace(command, id=0, expires_at=0.0)
@@ -93,6 +98,12 @@ def describe(command: Command) -> str:
             return f"do step {command.index + 1} of plan {command.version}"
         case Verify():
             return f"find out whether step {command.index + 1} of plan {command.version} happened"
+        case PlanTry():
+            return f"think up try {command.label} of a detour"
+        case JudgeCloseness():
+            return "judge how near a detour's goal is"
+        case PlanRevert():
+            return "take a try back"
         case CheckDone():
             return "check whether the task is done"
         case AskPerson():

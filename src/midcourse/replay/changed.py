@@ -6,8 +6,30 @@ from itertools import pairwise
 
 from midcourse.director.lost import lost
 from midcourse.domain.budget import Limits
-from midcourse.domain.command import Act, CheckDone, Command, Finish, MakePlan, Observe, OpenWorld, Verify, Wait
-from midcourse.domain.event import Acted, Answer, ApprovalDecided, DoneChecked, Event, Planned, TimerFired
+from midcourse.domain.command import (
+    Act,
+    CheckDone,
+    Command,
+    Finish,
+    JudgeCloseness,
+    MakePlan,
+    Observe,
+    OpenWorld,
+    PlanTry,
+    Verify,
+    Wait,
+)
+from midcourse.domain.event import (
+    Acted,
+    Answer,
+    ApprovalDecided,
+    ClosenessJudged,
+    DoneChecked,
+    Event,
+    Planned,
+    TimerFired,
+    TryPlanned,
+)
 from midcourse.domain.move import End
 from midcourse.domain.phase import Concluding
 from midcourse.domain.run import Issued, Run
@@ -129,7 +151,9 @@ class Changed:
     def _given_up(self, command: Command, event: Answer, at: float) -> Answer | None:
         """The answer of whatever ran out of time, where there is only one. It costs what it did cost."""
         answer = lost(command, event.cost)
-        if not isinstance(command, OpenWorld | Observe | MakePlan | Act) or not isinstance(answer, Answer):
+        if not isinstance(command, OpenWorld | Observe | MakePlan | Act | PlanTry | JudgeCloseness) or not isinstance(
+            answer, Answer
+        ):
             return None
         return replace(answer, at=at)
 
@@ -140,15 +164,18 @@ class Changed:
         looks = looks or (isinstance(command, CheckDone) and command.look)
         if looks and old.look_calls != new.look_calls and not (isinstance(event, Acted) and not event.looked):
             return _undetermined("what a look costs was changed, and the recorded looks cost what they did")
+        charged = isinstance(event, Planned | TryPlanned | ClosenessJudged)
+        if charged and event.verdict in ("transport", "garbage") and worst_plan(old) != worst_plan(new):
+            return _undetermined("what a planner call that failed is charged was changed")
         if not isinstance(event, Planned):
             return None
+        if self._run.has_detours and bool(old.detour_iterations) != bool(new.detour_iterations):
+            return _undetermined("the planner would have been told otherwise about detours")
         steps = sum(step.place != "replan" for step in event.steps)
         if new.max_plan_steps < steps:
             return _undetermined(f"the plan of {steps} steps would have been cut after {new.max_plan_steps}")
         if old.max_plan_steps <= steps and new.max_plan_steps > old.max_plan_steps:
             return _undetermined(f"the plan may have been cut after {old.max_plan_steps} steps")
-        if event.verdict in ("transport", "garbage") and worst_plan(old) != worst_plan(new):
-            return _undetermined("what a planner call that failed is charged was changed")
         return None
 
     # --- would the same be done about it?

@@ -10,6 +10,7 @@ from midcourse.testing.memory_segments import MemorySegments
 from midcourse.testing.memory_store import MemoryStore
 from midcourse.testing.obedient import Obedient
 from midcourse.testing.planners import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
+from midcourse.testing.tries import JudgedBy, ScriptedTries
 
 __all__ = [
     "Answers",
@@ -17,6 +18,7 @@ __all__ = [
     "Erring",
     "FakeClock",
     "Garbage",
+    "JudgedBy",
     "MemorySegments",
     "MemoryStore",
     "Obedient",
@@ -27,5 +29,6 @@ __all__ = [
     "Rule",
     "SamePlan",
     "Scripted",
+    "ScriptedTries",
     "Silent",
 ]

@@ -1,0 +1,275 @@
+"""The detour: try, weigh, then retain, explore, revert or cancel; until a step is in reach, or there is no way to it.
+
+A state is judged once: the closeness after a try is the one before the next. Nothing irreversible is done in here, and
+nobody is asked for it.
+"""
+
+from midcourse.director.turn import REFUSALS, Turn, count, issue, remember, seen_fingerprint
+from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
+from midcourse.domain.detour import Cancel, Detour, Reverting, Tried
+from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
+from midcourse.domain.move import Advance, BackOff, Do, Look, Purpose, Reach, Report, Revert, Try, Weigh
+from midcourse.domain.phase import Trying, Undoing, Weighing
+from midcourse.domain.plan import PlannedStep
+from midcourse.domain.replace import replace
+from midcourse.domain.run import Run
+from midcourse.policy.detour import already_back, reverted_from, to_be_reverted, what_next
+from midcourse.policy.recovery import retry_delay
+from midcourse.policy.spending import left, worst_plan
+
+
+def current(run: Run) -> Detour:
+    assert run.detour is not None, "no detour is under way"
+    return run.detour
+
+
+def reach(run: Run, move: Reach) -> Turn:
+    detour = Detour(step=move.step, number=move.step.index + 1, began_under=seen_fingerprint(run))
+    return count(replace(run, detour=detour), detours=1), Weigh()
+
+
+# --- a try
+
+
+def think(run: Run, move: Try) -> Turn:
+    detour = current(run)
+    if not move.undo and detour.under != seen_fingerprint(run):
+        return run, Weigh()  # the world has moved while nobody was acting
+    undo = detour.path[-1].version if move.undo else 0
+    return issue(
+        run,
+        Trying(asked=move),
+        lambda number, time: PlanTry(
+            id=number,
+            timeout=time,
+            version=run.counts.versions + 1,
+            goal=(detour.step.version, detour.step.index),
+            label=_next_label(detour),
+            seen=run.seen.id if run.seen else "",
+            closeness=detour.closeness or 0.0,
+            tries=tuple(replace(one, options=()) for one in detour.tries),
+            hint=None if undo else detour.hint,
+            undo=undo,
+            refused=detour.refused,
+            guidance=run.guidance,
+            left=left(run),
+        ),
+        seconds=run.limits.plan_timeout_seconds,
+        worst=worst_plan(run.limits),
+    )
+
+
+def try_planned(run: Run, phase: Trying, event: TryPlanned) -> Turn:
+    asked = phase.asked
+    if event.verdict == "transport":
+        if asked.tries >= run.limits.max_step_retries:
+            return _cancel(run, "no_way", f"whoever plans detours could not be reached: {event.detail}")
+        wait = retry_delay(run, "transport", asked.tries)
+        return run, BackOff(seconds=wait, then=replace(asked, tries=asked.tries + 1))
+    if asked.undo:
+        return _undo(run, event.step, event.answers) if event.step else _cancel(run, "revert_unverified", event.detail)
+    if event.verdict == "gave_up":
+        return _cancel(run, "no_way", event.detail)
+    return _try(run, event)
+
+
+def _try(run: Run, event: TryPlanned) -> Turn:
+    detour, step, here = current(run), event.step, seen_fingerprint(run)
+    trying = Tried(
+        label=_next_label(detour),
+        version=step.version if step else 0,
+        call=step.call if step else "",
+        before=here,
+        seen=run.seen.id if run.seen else "",
+        closeness_before=detour.closeness or 0.0,
+        options=event.options,
+        explores=detour.explores,
+        failed="" if step else event.verdict,
+    )
+    changes = replace(detour, trying=trying, states=detour.states + 1, hint=None, explores="", refused=event.detail)
+    run = count(replace(run, detour=changes), tries=1)
+    if step is None:
+        return run, Weigh()
+    return _act(replace(run, detour=replace(changes, refused="")), step, "try", event.answers)
+
+
+def _act(run: Run, step: PlannedStep, purpose: Purpose, made_by: int) -> Turn:
+    run = count(run, versions=1, asides=1)
+    return run, Do(step=step, purpose=purpose, made_by=made_by, harmless=True)
+
+
+def tried(run: Run, move: Report) -> Turn:
+    """A try that failed is weighed like any other: it may have changed something.
+
+    After a pause the state it was tried in may have been another one than it was thought up for.
+    """
+    detour = current(run)
+    assert detour.trying is not None, "somebody tried something"
+    trying = replace(detour.trying, before=move.before, failed="" if move.status == "ok" else move.reason)
+    return _learned(replace(run, detour=replace(detour, trying=trying)), move), Weigh()
+
+
+def _learned(run: Run, move: Report) -> Run:
+    """What failed is not tried again on the same screen, in the detour or after it."""
+    return run if move.status == "ok" or move.reason in REFUSALS else remember(run, move)
+
+
+# --- weighing it
+
+
+def weigh(run: Run, move: Weigh) -> Turn:
+    detour, seen = current(run), run.seen
+    if seen is None or seen.stale:
+        return _cancel(run, "unseen", "nothing can be seen") if move.looked else (run, Look(then=Weigh(looked=True)))
+    if detour.trying and detour.closeness is not None and detour.trying.before == seen.fingerprint:
+        return _weighed(run, detour.closeness)  # nothing has changed
+    return issue(
+        run,
+        Weighing(asked=move),
+        lambda number, time: JudgeCloseness(
+            id=number, timeout=time, goal=(detour.step.version, detour.step.index), seen=seen.id
+        ),
+        seconds=run.limits.plan_timeout_seconds,
+        worst=worst_plan(run.limits),
+    )
+
+
+def judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Turn:
+    asked = phase.asked
+    if event.verdict == "transport":
+        if asked.tries >= run.limits.max_step_retries:
+            return _cancel(run, "unjudged", f"nobody can say how near the goal is: {event.detail}")
+        wait = retry_delay(run, "transport", asked.tries)
+        return run, BackOff(seconds=wait, then=replace(asked, tries=asked.tries + 1))
+    return _rejoin(run, event.found) if event.found else _weighed(run, event.closeness)
+
+
+def _weighed(run: Run, closeness: float) -> Turn:
+    detour, here = current(run), seen_fingerprint(run)
+    trying = detour.trying
+    detour = replace(detour, closeness=closeness, under=here, trying=None)
+    if trying is None:
+        return replace(run, detour=detour), Try()
+    trying = replace(trying, after=here, closeness_after=closeness)
+    detour = replace(detour, tries=(*detour.tries, trying))
+    verdict = what_next(detour, run.limits.detour_iterations)
+    detour = _with_try(detour, replace(trying, choice=verdict.choice))
+    match verdict.choice:
+        case "retain":
+            return replace(run, detour=detour), Try()
+        case "explore":
+            return replace(run, detour=_explore(detour, verdict.offered_by)), Try()
+        case "revert":
+            to = to_be_reverted(detour).label
+            return count(replace(run, detour=replace(detour, reverting=Reverting(to=to))), reverts=1), Revert()
+        case "cancel":
+            assert verdict.cancel, "whoever cancels says why"
+            return _cancel(replace(run, detour=detour), verdict.cancel, verdict.why)
+
+
+def _explore(detour: Detour, label: str) -> Detour:
+    """Give out the next option of this try."""
+    offer = next(one for one in detour.tries if one.label == label)
+    detour = _with_try(detour, replace(offer, explored=offer.explored + 1))
+    return replace(detour, hint=offer.options[offer.explored], explores=label)
+
+
+# --- taking back
+
+
+def revert(run: Run, move: Revert) -> Turn:
+    detour, seen = current(run), run.seen
+    reverting = detour.reverting
+    assert reverting is not None, "something is to be taken back"
+    if seen is None or seen.stale:
+        if move.looked:
+            return _cancel(run, "revert_unverified", "nothing can be seen")
+        return run, Look(then=Revert(looked=True))
+    back = already_back(detour, reverting.to, seen.fingerprint)
+    if back is not None:
+        detour = reverted_from(detour, back.label)
+        detour = replace(detour, reverting=None, closeness=back.closeness_before, under=seen.fingerprint)
+        return replace(run, detour=detour), Try()
+    partly = already_back(detour, detour.path[-1].label, seen.fingerprint)
+    if partly is not None:
+        detour = reverted_from(detour, partly.label)
+        reverting = replace(reverting, strategies=())
+        run = replace(run, detour=replace(detour, reverting=reverting))
+    last = detour.path[-1]
+    if not last.version:
+        return _cancel(run, "revert_unverified", "the state has changed though nothing was done")
+    tried = reverting.strategies
+    return issue(
+        run,
+        Undoing(),
+        lambda number, time: PlanRevert(
+            id=number,
+            timeout=time,
+            version=run.counts.versions + 1,
+            undo=last.version,
+            label=_next_label(detour),
+            before=last.seen,
+            seen=seen.id,
+            tried=tried,
+        ),
+        seconds=run.limits.look_timeout_seconds,
+    )
+
+
+def revert_planned(run: Run, _phase: Undoing, event: RevertPlanned) -> Turn:
+    detour = current(run)
+    reverting = detour.reverting
+    assert reverting is not None, "something is to be taken back"
+    strategy = event.strategy or "ask"
+    if event.step is None and "ask" in reverting.strategies:
+        return _cancel(run, "revert_unverified", f"none of these led back: {', '.join(reverting.strategies)}")
+    reverting = replace(reverting, strategies=(*reverting.strategies, strategy))
+    run = replace(run, detour=replace(detour, reverting=reverting))
+    return _undo(run, event.step, event.answers) if event.step else (run, Try(undo=True))
+
+
+def _undo(run: Run, step: PlannedStep, made_by: int) -> Turn:
+    detour = current(run)
+    return _act(replace(run, detour=replace(detour, states=detour.states + 1)), step, "revert", made_by)
+
+
+def undone(run: Run, move: Report) -> Turn:
+    """However it went, only the state that it led to counts."""
+    detour = current(run)
+    assert detour.reverting is not None, "something is to be taken back"
+    reverting = replace(detour.reverting, acts=detour.reverting.acts + 1)
+    return _learned(replace(run, detour=replace(detour, reverting=reverting)), move), Revert()
+
+
+# --- the end of it
+
+
+def _rejoin(run: Run, found: str) -> Turn:
+    """The step can be reached now, or is not needed any more: the segment goes on with it."""
+    detour, segment = current(run), run.segment
+    assert segment is not None, "a detour is for a step of a plan"
+    place = segment.cursor
+    steps = (*segment.steps[:place], replace(detour.step, found=found), *segment.steps[place + 1 :])
+    return replace(run, detour=None, segment=replace(segment, steps=steps)), Advance()
+
+
+def _cancel(run: Run, why: Cancel, detail: str) -> Turn:
+    """Back to the segment as a failure of the step, which recovery decides about."""
+    detour = current(run)
+    tries = len(detour.tries)
+    return replace(run, detour=None), Report(
+        step=detour.step,
+        purpose="segment",
+        status="unreachable",
+        reason="revert_unverified" if why == "revert_unverified" else "detour_cancelled",
+        detail=f"the detour was given up ({why}) after {tries} {'try' if tries == 1 else 'tries'}: {detail}",
+        before=detour.began_under,
+    )
+
+
+def _next_label(detour: Detour) -> str:
+    return f"{detour.number}.{detour.states + 1}"
+
+
+def _with_try(detour: Detour, changed: Tried) -> Detour:
+    return replace(detour, tries=tuple(changed if one.label == changed.label else one for one in detour.tries))

@@ -1,0 +1,182 @@
+"""PlanTry, JudgeCloseness and PlanRevert: what a detour needs besides acting."""
+
+import asyncio
+from typing import cast
+
+from midcourse.codec import decode, encode
+from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
+from midcourse.domain.detour import THERE, Goal, Option, Tried
+from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import REACH, REPLAN, Draft, PlannedStep, PlanVersion, Step
+from midcourse.domain.replace import replace
+from midcourse.perform.acting import step_of
+from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.policy.approval import binds
+from midcourse.policy.arrival import arrived, goal_of, is_checkable
+from midcourse.policy.closeness import bounded
+from midcourse.policy.horizon import View, resolve, short_form
+from midcourse.policy.revert import Scene, ways_back
+from midcourse.policy.spending import worst_plan
+from midcourse.ports.closeness import Closeness, JudgingContext
+from midcourse.ports.detour import DetourContext, PastTry, TryDraft
+
+MOST_OPTIONS = 5
+LONGEST_NAME, LONGEST_HINT = 60, 200
+"""Characters: a run has to stay small, and a model may write a page."""
+
+
+# --- a try
+
+
+async def plan_try(ports: Ports, command: PlanTry) -> TryPlanned:
+    time = Allowance(ports.clock, command.timeout)
+    seen = await ports.store.observation(ports.run_id, command.seen)
+    if seen is None:
+        return TryPlanned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
+    draft = await _ask(ports, command, seen, time)
+    answer = TryPlanned(answers=command.id, verdict=draft.verdict, detail=draft.detail, cost=draft.cost)
+    if draft.verdict != "try" or draft.step is None:
+        return replace(answer, verdict="garbage") if draft.verdict == "try" else answer
+    step = _resolved(ports, draft.step, command.version, seen)
+    if isinstance(step, str):
+        return replace(answer, verdict="refused", detail=step)
+    short = await _stored(ports, step, command, f"{command.label}: {'back' if command.undo else 'a try'}")
+    return replace(answer, step=short, options=tuple(_cut(option) for option in draft.options[:MOST_OPTIONS]))
+
+
+async def _ask(ports: Ports, command: PlanTry, seen: Observation, time: Allowance) -> TryDraft:
+    """The planner's answer, whatever it does: late is transport, and what is no draft is garbage."""
+    worst = worst_plan(ports.task.limits)
+    if ports.detour_planner is None:
+        return TryDraft(verdict="gave_up", detail="nobody here plans detours")
+    context = await _context(ports, command, seen)
+    try:
+        answer = cast(object, await asyncio.wait_for(ports.detour_planner.plan_try(context), time.left()))
+    except (TimeoutError, OSError) as error:
+        return TryDraft(verdict="transport", detail=say(error), cost=worst)
+    except Exception as error:
+        return TryDraft(verdict="garbage", detail=say(error), cost=worst)
+    if not isinstance(answer, TryDraft):
+        detail = f"the answer is {type(answer).__name__}, which is no try"
+        return TryDraft(verdict="garbage", detail=detail, cost=worst)
+    try:
+        return decode(TryDraft, encode(answer))
+    except Exception as error:
+        return TryDraft(verdict="garbage", detail=f"the answer is no try: {say(error)}", cost=worst)
+
+
+async def _context(ports: Ports, command: PlanTry, seen: Observation) -> DetourContext:
+    tries = [await _past(ports, one) for one in command.tries]
+    undo = next((past for past, one in zip(tries, command.tries, strict=True) if one.version == command.undo), None)
+    return DetourContext(
+        task=ports.task,
+        goal=await _goal(ports, command.goal),
+        observation=seen,
+        catalogue=ports.world.catalogue(),
+        label=command.label,
+        closeness=command.closeness,
+        tries=tuple(tries),
+        hint=command.hint,
+        undo=undo if command.undo else None,
+        refused=command.refused,
+        guidance=command.guidance,
+        left=command.left,
+    )
+
+
+async def _past(ports: Ports, tried: Tried) -> PastTry:
+    return PastTry(
+        label=tried.label,
+        step=await step_of(ports, tried.version, 0) if tried.version else None,
+        before=tried.before,
+        after=tried.after,
+        closeness_before=tried.closeness_before,
+        closeness_after=tried.closeness_after,
+        failed=tried.failed,
+        choice=tried.choice,
+        reverted=tried.reverted,
+    )
+
+
+async def _goal(ports: Ports, step: tuple[int, int]) -> Goal:
+    return goal_of(await step_of(ports, *step))
+
+
+def _resolved(ports: Ports, draft: Draft, version: int, seen: Observation) -> Step | str:
+    """The step, or why it must not be tried."""
+    view = View(task=ports.task, observation=seen, catalogue=ports.world.catalogue())
+    resolved = resolve((draft,), True, version, view)
+    if not resolved.steps:
+        return "; ".join(resolved.repairs) or f"{draft.zone} is no act"
+    step = resolved.steps[0]
+    if binds(step):
+        return f"{step.skill} may leave something behind: nothing of the kind is tried out"
+    return step
+
+
+async def _stored(ports: Ports, step: Step, command: PlanTry | PlanRevert, why: str) -> PlannedStep:
+    """As a plan of two steps: the act, and the look that follows."""
+    look = Step(version=step.version, index=1, zone=REPLAN, target=step.target, says="Look what came of it")
+    await ports.store.save_plan(
+        ports.run_id,
+        PlanVersion(
+            version=command.version,
+            parent=command.goal[0] if isinstance(command, PlanTry) else command.undo,
+            cause="detour",
+            why=why,
+            observation=command.seen,
+            final=False,
+            steps=(step, look),
+            made_by=command.id,
+        ),
+    )
+    return short_form(step)
+
+
+def _cut(option: Option) -> Option:
+    return Option(name=option.name[:LONGEST_NAME], says=option.says[:LONGEST_HINT])
+
+
+# --- how near
+
+
+async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJudged:
+    """Whether it is there is looked up where that can be done; only then is the judge asked."""
+    time = Allowance(ports.clock, command.timeout)
+    seen = await ports.store.observation(ports.run_id, command.seen)
+    if seen is None:
+        return ClosenessJudged(answers=command.id, verdict="transport", detail="the observation to judge is gone")
+    goal = await _goal(ports, command.goal)
+    if found := arrived(goal, seen):
+        return ClosenessJudged(answers=command.id, closeness=THERE, found=found, detail=goal.says)
+    worst = worst_plan(ports.task.limits)
+    context = JudgingContext(task=ports.task, goal=goal, observation=seen)
+    try:
+        judged = cast(object, await asyncio.wait_for(ports.closeness_judge.judge(context), time.left()))
+    except Exception as error:
+        return ClosenessJudged(answers=command.id, verdict="transport", detail=say(error), cost=worst)
+    if not isinstance(judged, Closeness):
+        detail = f"the judge answered with {type(judged).__name__}, which is no closeness"
+        return ClosenessJudged(answers=command.id, verdict="transport", detail=detail, cost=worst)
+    value = bounded(judged.value, checkable=is_checkable(goal))
+    found = REACH if value >= THERE else ""
+    return ClosenessJudged(answers=command.id, closeness=value, found=found, detail=judged.detail, cost=judged.cost)
+
+
+# --- the way back
+
+
+async def plan_revert(ports: Ports, command: PlanRevert) -> RevertPlanned:
+    """The first way back that has not been tried and can be gone from here."""
+    step = await step_of(ports, command.undo, 0)
+    before = await ports.store.observation(ports.run_id, command.before)
+    now = await ports.store.observation(ports.run_id, command.seen)
+    if before is None or now is None:
+        return RevertPlanned(answers=command.id, detail="what was seen is gone")
+    for way in ways_back(Scene(step=step, before=before, now=now, catalogue=ports.world.catalogue())):
+        back = _resolved(ports, way.draft, command.version, now)
+        if way.strategy not in command.tried and isinstance(back, Step):
+            short = await _stored(ports, back, command, f"{command.label}: back, {way.strategy}")
+            return RevertPlanned(answers=command.id, strategy=way.strategy, step=short)
+    return RevertPlanned(answers=command.id, detail="there is no other way back")

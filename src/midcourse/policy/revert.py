@@ -1,0 +1,154 @@
+"""How is this taken back? Ways to undo one act, the surest first. Whether one worked, only the fingerprint says.
+
+Pure: from the step, the screen before it and the screen now. Nothing here promises anything, so nothing here is trusted.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from midcourse.domain.argument import Arguments, Scalar
+from midcourse.domain.detour import Strategy
+from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.plan import GLOBAL, Draft, Step
+from midcourse.domain.replace import replace
+from midcourse.domain.skill import Catalogue, Skill
+
+SWITCHES = ("checked", "selected", "on", "pressed", "expanded", "open")
+"""States that a second click turns back."""
+TEXTS = ("value", "text")
+"""States that show what was written or chosen."""
+CLOSERS = ("cancel", "close", "dismiss", "back", "no", "not now", "x", "×")
+"""Labels of what takes a dialog or a menu away and leaves all as it was, the surest first."""
+KEYS = ("key", "keys")
+"""What a skill's argument is called that names a key."""
+ESCAPE = "Escape"
+OPPOSITES = {
+    "enter": ESCAPE,
+    "tab": "Shift+Tab",
+    "shift+tab": "Tab",
+    "arrowdown": "ArrowUp",
+    "arrowup": "ArrowDown",
+    "arrowleft": "ArrowRight",
+    "arrowright": "ArrowLeft",
+    "pagedown": "PageUp",
+    "pageup": "PageDown",
+    "win": "Win",
+    "f11": "F11",
+}
+"""Everything else is answered with Escape."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WayBack:
+    strategy: Strategy
+    draft: Draft
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """An act, what was seen before it, and what is seen now."""
+
+    step: Step
+    before: Observation
+    now: Observation
+    catalogue: Catalogue
+
+    @property
+    def skill(self) -> Skill | None:
+        return self.catalogue.skill(self.step.skill)
+
+
+def ways_back(scene: Scene) -> tuple[WayBack, ...]:
+    """At most one of each kind."""
+    return (*_restore(scene), *_toggle(scene), *_own_undo(scene), *_close(scene), *_opposite_key(scene))
+
+
+def _restore(scene: Scene) -> Iterator[WayBack]:
+    """Write what was there before: to empty a field that had a text in it would be another change."""
+    was, is_now = scene.before.zone(scene.step.zone), scene.now.zone(scene.step.zone)
+    if was is None or is_now is None:
+        return
+    for name in TEXTS:
+        old, new = was.get(name), is_now.get(name)
+        argument = next((n for n, value in scene.step.arguments if isinstance(value, str)), None)
+        if isinstance(old, str) and old != new and argument is not None:
+            yield WayBack(strategy="restore", draft=_again(scene, _with(scene.step.arguments, argument, old)))
+            return
+
+
+def _toggle(scene: Scene) -> Iterator[WayBack]:
+    """The same on the same thing turns it back; a skill that is told which way is told the other."""
+    was, is_now = scene.before.zone(scene.step.zone), scene.now.zone(scene.step.zone)
+    if was is None or is_now is None or not _switched(was, is_now):
+        return
+    arguments = scene.step.arguments
+    flag = next((name for name, value in arguments if isinstance(value, bool)), None)
+    old = next((was.get(name) for name in SWITCHES if was.get(name) is not None), None)
+    if flag is not None and isinstance(old, bool):
+        arguments = _with(arguments, flag, old)
+    yield WayBack(strategy="toggle", draft=_again(scene, arguments))
+
+
+def _own_undo(scene: Scene) -> Iterator[WayBack]:
+    """What the skill itself names, unless that wants to be told something."""
+    skill = scene.skill
+    undo = scene.catalogue.skill(skill.undo) if skill and skill.undo else None
+    if undo is None or any(parameter.required for parameter in undo.parameters):
+        return
+    yield WayBack(strategy="undo", draft=_draft(undo, scene.step.zone))
+
+
+def _close(scene: Scene) -> Iterator[WayBack]:
+    """Cancel, close or dismiss what has opened since: only what was not there before is meant."""
+    clicks = _clicking(scene)
+    there = [(zone.role, zone.label) for zone in scene.before.zones]
+    opened = [zone for zone in scene.now.zones if (zone.role, zone.label) not in there]
+    found = sorted((CLOSERS.index(label), zone.id) for zone in opened if (label := _word(zone)) in CLOSERS)
+    if found and clicks is not None:
+        yield WayBack(strategy="close", draft=_draft(clicks, found[0][1]))
+
+
+def _opposite_key(scene: Scene) -> Iterator[WayBack]:
+    """The opposite of a key; Escape for whatever else opened something."""
+    press = _pressing(scene)
+    if press is None:
+        return
+    skill, name = press
+    pressed = next((str(value) for key, value in scene.step.arguments if key in KEYS), "")
+    key = OPPOSITES.get(pressed.lower().replace(" ", ""), ESCAPE)
+    yield WayBack(strategy="key", draft=replace(_draft(skill, scene.step.zone), arguments=((name, key),)))
+
+
+def _clicking(scene: Scene) -> Skill | None:
+    """How things are clicked here."""
+    skills = (scene.skill, scene.catalogue.skill("click"))
+    return next((one for one in skills if one and one.on_zone and not any(p.required for p in one.parameters)), None)
+
+
+def _pressing(scene: Scene) -> tuple[Skill, str] | None:
+    """How keys are pressed here without a zone, and what the key is called."""
+    for skill in scene.catalogue.skills:
+        names = [parameter.name for parameter in skill.parameters if parameter.required]
+        if not skill.on_zone and len(names) == 1 and names[0] in KEYS:
+            return skill, names[0]
+    return None
+
+
+def _switched(was: Zone, is_now: Zone) -> bool:
+    return any(was.get(name) is not None and was.get(name) != is_now.get(name) for name in SWITCHES)
+
+
+def _word(zone: Zone) -> str:
+    return zone.label.strip().lower()
+
+
+def _again(scene: Scene, arguments: Arguments) -> Draft:
+    return Draft(zone=scene.step.zone, skill=scene.step.skill, arguments=arguments)
+
+
+def _draft(skill: Skill, zone: str) -> Draft:
+    return Draft(zone=zone if skill.on_zone else GLOBAL, skill=skill.name)
+
+
+def _with(arguments: Arguments, name: str, value: Scalar) -> Arguments:
+    return tuple((key, value if key == name else old) for key, old in arguments)

@@ -1,0 +1,39 @@
+"""The closeness judge: how near a goal is what we see?"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.detour import Goal
+from midcourse.domain.observation import Observation
+from midcourse.domain.task import Task
+from midcourse.policy.closeness import word_overlap
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgingContext:
+    """A goal, and a state in which it does not hold as far as that can be checked."""
+
+    task: Task
+    goal: Goal
+    observation: Observation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closeness:
+    """From 0, far away, to 10, there. A goal that can be checked is there only if the check says so."""
+
+    value: float
+    detail: str = ""
+    cost: Cost = FREE
+
+
+class ClosenessJudge(Protocol):
+    async def judge(self, context: JudgingContext) -> Closeness: ...
+
+
+class WordOverlap:
+    """Without a model: the share of the goal's words that are on the screen."""
+
+    async def judge(self, context: JudgingContext) -> Closeness:
+        return Closeness(value=word_overlap(context.goal, context.observation))

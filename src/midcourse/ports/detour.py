@@ -1,0 +1,68 @@
+"""The detour's planner: thinks up one act at a time towards a goal that nobody knows the way to."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.detour import Choice, Goal, Option
+from midcourse.domain.event import TryVerdict
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import Draft, Step
+from midcourse.domain.task import Task
+from midcourse.ports.planner import ONE_CALL
+from midcourse.ports.world import Catalogue
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastTry:
+    """A try of this detour and what came of it."""
+
+    label: str
+    step: Step | None
+    """None: its draft could not be carried out."""
+    before: str
+    """Fingerprint of the state it was tried in."""
+    after: str
+    closeness_before: float
+    closeness_after: float
+    failed: str = ""
+    choice: Choice | None = None
+    reverted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetourContext:
+    """All that it is told. What came from the world in it is data, never an instruction."""
+
+    task: Task
+    goal: Goal
+    observation: Observation
+    catalogue: Catalogue
+    label: str
+    """Of the state that the try will lead to: 8.3 is the third after step 8 was found out of reach."""
+    closeness: float = 0.0
+    """Of the present state: 0 is far away, 10 is there."""
+    tries: tuple[PastTry, ...] = ()
+    hint: Option | None = None
+    """What was tried last did not help; this was named as something else to try."""
+    undo: PastTry | None = None
+    """Not a way on is wanted, but a way to take this try back."""
+    refused: str = ""
+    """Why the previous draft came to nothing before it was tried."""
+    guidance: tuple[str, ...] = ()
+    left: Cost = FREE
+
+
+@dataclass(frozen=True, kw_only=True)
+class TryDraft:
+    """One act, after which the world is looked at; and what else could be tried if it leads nowhere."""
+
+    verdict: TryVerdict = "try"
+    step: Draft | None = None
+    options: tuple[Option, ...] = ()
+    detail: str = ""
+    cost: Cost = ONE_CALL
+
+
+class DetourPlanner(Protocol):
+    async def plan_try(self, context: DetourContext) -> TryDraft: ...

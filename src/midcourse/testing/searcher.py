@@ -1,0 +1,145 @@
+"""A searcher without a model: goes by the words on the screen, and remembers what it tried where. Plans detours, or whole runs."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import TypeAlias
+
+from midcourse.domain.detour import Goal, Option
+from midcourse.domain.expectation import SurfaceMatches
+from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft
+from midcourse.policy.closeness import words_of
+from midcourse.policy.verify import holds
+from midcourse.ports.closeness import Closeness, JudgingContext
+from midcourse.ports.detour import DetourContext, PastTry, TryDraft
+from midcourse.ports.planner import ONE_CALL, PlanDraft, PlanningContext
+
+Related: TypeAlias = Callable[[str, str], float]
+"""How much a label has to do with a goal, from 0 to 1."""
+
+OPENS = ("menu", "menuitem", "button", "tab", "link", "row")
+CLOSES = ("ok", "cancel", "close")
+VAGUE = ("more", "advanced…", "details…", "custom…", "more…", "defaults…", "rules…")
+"""Labels that may lead anywhere."""
+ESCAPE = Draft(zone=GLOBAL, skill="press", arguments=(("key", "Escape"),), says="Press Escape")
+
+
+def shares_words(label: str, goal: str) -> float:
+    """The share of the goal's words that the label has."""
+    wanted = words_of(goal)
+    return len(wanted & words_of(label)) / len(wanted) if wanted else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searcher:
+    """Tries what has most to do with the goal and was not tried here before. Sends nothing, and changes no field."""
+
+    related: Related = shares_words
+    options: int = 1
+    """How many other ideas come with each try."""
+
+    async def plan_try(self, context: DetourContext) -> TryDraft:
+        if context.undo is not None:
+            return TryDraft(verdict="gave_up", detail="no idea how to take that back")
+        seen = context.observation
+        known = {past.step.says for past in context.tries if past.step and _in_vain(past, seen)}
+        ideas = [draft for draft in self.ideas(seen, aim_of(context.goal)) if draft.says not in known]
+        if context.hint is not None:
+            hinted = [draft for draft in ideas if draft.zone == context.hint.name]
+            ideas = [*(hinted or way_out(seen)), *ideas]
+        if not ideas:
+            return TryDraft(step=ESCAPE)
+        others = tuple(Option(name=draft.zone, says=draft.says) for draft in ideas[1 : 1 + self.options])
+        return TryDraft(step=ideas[0], options=others)
+
+    def ideas(self, seen: Observation, aim: str) -> list[Draft]:
+        """What could be done here, the most promising first."""
+        scored = [(self._score(zone, aim), -place, zone) for place, zone in enumerate(seen.zones) if _may_open(zone)]
+        return [_on(zone) for _, _, zone in sorted(scored, key=lambda one: one[:2], reverse=True)]
+
+    def _score(self, zone: Zone, aim: str) -> float:
+        if zone.label.lower() in VAGUE:
+            return 0.3
+        return self.related(zone.label, aim) + (0.1 if zone.role == "menu" else 0.0)
+
+
+class Replanner:
+    """The searcher as the planner of a whole run: one act, then look again. It remembers what it tried on which screen.
+
+    `aims_first`: it asks for a detour before it tries for itself.
+    """
+
+    def __init__(self, searcher: Searcher, goal: Goal, *, aims_first: bool = False) -> None:
+        self._searcher = searcher
+        self._goal = goal
+        self._aims = aims_first
+        self._tried: dict[str, list[str]] = {}
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        seen = context.observation
+        if self._goal.expect and holds(self._goal.expect, seen):
+            return PlanDraft(verdict="done", detail="it is there")
+        if self._aims and context.detours and context.cause == "initial":
+            return PlanDraft(steps=(Draft(zone=REACH, expect=self._goal.expect, says=self._goal.says),), final=True)
+        tried = self._tried.setdefault(seen.fingerprint, [])
+        ideas = [draft for draft in self._searcher.ideas(seen, aim_of(self._goal)) if draft.says not in tried]
+        draft = next(iter((*ideas, *way_out(seen), ESCAPE)))
+        tried.append(draft.says)
+        return PlanDraft(steps=(replace(draft, transition=True), Draft(zone=REPLAN)))
+
+
+class RandomTries:
+    """Tries anything that sends nothing."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(f"tries {seed}")
+
+    async def plan_try(self, context: DetourContext) -> TryDraft:
+        ideas = [_on(zone) for zone in context.observation.zones if _may_open(zone)]
+        return TryDraft(step=self._chance.choice([*ideas, *way_out(context.observation), ESCAPE]))
+
+
+class NoisyJudge:
+    """Knows how far away the goal is, and says so with noise to order: 0 is the truth, 1 is nothing but noise.
+
+    What it makes of a state it makes of it every time, as a model would.
+    """
+
+    def __init__(self, steps: Callable[[], int], *, noise: float = 0.0, seed: int = 0) -> None:
+        self._steps = steps
+        self._noise = noise
+        self._seed = seed
+
+    async def judge(self, context: JudgingContext) -> Closeness:
+        truth = max(0.0, 10.0 - 1.5 * self._steps())
+        error = Random(f"{self._seed} {context.observation.fingerprint}").uniform(0.0, 9.0)
+        return Closeness(value=(1.0 - self._noise) * truth + self._noise * error, cost=ONE_CALL)
+
+
+def aim_of(goal: Goal) -> str:
+    """What to look for: a title or a label that the goal names, or else its words."""
+    checks = goal.expect.checks if goal.expect else ()
+    named = [check.pattern for check in checks if isinstance(check, SurfaceMatches)]
+    named += [label for check in checks if (label := getattr(check, "label", ""))]
+    named += [goal.target.label] if goal.target else []
+    return named[0] if named else goal.says
+
+
+def _in_vain(past: PastTry, seen: Observation) -> bool:
+    return past.before == seen.fingerprint and past.closeness_after <= past.closeness_before
+
+
+def way_out(seen: Observation) -> Iterator[Draft]:
+    """Whatever closes what is open and changes nothing."""
+    return iter([_on(zone) for zone in seen.zones if zone.label.lower() in CLOSES[1:]] or [ESCAPE])
+
+
+def _may_open(zone: Zone) -> bool:
+    return zone.role in OPENS and zone.label.lower() not in CLOSES
+
+
+def _on(zone: Zone) -> Draft:
+    if zone.role == "row":
+        return Draft(zone=zone.id, skill="right_click", says=f"Right-click {zone.label}")
+    return Draft(zone=zone.id, skill="click", says=f"Click {zone.label}")

@@ -1,0 +1,105 @@
+"""What a simulated application is made of: windows, dialogs and menus, the controls in them, and where a click leads."""
+
+from collections import deque
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+Role: TypeAlias = Literal["menu", "menuitem", "button", "checkbox", "textbox", "row", "text"]
+MAIN = "main"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    """One thing in a view. What it does when it is clicked is at most one of: opens, closes, counts."""
+
+    label: str
+    role: Role = "button"
+    opens: str = ""
+    """The view that a click leads to."""
+    context: str = ""
+    """The menu that a right click opens."""
+    closes: Literal["", "keep", "discard"] = ""
+    """Whether a click closes the dialog, and what becomes of what was changed in it."""
+    counts: bool = False
+    """Whether every click leaves a mark that nothing takes away again."""
+    sends: bool = False
+    """Whether pressing it leaves the application: a message, a payment."""
+    value: str = ""
+    checked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    name: str
+    title: str
+    kind: Literal["window", "dialog", "menu"] = "dialog"
+    controls: tuple[Control, ...] = ()
+
+
+Stack: TypeAlias = tuple[str, ...]
+"""Views that are open, the one on top last. Nothing below a dialog can be used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Application:
+    """`views` begin with the main window."""
+
+    views: tuple[View, ...]
+    shortcuts: tuple[tuple[str, str], ...] = ()
+    """Keys that open a view from the main window."""
+
+    @cached_property
+    def _by_name(self) -> dict[str, View]:
+        return {view.name: view for view in self.views}
+
+    @cached_property
+    def _known(self) -> dict[Stack, dict[str, int]]:
+        return {}
+
+    def view(self, name: str) -> View:
+        return self._by_name[name]
+
+    def usable(self, stack: Stack) -> tuple[View, ...]:
+        """From the topmost window or dialog up: it and the menus over it."""
+        base = max(place for place, name in enumerate(stack) if self.view(name).kind != "menu")
+        return tuple(self.view(name) for name in stack[base:])
+
+    def opened(self, stack: Stack, into: str, by: View) -> Stack:
+        """A dialog takes the menus away; a menu stands where it was opened from."""
+        place = stack.index(by.name)
+        if self.view(into).kind == "menu":
+            return (*stack[: place + 1], into)
+        return (*(name for name in stack[: place + 1] if self.view(name).kind != "menu"), into)
+
+    def below(self, stack: Stack) -> Stack:
+        return stack[:-1] if len(stack) > 1 else stack
+
+    def leads(self, stack: Stack) -> tuple[Stack, ...]:
+        """Every state of the windows that one act leads to."""
+        found = [self.below(stack)]
+        for view in self.usable(stack):
+            for control in view.controls:
+                found += [self.opened(stack, into, view) for into in (control.opens, control.context) if into]
+        if len(self.usable(stack)) == len(stack):
+            found += [(stack[0], into) for _, into in self.shortcuts]
+        return tuple(dict.fromkeys(found))
+
+    def steps_to(self, goal: str, stack: Stack) -> int:
+        """How many acts at least until this view is open."""
+        if stack not in self._known:
+            self._known[stack] = self._steps_from(stack)
+        return self._known[stack][goal]
+
+    def _steps_from(self, start: Stack) -> dict[str, int]:
+        queue, seen = deque([(start, 0)]), {start}
+        found: dict[str, int] = {}
+        while queue:
+            stack, steps = queue.popleft()
+            for name in stack:
+                found.setdefault(name, steps)
+            for nxt in self.leads(stack):
+                if nxt not in seen:
+                    seen.add(nxt)
+                    queue.append((nxt, steps + 1))
+        return found
