@@ -12,7 +12,7 @@ from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
 
 OWN = {"model", "model_base_url", "answer_tokens", "record", "cassette", "reuse", "step_delay_seconds", "home"}
-OWN |= {"lessons", "agent", "lesson_similarity", "embedder", "embedder_base_url"}
+OWN |= {"approval_policy", "lessons", "agent", "lesson_similarity", "embedder", "embedder_base_url"}
 """Settings of adapters; the director is not told of them."""
 
 
@@ -119,7 +119,9 @@ def test_a_bad_value_says_where_it_was_said(monkeypatch: pytest.MonkeyPatch):
         Settings.load(overrides={"max_calls": "many"})
     with pytest.raises(TaskInvalid, match=r"^\[settings\] max_calls = 0: has to be greater than or equal to 1$"):
         Settings.load(task={"max_calls": 0})
-    with pytest.raises(TaskInvalid, match=r"^--set approvals = 'sometimes': has to be 'always' or 'never'$"):
+    with pytest.raises(
+        TaskInvalid, match=r"^--set approvals = 'sometimes': has to be 'always', 'never' or 'adaptive'$"
+    ):
         Settings.load(overrides={"approvals": "sometimes"})
     monkeypatch.setenv("MIDCOURSE_WRAP_UP_AT", "2")
     with pytest.raises(TaskInvalid, match=r"^MIDCOURSE_WRAP_UP_AT = '2': has to be less than or equal to 1$"):

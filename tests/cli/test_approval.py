@@ -44,7 +44,7 @@ class Terminal:
             now=lambda: 0.0,
         )
 
-    async def ask(self, asked: Question) -> Decision:
+    async def ask(self, asked: Question) -> Decision | None:
         return await asyncio.wait_for(self.approver().ask(asked), 5)
 
     async def _interrupted(self) -> bool:

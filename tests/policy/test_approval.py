@@ -1,10 +1,13 @@
 """Does a person have to agree first?"""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from midcourse.domain.approval import Grant
 from midcourse.domain.budget import Limits
-from midcourse.policy.approval import live_grant, needs_approval
+from midcourse.policy.approval import binds, live_grant, needs_approval
 from tests.harness import a_step
 
 GRANT = Grant(consequence="c1", expires_at=100.0)
@@ -15,6 +18,28 @@ def test_irreversible_steps_need_a_person_unless_nobody_is_to_be_asked(effect: s
     step = a_step("x", effect)  # pyright: ignore[reportArgumentType]
     assert needs_approval(Limits(), step) is (effect == "irreversible")
     assert not needs_approval(Limits(approvals="never"), step)
+
+
+@pytest.mark.parametrize("mode", ["always", "never", "adaptive"])
+@pytest.mark.parametrize("effect", ["read", "set_state", "reversible", "irreversible"])
+def test_rules_come_before_modes(mode: Any, effect: Any) -> None:
+    step = a_step("x", effect)
+    assert needs_approval(Limits(approvals=mode), replace(step, ruled="ask"))
+    assert not needs_approval(Limits(approvals=mode), replace(step, ruled="never"))
+    assert needs_approval(Limits(approvals=mode), step) is (effect == "irreversible" and mode != "never")
+
+
+def test_what_is_asked_about_binds_and_so_does_what_experience_let_through() -> None:
+    step = a_step("x", "reversible")
+    assert not binds(step)
+    assert [binds(replace(step, ruled=ruled)) for ruled in ("ask", "never", "unproven", "proven")] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    assert not needs_approval(Limits(approvals="adaptive"), replace(step, ruled="proven"))
+    assert needs_approval(Limits(approvals="adaptive"), replace(step, ruled="unproven"))
 
 
 def test_a_grant_is_for_exactly_one_consequence_and_until_it_expires() -> None:

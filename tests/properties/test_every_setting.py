@@ -79,7 +79,7 @@ async def play(
         memory=memory,
         embedder=embedder,
     )
-    live = agent.start(Task(goal="show it", done_when=done_when, limits=chosen.limits()))
+    live = agent.start(Task(goal="show it", done_when=done_when, limits=chosen.limits(), agreement=chosen.agreement()))
     turns = [turn async for turn in live]
     return Played(result=await live.result(), turns=turns, seconds=clock.now() - START, world=shop)
 
@@ -402,6 +402,17 @@ async def approvals() -> None:
     free = await play(SamePlan([ORDER_PENS]), approver=unasked, approvals="never")
     assert (len(asked.questions), len(unasked.questions)) == (1, 0)
     assert free.world.orders == ["pens"]
+
+
+@shows
+async def approval_policy() -> None:
+    rules = Path("approvals.toml")
+    rules.write_text('[[rules]]\nask = "always"\nskill = "fill"\n')
+    usual, ruled = Approves(), Approves()
+    plan = SamePlan([draft("name", "fill", text="Ada")])
+    await play(plan, approver=usual, approvals="never")
+    await play(plan, approver=ruled, approvals="never", approval_policy=rules)
+    assert (len(usual.questions), len(ruled.questions)) == (0, 1)
 
 
 @shows

@@ -9,7 +9,9 @@ import pytest
 from psycopg.sql import SQL, Identifier
 from sqlalchemy import make_url
 
+from midcourse.domain.audit import START, AuditLog
 from midcourse.domain.event import ApprovalDecided, Started
+from midcourse.domain.experience import Asked
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.ports.store import Happened, Standing
 from midcourse.store.postgres import PostgresStore
@@ -43,6 +45,7 @@ async def fill(store: PostgresStore) -> None:
     await batch.save_question(question("a", 3))
     await batch.append("a", (Happened(seq=1, event=Started(at=1.0)),), Standing(phase="asking"))
     await batch.append("a", (Happened(seq=2, event=ApprovalDecided(question=2, verdict="approved", by="Ann")),))
+    await batch.save_asked((Asked(run="a", question=2, shape="s1", consequence="c1"),))
     await batch.flush()
     await store.save_result(result("a"))
     await store.segments.keep(SEGMENT)
@@ -81,7 +84,8 @@ async def test_store_of_another_tenant_finds_nothing(postgres: str, tenant: str)
         await fill(store)
         assert await other.runs() == ()
         assert await other.run_with_key("order 1") is None
-        assert await other.audit() == ()
+        assert (await other.audit(), await other.audit_head()) == (AuditLog(chain=f"{tenant}x"), START)
+        assert (await other.asked("a"), await other.answered("s1", 9)) == ((), ())
         assert await other.open_questions() == ()
         assert await other.ledger("a") == ()
         assert await other.result("a") is None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from midcourse.app.embedding import embedder_for
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.nobody import Nobody
+from midcourse.app.person import user
 from midcourse.app.reserving import reserving
 from midcourse.app.settings import Settings
 from midcourse.app.vault import EnvironmentVault
@@ -87,7 +88,8 @@ class Agent:
     def start(self, task: Task | str, *, run_id: str = "", again: bool = False) -> "LiveRun":
         """Begin a run and stay in touch with it. Needs a running event loop."""
         if isinstance(task, str):
-            task = Task(goal=task, limits=self._settings.limits())
+            settings = self._settings
+            task = Task(goal=task, limits=settings.limits(), agreement=settings.agreement(), by=user())
         task = replace(task, limits=reserving(task.limits, self._planner(())))
         return LiveRun(self, self._store, self._new_run(task, run_id), task, again=again)
 

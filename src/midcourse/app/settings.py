@@ -12,8 +12,10 @@ from pydantic import AliasChoices, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from midcourse.app.agreementfile import read_agreement
 from midcourse.app.recovery_settings import PREFIX, RecoverySettings, rules_as_json
 from midcourse.app.spelling import unknown
+from midcourse.domain.agreement import Agreement
 from midcourse.domain.budget import Approvals, FinalLooks, Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
@@ -173,12 +175,19 @@ class Settings(RecoverySettings):
     )
     approvals: Approvals = Field(
         default=Limits.approvals,
-        description="`always`: a person has to agree to every irreversible step. `never`: nobody is asked before acting.",
+        description="`always`: a person has to agree to every irreversible step. `adaptive`: to reversible ones, too, until "
+        "people have agreed to their like often enough. `never`: nobody is asked before acting, but for what "
+        "`approval_policy` says.",
     )
     approval_seconds: float = Field(
         default=Limits.approval_seconds,
         gt=0,
         description="A question that nobody answers expires after this, and so does an approval that was given.",
+    )
+    approval_policy: Path | None = Field(
+        default=None,
+        description="A file of rules that come before the mode: what is always asked about, what never, and whether whoever "
+        "starts a run may decide its questions ([approvals](approvals.md)). Read when a run begins.",
     )
     wrap_up_at: float = Field(
         default=Limits.wrap_up_at,
@@ -272,6 +281,7 @@ class Settings(RecoverySettings):
         "lesson_stop_after",
         "record",
         "cassette",
+        "approval_policy",
         mode="before",
     )
     @classmethod
@@ -296,6 +306,10 @@ class Settings(RecoverySettings):
         """These settings, and a task file's wherever nothing more important has said anything."""
         check_names(values)
         return built(Settings, {**values, **said(self)}, "[settings] ")
+
+    def agreement(self) -> Agreement:
+        """Raises `TaskInvalid` for a policy file that will not do."""
+        return read_agreement(self.approval_policy) if self.approval_policy else Agreement()
 
     def limits(self) -> Limits:
         """Raises `TaskInvalid` if something was set that can never take effect."""

@@ -13,6 +13,7 @@ from midcourse.app.agent import Agent
 from midcourse.app.checking import check_against
 from midcourse.app.export import export as export
 from midcourse.app.export import result_json as result_json
+from midcourse.app.person import user
 from midcourse.app.reserving import reserving
 from midcourse.app.settings import Settings, said, written
 from midcourse.app.spelling import unknown
@@ -63,10 +64,12 @@ class Job:
     """In place of those in the file."""
     file: TaskFile
     settings: Settings
+    by: str = ""
+    """Who begins it."""
 
     @property
     def task(self) -> Task:
-        return replace(self.file.task, limits=self.settings.limits())
+        return replace(self.file.task, limits=self.settings.limits(), agreement=self.settings.agreement(), by=self.by)
 
 
 def load_job(reference: str, overrides: Mapping[str, str]) -> Job:
@@ -77,7 +80,7 @@ def load_job(reference: str, overrides: Mapping[str, str]) -> Job:
         if reference not in packaged:
             raise TaskInvalid(f"there is no file '{reference}'; tasks that ship: {', '.join(packaged)}")
         path = packaged[reference]
-    return _job(path.stem, read_text(path), overrides)
+    return replace(_job(path.stem, read_text(path), overrides), by=user())
 
 
 def packaged_tasks() -> tuple[str, ...]:
@@ -127,6 +130,7 @@ def job_text(job: Job) -> str:
         "overrides": dict(job.overrides),
         "inputs": [list(pair) for pair in job.inputs],
         "source": job.source,
+        "by": job.by,
     }
     return json.dumps(saved)
 
@@ -134,7 +138,7 @@ def job_text(job: Job) -> str:
 def job_from(text: str) -> Job:
     saved = json.loads(text)
     inputs = tuple((name, value) for name, value in saved["inputs"])
-    return _job(saved["name"], saved["source"], saved["overrides"], inputs)
+    return replace(_job(saved["name"], saved["source"], saved["overrides"], inputs), by=saved.get("by", ""))
 
 
 def for_elsewhere(job: Job) -> Job:

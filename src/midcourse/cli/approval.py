@@ -1,18 +1,19 @@
 """The person at the terminal: is shown the whole consequence, and answers there."""
 
 import asyncio
-import getpass
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from rich.text import Text
 
+from midcourse.app.person import user
 from midcourse.cli.desk import Choice, Desk
 from midcourse.cli.keyboard import InputEnded, Interrupted
 from midcourse.cli.question import question_panel
 from midcourse.cli.screen import Screen
 from midcourse.domain.approval import About, Decision, Question
+from midcourse.policy.approval import why_not_theirs
 
 CHOICES: dict[About, tuple[Choice, ...]] = {
     "approve": (
@@ -70,7 +71,9 @@ class TerminalApprover:
         self._heading = heading
         self._now = now
 
-    async def ask(self, question: Question) -> Decision:
+    async def ask(self, question: Question) -> Decision | None:
+        if why_not_theirs(question.not_by, "approved", user()):
+            return self._leave_to_others(question)
         with self._screen.aside():
             self._desk.keyboard.forget()
             while True:
@@ -84,6 +87,11 @@ class TerminalApprover:
                     self._ended()
                 await asyncio.Event().wait()  # until whoever was told ends the question
 
+    def _leave_to_others(self, question: Question) -> None:
+        with self._screen.aside():
+            self._show(question)
+            self._desk.say(Text(f"You started this run: somebody else than {question.not_by} has to decide.", "yellow"))
+
     def _show(self, question: Question) -> None:
         left = max(0.0, question.expires_at - self._now())
         if self._heading:
@@ -96,10 +104,3 @@ class TerminalApprover:
         while key in ("g", "a") and not guidance:
             guidance = await self._desk.line("What should it do instead? ")
         return replace(DECISIONS[key], guidance=guidance)
-
-
-def user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "somebody at the terminal"

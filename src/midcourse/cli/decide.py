@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.text import Text
 
 from midcourse.app.fleet_store import opened_store
-from midcourse.cli.approval import user
+from midcourse.app.person import user
 from midcourse.cli.control import taken
 from midcourse.cli.desk import Choice
 from midcourse.cli.keyboard import InputEnded, Interrupted, Keyboard

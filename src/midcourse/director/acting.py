@@ -89,8 +89,9 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
     run = count(run, executions=event.dispatched, steps=not doing.retry)
     step = replace(doing.step, identity=event.identity or doing.step.identity)
     status, reason = _believed(step, event), event.reason
-    if step.effect == "irreversible" and event.dispatched and status in ("ok", "unknown"):
-        run = _use_grant(finish_identity(run, step.identity), step, done=status == "ok")
+    if event.dispatched and status in ("ok", "unknown"):
+        run = _use_grant(run, step, done=status == "ok")
+        run = finish_identity(run, step.identity) if step.effect == "irreversible" else run
     if status == "unknown":
         doubt = Doubt(
             step=step,
@@ -120,7 +121,13 @@ def _believed(step: PlannedStep, event: Acted) -> Status:
 def _held(run: Run, doing: Do, event: Acted) -> Turn:
     """Nothing was sent: what would have happened is not what was allowed. Back to the gate with what it would be."""
     old = doing.step
-    step = replace(old, identity=event.identity, consequence=event.consequence, effect=event.effect or old.effect)
+    step = replace(
+        old,
+        identity=event.identity,
+        consequence=event.consequence,
+        effect=event.effect or old.effect,
+        ruled=event.ruled,
+    )
     void = live_grant(run.grants, old.consequence, run.now)
     if void:
         run = replace(run, grants=tuple(grant for grant in run.grants if grant is not void))
@@ -133,11 +140,11 @@ def _held(run: Run, doing: Do, event: Acted) -> Turn:
 
 
 def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> Run:
-    """A single-use approval ends with the effect that it allowed, certain or not; any other once the effect is certain,
-    since nothing is done twice.
+    """A single-use approval ends with the effect that it allowed, certain or not; any other once an irreversible effect is
+    certain, since none is done twice.
     """
     used = live_grant(run.grants, step.consequence, float("-inf"))
-    if used is None or not (used.once or done):
+    if used is None or not (used.once or (done and step.effect == "irreversible")):
         return run
     return replace(run, grants=tuple(grant for grant in run.grants if grant is not used))
 

@@ -1,9 +1,35 @@
 """What people agreed on beforehand about who has to agree: the policy that a run is under, whoever plans it."""
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from midcourse.domain.skill import Effect
+
+Ruling: TypeAlias = Literal["", "ask", "never", "unproven", "proven"]
+"""What the agreement says of a step: nothing, so that effect and mode decide; a rule, `ask` or `never`; or, in adaptive mode and
+of a reversible step only, whether people have approved the like of it often enough."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """Whether to ask about what fits. Patterns, in which `*` stands for anything; all that are given have to fit."""
+
+    ask: bool
+    skill: str = "*"
+    origin: str = "*"
+    label: str = "*"
+    """Of what is acted on, in any case."""
+    address: str = "*"
+    """Where it would be sent, as far as that is known: `POST https://shop.example/orders`."""
+    effects: tuple[Effect, ...] = ()
+    """None: any; but a rule not to ask is about irreversible steps only if it says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
+    rules: tuple[Rule, ...] = ()
+    """In no order: whatever one of them asks for is asked, whatever others say."""
+    trust_after: int = 3
+    """Adaptive mode: how many approvals in a row of the same shape of consequence make a reversible step proven."""
     four_eyes: bool = False
     """Whether whoever wants the task done must not decide its questions."""

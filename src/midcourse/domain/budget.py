@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from midcourse.domain.failure import FailureRule
 
-Approvals: TypeAlias = Literal["always", "never"]
+Approvals: TypeAlias = Literal["always", "never", "adaptive"]
 FinalLooks: TypeAlias = Literal["each", "last"]
 
 

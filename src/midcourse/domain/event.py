@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator
 
+from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import Verdict
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy
@@ -87,6 +88,8 @@ class Acted:
     identity: str = ""
     consequence: str = ""
     effect: Effect | None = None
+    ruled: Ruling = ""
+    """Of what was held: what the agreement says of that consequence."""
     looked: bool = True
     seen: ObservationRef | None = None
     track: Track | None = None

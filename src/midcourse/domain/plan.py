@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from midcourse.domain.agreement import Ruling
 from midcourse.domain.argument import Arguments
 from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.reflection import ReplanningContext
@@ -63,6 +64,8 @@ class Step:
     """Digest of (skill, target, arguments): what an attempt is remembered by."""
     asks: bool = False
     """Whether a person must agree although it is not irreversible: nobody but the plan vouches for where it goes."""
+    ruled: Ruling = ""
+    """What the task's agreement says of it, as far as that was known when it was planned."""
 
 
 Place: TypeAlias = Literal["zone", "global", "reach", "replan"]
@@ -86,6 +89,7 @@ class PlannedStep:
     asks: bool = False
     found: str = ""
     """Where a detour found its target, or `__reach__` if what the step was for is there already."""
+    ruled: Ruling = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from midcourse.domain.skill import Effect, Skill
 from midcourse.perform.consequence import Foreseen, call_of, consequence_of
 from midcourse.perform.learning import lesson_of, track_of
 from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.policy.agreement import as_planned, ruling
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import arguments_problem
 from midcourse.policy.verify import Sight, describe, holds, judge
@@ -58,6 +59,7 @@ async def act(ports: Ports, command: Act) -> Acted:
     if problem or skill is None or before is None:
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=problem))
         return _not_dispatched(command, problem or Outcome())
+    step = _ruled_here(ports, step, skill, before)
     if binds(step):
         foreseen = await consequence_of(ports, _as_seen(step, skill, before), skill, before.surface.origin, time)
         if foreseen is None:
@@ -125,6 +127,14 @@ def _as_seen(step: Step, skill: Skill, before: Observation) -> Step:
     return replace(step, target=replace(target, role=zone.role, label=zone.label) if zone else target)
 
 
+def _ruled_here(ports: Ports, step: Step, skill: Skill, before: Observation) -> Step:
+    """Of a step that nobody has to agree to: unless a rule asks about it on what is there now."""
+    if binds(step):
+        return step
+    here = as_planned(_as_seen(step, skill, before), before.surface.origin)
+    return replace(step, ruled=ruling(ports.task.agreement, here))
+
+
 def _not_dispatched(command: Act, outcome: Outcome) -> Acted:
     return Acted(
         answers=command.id,
@@ -166,6 +176,7 @@ def _held(command: Act, foreseen: Foreseen, effect: Effect) -> Acted:
         identity=foreseen.identity,
         consequence=foreseen.digest,
         effect=effect,
+        ruled=foreseen.ruled,
     )
 
 

@@ -1,18 +1,21 @@
 """AskPerson: put a question with everything that a person needs to answer it."""
 
 from midcourse.codec import decode, encode
-from midcourse.domain.approval import VERDICTS, CommitSet, Consequence, Decision, Question, Verdict
+from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
-from midcourse.domain.plan import Step
+from midcourse.domain.experience import Asked
 from midcourse.perform.acting import step_of
 from midcourse.perform.ports import Ports, say
+from midcourse.policy.agreement import as_planned
 from midcourse.policy.approval import why_not_theirs
-from midcourse.policy.identity import consequence_digest
+from midcourse.policy.identity import consequence_digest, shape_digest
 
 
 async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | PersonAsked:
     question = await question_of(ports, command)
+    if command.about == "approve":
+        await ports.store.save_asked(_asked(question))
     try:
         decision = await ports.approver.ask(question)
         if decision is None:
@@ -25,6 +28,18 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
     if why_not_theirs(question.not_by, decision.verdict, decision.by):
         return PersonAsked(answers=command.id)  # it stays open for somebody else
     return decided(question, decision)
+
+
+def _asked(question: Question) -> tuple[Asked, ...]:
+    return tuple(
+        Asked(
+            run=question.run,
+            question=question.id,
+            shape=shape_digest(consequence),
+            consequence=consequence_digest(question.run, consequence),
+        )
+        for consequence in question.consequences
+    )
 
 
 def decided(question: Question, decision: Decision) -> ApprovalDecided:
@@ -51,7 +66,7 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
     for asked in command.steps:
         step = await step_of(ports, asked.version, asked.index)
         consequence = await ports.store.consequence(ports.run_id, asked.consequence)
-        consequences.append(consequence or _as_planned(step))
+        consequences.append(consequence or as_planned(step, ""))
         says.append(step.says)
     changed = await ports.store.consequence(ports.run_id, command.changed_from) if command.changed_from else None
     return Question(
@@ -65,16 +80,4 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
         changed_from=changed,
         detail=command.detail,
         not_by=ports.task.by if ports.task.agreement.four_eyes else "",
-    )
-
-
-def _as_planned(step: Step) -> Consequence:
-    """All there is to show of a step that may have happened before anybody read what it would send."""
-    return Consequence(
-        skill=step.skill,
-        arguments=step.arguments,
-        effect=step.effect,
-        target=step.target,
-        origin="",
-        commit=CommitSet(),
     )

@@ -3,13 +3,18 @@
 import asyncio
 from dataclasses import dataclass
 
+from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.plan import Step
 from midcourse.domain.skill import Skill
 from midcourse.perform.ports import Allowance, Ports
-from midcourse.policy.identity import consequence_digest, identity_digest
+from midcourse.policy.agreement import is_proven, ruling, weighs_experience
+from midcourse.policy.identity import consequence_digest, identity_digest, shape_digest
 from midcourse.ports.world import Call
+
+ANSWERS_EACH = 5
+"""How many answers are looked at for each approval that is needed: a question may have several that decided nothing."""
 
 UNSENT = 0
 """The command id of a call that is only asked about."""
@@ -19,6 +24,7 @@ UNSENT = 0
 class Foreseen:
     identity: str
     digest: str
+    ruled: Ruling
 
 
 async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str, time: Allowance) -> Foreseen | None:
@@ -36,7 +42,21 @@ async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str, ti
     )
     digest = consequence_digest(ports.run_id, consequence)
     await ports.store.save_consequence(ports.run_id, digest, consequence)
-    return Foreseen(identity=identity_digest(step.skill, step.target, commit), digest=digest)
+    return Foreseen(
+        identity=identity_digest(step.skill, step.target, commit),
+        digest=digest,
+        ruled=await _ruling(ports, consequence),
+    )
+
+
+async def _ruling(ports: Ports, consequence: Consequence) -> Ruling:
+    """What was agreed on about it: by rules, or else by what people decided about its like before."""
+    agreement = ports.task.agreement
+    said = ruling(agreement, consequence)
+    if said or not weighs_experience(ports.task.limits, consequence):
+        return said
+    answered = await ports.store.answered(shape_digest(consequence), agreement.trust_after * ANSWERS_EACH)
+    return "proven" if is_proven(agreement, answered) else "unproven"
 
 
 async def _commit_set(ports: Ports, step: Step, skill: Skill, time: Allowance) -> CommitSet | None:

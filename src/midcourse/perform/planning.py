@@ -158,6 +158,7 @@ async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: View, time: 
         found = None
         if binds(step) and skill and (untouched or skill.commits == "call"):
             found = await consequence_of(ports, step, skill, view.observation.surface.origin, time)
-        short.append(short_form(step, found.identity, found.digest) if found else short_form(step))
+        known = replace(step, ruled=found.ruled) if found else step
+        short.append(short_form(known, found.identity, found.digest) if found else short_form(known))
         untouched = untouched and step.effect == "read"
     return tuple(short)

@@ -8,12 +8,19 @@ DENIALS: tuple[Verdict, ...] = ("rejected", "stop")
 
 
 def needs_approval(limits: Limits, step: PlannedStep) -> bool:
-    return limits.approvals == "always" and binds(step)
+    """Rules before modes: what somebody wrote down to be asked about is asked about, also where nobody else is asked."""
+    match step.ruled:
+        case "ask" | "unproven":
+            return True
+        case "never":
+            return False
+        case "" | "proven":
+            return limits.approvals != "never" and (step.effect == "irreversible" or step.asks)
 
 
 def binds(step: PlannedStep | Step) -> bool:
     """Whether exactly one consequence may follow from it, so that it has to be known before anything is sent."""
-    return step.effect == "irreversible" or step.asks
+    return step.effect == "irreversible" or step.asks or step.ruled in ("ask", "unproven", "proven")
 
 
 def why_not_theirs(not_by: str, verdict: Verdict, by: str) -> str:

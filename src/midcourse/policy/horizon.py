@@ -11,8 +11,10 @@ from midcourse.domain.argument import Argument, Arguments, Reference
 from midcourse.domain.budget import Limits
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft, Place, PlannedStep, Step, Target
+from midcourse.domain.replace import replace
 from midcourse.domain.skill import Catalogue, Parameter, Skill, ValueType
 from midcourse.domain.task import Task
+from midcourse.policy.agreement import as_planned, provisional_ruling
 from midcourse.policy.destination import unvouched
 from midcourse.policy.identity import call_digest
 from midcourse.policy.verify import describe
@@ -165,7 +167,7 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, view: View) -> S
     target = Target(surface=surface, role=zone.role if zone else "", label=zone.label if zone else "")
     if draft.zone == REACH and draft.expect:
         target = Target(surface="", role="", label=describe(draft.expect))
-    return Step(
+    step = Step(
         version=version,
         index=index,
         zone=draft.zone,
@@ -181,6 +183,8 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, view: View) -> S
         call=call_digest(skill.name, target, draft.arguments),
         asks=bool(unvouched(draft.arguments, skill.parameters, view.task)),
     )
+    foreseen = as_planned(step, view.observation.surface.origin)
+    return replace(step, ruled=provisional_ruling(view.task, foreseen))
 
 
 def _sentinel(version: int, index: int, view: View) -> Step:
@@ -201,4 +205,5 @@ def short_form(step: Step, identity: str = "", consequence: str = "") -> Planned
         identity=identity,
         consequence=consequence,
         asks=step.asks,
+        ruled=step.ruled,
     )

@@ -40,6 +40,24 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
     )
 
 
+def shape_digest(consequence: Consequence) -> str:
+    """The same kind of consequence: the same skill on the same thing, to the same address, with the same names of values.
+
+    Neither the values nor the title of the page, which often has one in it.
+    """
+    target, commit = consequence.target, consequence.commit
+    return _digest(
+        "shape",
+        consequence.skill,
+        sorted(name for name, _ in consequence.arguments),
+        consequence.effect,
+        [target.role, target.label],
+        consequence.origin,
+        [commit.address, *sorted(name for name, _ in commit.values)],
+        size=16,
+    )
+
+
 def plan_digest(fingerprint: str, steps: tuple[PlannedStep, ...]) -> str:
     """The same steps under the same screen: what 'planned before' means."""
     return _digest("plan", fingerprint, [[step.place, step.call] for step in steps])

@@ -8,6 +8,7 @@ from midcourse.domain.approval import Consequence
 from midcourse.domain.audit import AuditLog, Head
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
+from midcourse.domain.experience import Answered, Asked
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
@@ -105,6 +106,18 @@ class Store(Protocol):
     async def save_result(self, result: Result) -> None: ...
 
     async def result(self, run_id: str) -> Result | None: ...
+
+    async def save_asked(self, asked: tuple[Asked, ...]) -> None:
+        """That people are asked about these. Saving them again changes nothing."""
+        ...
+
+    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+        """What people were asked about in this run, by question."""
+        ...
+
+    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+        """What was said to questions about consequences of this shape, in any run, as the audit log has it: the latest first."""
+        ...
 
     async def audit(self) -> AuditLog:
         """What people said to runs, from the first on, and what bears witness to it; `verify_log` says whether it holds.

@@ -176,6 +176,9 @@ class Changed:
             return _undetermined(f"the plan of {steps} steps would have been cut after {new.max_plan_steps}")
         if old.max_plan_steps <= steps and new.max_plan_steps > old.max_plan_steps:
             return _undetermined(f"the plan may have been cut after {old.max_plan_steps} steps")
+        adaptive = (old.approvals == "adaptive") != (new.approvals == "adaptive")
+        if adaptive and any(step.effect == "reversible" for step in event.steps):
+            return _undetermined("whether people had agreed to the like of its reversible steps was not recorded")
         return None
 
     # --- would the same be done about it?

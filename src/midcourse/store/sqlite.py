@@ -17,7 +17,8 @@ from midcourse.codec import decode, decode_any, encode
 from midcourse.domain.approval import Consequence
 from midcourse.domain.audit import AuditLog, AuditRow, Head, Said
 from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.event import ApprovalDecided, Event
+from midcourse.domain.experience import Answered, Asked
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
@@ -37,6 +38,9 @@ T = TypeVar("T")
 
 COMMANDS = tuple[Command, ...]
 
+ANSWERED = """SELECT asked.run, question, shape, consequence, body FROM asked JOIN audit ON audit.run = asked.run
+    AND json_extract(body, '$.kind') = 'approval_decided' AND json_extract(body, '$.question') = question
+    WHERE shape = ? ORDER BY n DESC LIMIT ?"""
 ANCHORS = "SELECT json_extract(result, '$.audit') AS head FROM runs WHERE result IS NOT NULL AND head IS NOT NULL"
 
 
@@ -205,6 +209,19 @@ class SqliteStore:
 
     # --- what people decided
 
+    async def save_asked(self, asked: tuple[Asked, ...]) -> None:
+        sql = "INSERT OR REPLACE INTO asked SELECT id, ?, ?, ? FROM runs WHERE id = ?"
+        for one in asked:
+            self._write(one.run, sql, one.question, one.consequence, one.shape)
+
+    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+        sql = "SELECT run, question, shape, consequence FROM asked WHERE run = ? ORDER BY question, rowid"
+        return tuple(_asked(*row) for row in self._db.execute(sql, (run_id,)))
+
+    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+        rows = self._db.execute(ANSWERED, (shape, limit))
+        return tuple(Answered(asked=_asked(*row), decision=decode(ApprovalDecided, body)) for *row, body in rows)
+
     async def audit(self) -> AuditLog:
         rows = self._db.execute("SELECT n, run, seq, body, hash FROM audit ORDER BY n")
         kinds = ", ".join("?" for _ in SAID_KINDS)
@@ -241,6 +258,10 @@ class SqliteStore:
         """Run a statement whose last parameter is the run's id and that touches nothing if there is no such run."""
         if not self._db.execute(sql, (*values, run_id)).rowcount:
             raise unknown(run_id)
+
+
+def _asked(run: str, question: int, shape: str, consequence: str) -> Asked:
+    return Asked(run=run, question=question, shape=shape, consequence=consequence)
 
 
 def _lock(path: Path, run_id: str) -> int:

@@ -71,9 +71,21 @@ AUDIT = (
     "CREATE TRIGGER audit_lasts BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is only added to'); END",
 )
 
+ASKED = (
+    """CREATE TABLE asked (
+        run TEXT NOT NULL REFERENCES runs (id),
+        question INTEGER NOT NULL,
+        consequence TEXT NOT NULL,
+        shape TEXT NOT NULL,
+        PRIMARY KEY (run, question, consequence)
+    )""",
+    "CREATE INDEX asked_by_shape ON asked (shape)",
+    "CREATE INDEX audit_by_run ON audit (run, seq)",
+)
+
 OLDEST = 2
-CHANGES: dict[int, tuple[str, ...]] = {OLDEST: FIRST, 3: AUDIT}
-"""What each version of the schema added."""
+CHANGES: dict[int, tuple[str, ...]] = {OLDEST: FIRST, 3: AUDIT, 4: ASKED}
+"""What each version of the schema added. A file gets those above its own, in this order."""
 SCHEMA_VERSION = max(CHANGES)
 
 ADD_TO_AUDIT = "INSERT INTO audit (n, run, seq, body, hash) VALUES (?, ?, ?, ?, ?)"

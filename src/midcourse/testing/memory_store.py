@@ -4,11 +4,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from midcourse.codec import encode
+from midcourse.codec import decode_any, encode
 from midcourse.domain.approval import Consequence
 from midcourse.domain.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.event import ApprovalDecided, Event
+from midcourse.domain.experience import Answered, Asked
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
 from midcourse.domain.phase import Ended
@@ -34,6 +35,7 @@ class _Kept:
     observations: dict[str, Observation] = field(default_factory=dict[str, Observation])
     consequences: dict[str, Consequence] = field(default_factory=dict[str, Consequence])
     ledger: dict[int, LedgerEntry] = field(default_factory=dict[int, LedgerEntry])
+    asked: dict[tuple[int, str], Asked] = field(default_factory=dict[tuple[int, str], Asked])
 
 
 class MemoryStore:
@@ -148,6 +150,26 @@ class MemoryStore:
     async def result(self, run_id: str) -> Result | None:
         kept = self._runs.get(run_id)
         return kept.result if kept else None
+
+    async def save_asked(self, asked: tuple[Asked, ...]) -> None:
+        for one in asked:
+            self._known(one.run).asked[one.question, one.consequence] = one
+
+    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+        kept = self._runs.get(run_id)
+        return tuple(sorted(kept.asked.values(), key=lambda one: one.question)) if kept else ()
+
+    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+        asked = [one for kept in self._runs.values() for one in kept.asked.values() if one.shape == shape]
+        said = [(row.run, decode_any(Event, row.body)) for row in reversed(self._audit)]
+        found = [
+            Answered(asked=one, decision=decision)
+            for run_id, decision in said
+            if isinstance(decision, ApprovalDecided)
+            for one in asked
+            if (one.run, one.question) == (run_id, decision.question)
+        ]
+        return tuple(found[:limit])
 
     async def audit(self) -> AuditLog:
         runs = self._runs.items()

@@ -8,6 +8,7 @@ from midcourse.codec import encode
 from midcourse.domain.audit import AuditLog, Head
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
+from midcourse.domain.experience import Answered, Asked
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -18,7 +19,15 @@ from midcourse.store.postgres.journal import Entry
 from midcourse.store.postgres.kinds import Key, Kind
 from midcourse.store.postgres.people import traces
 from midcourse.store.postgres.records import Records
-from midcourse.store.postgres.statements import ADD_TO_AUDIT, SAVE_EVENT, TAKE_TURN, TELL_STANDING, Statement, Values
+from midcourse.store.postgres.statements import (
+    ADD_TO_AUDIT,
+    SAVE_ASKED,
+    SAVE_EVENT,
+    TAKE_TURN,
+    TELL_STANDING,
+    Statement,
+    Values,
+)
 from midcourse.store.postgres.tables import turns
 
 T = TypeVar("T")
@@ -76,15 +85,26 @@ class PostgresBatch(Records):
         await self.flush()
         await super().keep(run, event, commands)
 
+    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+        await self._flush_if(SAVE_ASKED)
+        return await super().asked(run_id)
+
+    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+        await self._flush_if(SAVE_ASKED, ADD_TO_AUDIT)
+        return await super().answered(shape, limit)
+
     async def audit(self) -> AuditLog:
         await self.flush()
         return await super().audit()
 
     async def audit_head(self) -> Head:
         """With what waits to be added to it."""
-        if any(statement is ADD_TO_AUDIT for statement, _ in self._waiting):
-            await self.flush()
+        await self._flush_if(ADD_TO_AUDIT)
         return await super().audit_head()
+
+    async def _flush_if(self, *statements: Statement) -> None:
+        if any(statement in statements for statement, _ in self._waiting):
+            await self.flush()
 
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
         await super().write_ledger(run_id, entry)

@@ -17,7 +17,7 @@ from midcourse.store.postgres.address import for_libpq
 
 APP_ROLE = "midcourse_app"
 """Who a store is to the database: owns nothing, and sees one tenant's rows."""
-SCHEMA_VERSION = "0003"
+SCHEMA_VERSION = "0004"
 """The oldest schema that this version works with. A newer one is fine: workers outlive migrations."""
 
 GREETING = "SELECT set_config('midcourse.tenant', %s, false), set_config('role', %s, false)"

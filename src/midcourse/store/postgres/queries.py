@@ -30,6 +30,12 @@ WHERE approvals.open AND runs.status = 'asking' ORDER BY asked_at LIMIT %s"""
 OPEN_QUESTION = b"""SELECT body FROM midcourse.approvals JOIN midcourse.runs ON runs.id = approvals.run
 WHERE approvals.open AND runs.status = 'asking' AND approvals.run = %s"""
 
+ASKED = b"SELECT run, question, shape, consequence FROM midcourse.asked WHERE run = %s ORDER BY question, place"
+
+ANSWERED = b"""SELECT asked.run, question, shape, consequence, body FROM midcourse.asked JOIN midcourse.audit ON audit.run = asked.run
+AND body::json ->> 'kind' = 'approval_decided' AND (body::json ->> 'question')::int = question
+WHERE shape = %s ORDER BY n DESC LIMIT %s"""
+
 AUDIT = b"SELECT n, run, seq, body, hash FROM midcourse.audit ORDER BY n"
 
 AUDIT_HEAD = b"SELECT n, hash FROM midcourse.audit ORDER BY n DESC LIMIT 1"

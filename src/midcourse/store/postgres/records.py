@@ -8,7 +8,8 @@ from midcourse.codec import decode, decode_any, encode
 from midcourse.domain.approval import Consequence, Question
 from midcourse.domain.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.domain.command import Command
-from midcourse.domain.event import Event
+from midcourse.domain.event import ApprovalDecided, Event
+from midcourse.domain.experience import Answered, Asked
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
@@ -28,6 +29,7 @@ from midcourse.store.postgres.statements import (
     HOLD_KEY,
     KEEP,
     NO_QUESTION,
+    SAVE_ASKED,
     SAVE_QUESTION,
     WITHDRAW_QUESTIONS,
     Statement,
@@ -204,6 +206,21 @@ class Records:
 
     # --- what people decided
 
+    async def save_asked(self, asked: tuple[Asked, ...]) -> None:
+        for run_id in {one.run for one in asked}:
+            await self._database.month_of(run_id)
+        rows = enumerate(asked)
+        await self._write(
+            *((SAVE_ASKED, (one.run, one.question, one.consequence, place, one.shape)) for place, one in rows)
+        )
+
+    async def asked(self, run_id: str) -> tuple[Asked, ...]:
+        return tuple(_asked(*row) for row in await self._database.rows(queries.ASKED, (run_id,)))
+
+    async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
+        rows = await self._database.rows(queries.ANSWERED, (shape, limit))
+        return tuple(Answered(asked=_asked(*row), decision=decode(ApprovalDecided, body)) for *row, body in rows)
+
     async def audit(self) -> AuditLog:
         rows = await self._database.rows(queries.AUDIT, ())
         anchors = await self._database.rows(queries.ANCHORS, ())
@@ -257,6 +274,10 @@ class Records:
             )
             for seq, event, commands in await self._database.rows(queries.EVENTS_ABOVE, {"run": run_id, "seq": above})
         ]
+
+
+def _asked(run: str, question: int, shape: str, consequence: str) -> Asked:
+    return Asked(run=run, question=question, shape=shape, consequence=consequence)
 
 
 def _summary(run_id: str, goal: str, phase: str, final_reason: str, began_at: float) -> RunSummary:

@@ -14,6 +14,7 @@ from sqlalchemy import Table
 from midcourse.store.postgres.tables import (
     SCHEMA,
     approvals,
+    asked,
     consequences,
     journal,
     ledger,
@@ -58,6 +59,7 @@ SAVE_RESULT = _upsert(results)
 SAVE_SESSION = _upsert(sessions)
 SAVE_EVENT = _upsert(journal)
 KEEP_SEGMENT = _upsert(segments)
+SAVE_ASKED = _upsert(asked)
 SAVE_QUESTION = _upsert(approvals, leave=("asked_at", "open", "decision"))
 
 ADD_TO_AUDIT = Statement(

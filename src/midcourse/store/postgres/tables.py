@@ -164,6 +164,18 @@ approvals = Table(
 )
 Index("approvals_open", approvals.c.tenant, approvals.c.asked_at, postgresql_where=approvals.c.open)
 
+asked = Table(
+    "asked",
+    metadata,
+    _tenant(),
+    _run(),
+    Column("question", Integer, primary_key=True, autoincrement=False),
+    Column("consequence", Text, primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("shape", Text, nullable=False),
+)
+Index("asked_by_shape", asked.c.tenant, asked.c.shape)
+
 audit = Table(
     "audit",
     metadata,

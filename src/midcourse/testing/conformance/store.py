@@ -21,7 +21,17 @@ from typing import Any
 
 from midcourse.codec import decode_any
 from midcourse.domain.audit import START
-from midcourse.domain.event import CancelAsked, Event, Guided, Observed, PauseAsked, ResumeAsked, Started
+from midcourse.domain.event import (
+    ApprovalDecided,
+    CancelAsked,
+    Event,
+    Guided,
+    Observed,
+    PauseAsked,
+    ResumeAsked,
+    Started,
+)
+from midcourse.domain.experience import Answered, Asked
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.run import FORMAT
 from midcourse.errors import FormatUnknown, KeyTaken, MidcourseError, RunBusy, RunUnknown, TaskInvalid
@@ -38,6 +48,10 @@ from midcourse.testing.conformance.store_samples import (
     rows,
     turns,
 )
+
+
+def asked(run: str, question: int, shape: str, consequence: str) -> Asked:
+    return Asked(run=run, question=question, shape=shape, consequence=consequence)
 
 
 async def keep_all(store: Store, run_id: str) -> None:
@@ -425,6 +439,38 @@ class StoreConformance:
         assert verify_log(log).problem == ""
         assert verify_log(replace(log, rows=log.rows[:1])).problem
         assert verify_log(replace(log, rows=log.rows[1:])).problem
+
+    @_with_store
+    async def test_what_people_were_asked_about_comes_back_by_question(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        await store.begin(opening("b"), TASK)
+        later, first = asked("a", 12, "s1", "c1"), (asked("a", 3, "s2", "c9"), asked("a", 3, "s1", "c1"))
+        await store.save_asked((later,))
+        for _ in range(2):
+            await store.save_asked(first)
+        await store.save_asked((asked("b", 3, "s1", "c2"),))
+        assert await store.asked("a") == (*first, later)
+        assert await store.asked("c") == ()
+        with refused(RunUnknown):
+            await store.save_asked((asked("c", 1, "s1", "c1"),))
+
+    @_with_store
+    async def test_answers_are_found_by_the_shape_of_what_they_are_about(self, store: Store) -> None:
+        yes = ApprovalDecided(question=3, verdict="approved", by="Ada", shown=("c1", "c2"), at=1.0)
+        no = ApprovalDecided(question=3, verdict="rejected", by="Grace", at=2.0)
+        for run_id, decision in (("a", yes), ("b", no)):
+            await store.begin(opening(run_id), TASK)
+            await store.save_asked((asked(run_id, 3, "s1", "c1"), asked(run_id, 3, "s2", "c2")))
+            assert await store.answered("s1", 9) == (
+                () if run_id == "a" else (Answered(asked=asked("a", 3, "s1", "c1"), decision=yes),)
+            )
+            await store.keep(replace(opening(run_id), seq=1), Guided(text="3", at=0.5), ())
+            await store.keep(replace(opening(run_id), seq=2), replace(decision, question=7), ())
+            await store.keep(replace(opening(run_id), seq=3), decision, ())
+        latest = Answered(asked=asked("b", 3, "s1", "c1"), decision=no)
+        assert await store.answered("s1", 9) == (latest, Answered(asked=asked("a", 3, "s1", "c1"), decision=yes))
+        assert await store.answered("s1", 1) == (latest,)
+        assert await store.answered("s3", 9) == ()
 
     @_with_store
     async def test_results_anchor_the_log(self, store: Store) -> None:

@@ -1,0 +1,251 @@
+"""Recovery and approval: a new plan asks about what is new in it, and about nothing else."""
+
+from typing import Any
+
+import pytest
+
+from midcourse.domain.agreement import Agreement, Rule
+from midcourse.domain.approval import Decision, Question
+from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.domain.task import Task
+from midcourse.ports.approver import Approver
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.testing import Answers, Approves, MemoryStore, Rejects, SamePlan, Scripted
+from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
+from tests.scenarios.stage import AGAIN, Played, Post, Stage, Thinking, letter, plan
+from tests.scenarios.test_held import CONTINUE, Page
+
+SIX = ("Ada", "Grace", "Edsger", "Barbara", "Donald", "Alan")
+
+
+def visit(day: int) -> Draft:
+    return Draft(zone=GLOBAL, skill="visit", arguments=(("day", day),), says=f"Visit on day {day}")
+
+
+def to_whom(question: Question) -> list[Any]:
+    return [dict(consequence.arguments)["to"] for consequence in question.consequences]
+
+
+def letters_after_a_failure(*second: str) -> Thinking:
+    """Six letters to be sent once the counter is open. It is closed on the first day, and the next plan is for these."""
+
+    def think(context: PlanningContext) -> PlanDraft:
+        day, whom = (0, SIX) if context.cause == "initial" else (1, second)
+        return plan(visit(day), *(letter(name) for name in whom), final=True)
+
+    return Thinking(think)
+
+
+async def sent(person: Any, *second: str, **settings: Any) -> tuple[Played, Post]:
+    post = Post(closed=1)
+    stage = Stage(world=post, planner=letters_after_a_failure(*second), approver=person, settings=settings)
+    return await stage.play(), post
+
+
+async def test_version_two_with_one_changed_critical_step_of_six_asks_one_question() -> None:
+    person = Approves(doubt="happened")
+    changed = (*SIX[:3], "Margaret", *SIX[4:])
+    played, post = await sent(person, *changed)
+    approvals = [question for question in person.questions if question.about == "approve"]
+    assert [to_whom(question) for question in approvals] == [list(SIX), ["Margaret"]]
+    assert post.letters == list(changed)
+    assert [(version.version, version.parent, version.cause) for version in played.plans] == [
+        (1, None, "initial"),
+        (2, 1, "error"),
+    ]
+
+
+async def test_version_two_that_changes_nothing_critical_asks_nothing() -> None:
+    """Multi-Agent-Custom-Automation-Engine PR 1062: there, every replan asks for approval again."""
+    person = Approves(doubt="happened")
+    _, post = await sent(person, *SIX)
+    assert len([question for question in person.questions if question.about == "approve"]) == 1
+    assert post.letters == list(SIX)
+
+
+async def test_what_was_approved_and_is_no_longer_planned_is_not_done() -> None:
+    person = Approves(doubt="happened")
+    _, post = await sent(person, *SIX[:2])
+    assert (post.letters, len(person.questions)) == (list(SIX[:2]), 1 + 2)
+
+
+async def test_a_changed_value_asks_although_its_neighbours_are_granted_for_the_run() -> None:
+    person = Answers(Decision(verdict="approved", once=False, by="ada"), Decision(verdict="rejected", by="ada"))
+    played, post = await sent(person, *SIX[:5], "Eve")
+    assert to_whom(person.questions[1]) == ["Eve"]
+    assert (played.result.final_reason, post.letters) == ("rejected", [])
+
+
+# --- rules
+
+
+async def posted(person: Any, *rules: Rule, **settings: Any) -> Post:
+    post = Post()
+    task = Task(goal="Write to Ada", agreement=Agreement(rules=rules))
+    planner = SamePlan([visit(0), letter("Ada")])
+    await Stage(world=post, planner=planner, approver=person, task=task, settings=settings).play()
+    return post
+
+
+async def test_a_rule_asks_about_a_harmless_step_even_where_nobody_else_is_asked() -> None:
+    person = Rejects()
+    await posted(person, Rule(ask=True, skill="visit"), approvals="never")
+    assert [question.consequences[0].skill for question in person.questions] == ["visit"]
+
+
+async def test_a_rule_not_to_ask_lets_an_irreversible_step_go_only_if_it_says_so() -> None:
+    person = Rejects()
+    post = await posted(person, Rule(ask=False, skill="send"))
+    assert (post.letters, [question.about for question in person.questions]) == ([], ["approve"])
+    person = Approves(doubt="happened")
+    post = await posted(person, Rule(ask=False, skill="send", effects=("irreversible",)))
+    assert (post.letters, [question.about for question in person.questions]) == (["Ada"], ["happened"])
+
+
+class Renamed(BaseWorld):
+    """A button that is called otherwise once it was planned to press it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.label = "Save"
+        self.pressed: list[str] = []
+
+    def look(self) -> Scene:
+        return Scene("Page", Zone(id="b", role="button", label=self.label))
+
+    @skill(effect="set_state")
+    def press(self, zone: Zone) -> None:
+        self.pressed.append(zone.label)
+
+    @skill(effect="set_state")
+    def rename(self) -> None:
+        self.label = "Delete everything"
+
+
+async def test_rules_are_applied_to_what_is_there_when_it_is_done() -> None:
+    world, person = Renamed(), Rejects()
+    task = Task(goal="Save", agreement=Agreement(rules=(Rule(ask=True, label="*delete*"),)))
+    steps = (Draft(zone=GLOBAL, skill="rename"), Draft(zone="b", skill="press"))
+    await Stage(world=world, planner=SamePlan(steps), approver=person, task=task).play()
+    assert [question.consequences[0].target.label for question in person.questions] == ["Delete everything"]
+    assert world.pressed == []
+
+
+async def test_a_rule_not_to_ask_about_clicks_is_none_about_what_a_click_would_send() -> None:
+    page, person = Page(), Rejects()
+    task = Task(goal="Order", agreement=Agreement(rules=(Rule(ask=False, skill="click"),)))
+    await Stage(world=page, planner=SamePlan((CONTINUE,)), approver=person, task=task).play()
+    assert (page.sent, [question.about for question in person.questions]) == ([], ["approve"])
+
+
+# --- adaptive
+
+
+class Desk(BaseWorld):
+    """A drawer that can be opened and shut again, and a shredder."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done: list[str] = []
+
+    def look(self) -> Scene:
+        return Scene("Desk", Zone(id="drawer", role="drawer", label="Drawer", state=(("moves", len(self.done)),)))
+
+    @skill(effect="reversible", undo="move")
+    def move(self, zone: Zone, by: int) -> Outcome | None:
+        if by == 0:
+            return failed("stuck", "it does not move")
+        self.done.append(f"moved by {by}")
+        return None
+
+    @skill(effect="irreversible")
+    def shred(self, zone: Zone) -> None:
+        self.done.append("shredded")
+
+
+def moved(by: int) -> Draft:
+    return Draft(zone="drawer", skill="move", arguments=(("by", by),), says="Move the drawer")
+
+
+SHRED = Draft(zone="drawer", skill="shred", says="Shred what is in it")
+
+
+class Office:
+    """Runs one after the other, of which later ones know what was decided in earlier ones."""
+
+    def __init__(self, **agreement: Any) -> None:
+        self.store = MemoryStore()
+        self.runs = 0
+        self._agreement = Agreement(**agreement)
+
+    async def run(self, person: Approver, *steps: Draft, mode: str = "adaptive") -> Desk:
+        self.runs += 1
+        desk = Desk()
+        task = Task(goal="Tidy up", agreement=self._agreement)
+        stage = Stage(
+            world=desk,
+            planner=SamePlan(steps),
+            approver=person,
+            task=task,
+            store=self.store,
+            settings={"approvals": mode},
+        )
+        await stage.agent.run(stage.task, run_id=f"run-{self.runs}")
+        return desk
+
+
+async def questions_of(office: Office, *steps: Draft, **more: Any) -> int:
+    person = Approves(doubt="happened")
+    await office.run(person, *steps, **more)
+    return len([question for question in person.questions if question.about == "approve"])
+
+
+async def test_adaptive_asks_about_reversible_steps_until_people_have_agreed_often_enough() -> None:
+    office = Office(trust_after=3)
+    asked = [await questions_of(office, moved(by)) for by in (1, 2, 3, 4, 5)]
+    assert asked == [1, 1, 1, 0, 0]
+
+
+async def test_adaptive_never_stops_asking_about_irreversible_steps() -> None:
+    office = Office(trust_after=1)
+    assert [await questions_of(office, SHRED) for _ in range(5)] == [1, 1, 1, 1, 1]
+
+
+async def test_adaptive_begins_anew_after_a_no() -> None:
+    office = Office(trust_after=2)
+    assert [await questions_of(office, moved(1)) for _ in range(3)] == [1, 1, 0]
+    office = Office(trust_after=2)
+    await questions_of(office, moved(1))
+    await office.run(Rejects(), moved(1))
+    assert [await questions_of(office, moved(1)) for _ in range(3)] == [1, 1, 0]
+
+
+async def test_adaptive_learns_from_runs_in_other_modes_but_only_what_was_asked_there() -> None:
+    office = Office(trust_after=1)
+    assert await questions_of(office, moved(1), mode="always") == 0
+    assert await questions_of(office, moved(1)) == 1
+    assert await questions_of(office, moved(1)) == 0
+
+
+async def test_adaptive_counts_no_yes_that_nobody_signed() -> None:
+    office = Office(trust_after=1)
+    for _ in range(3):
+        person = Approves(by="")
+        await office.run(person, moved(1))
+        assert len(person.questions) == 1
+
+
+async def test_adaptive_a_rule_to_ask_is_not_worn_down() -> None:
+    office = Office(trust_after=1, rules=(Rule(ask=True, skill="move"),))
+    assert [await questions_of(office, moved(1)) for _ in range(3)] == [1, 1, 1]
+
+
+# --- once, or for the run
+
+
+@pytest.mark.parametrize(("once", "asked"), [(True, 3), (False, 1)])
+async def test_an_approval_of_a_reversible_step_is_for_one_use_or_for_the_run(once: bool, asked: int) -> None:
+    desk, person = Desk(), Approves(once)
+    planner = Scripted(plan(moved(1), AGAIN), plan(moved(1), AGAIN), plan(moved(1), final=True))
+    await Stage(world=desk, planner=planner, approver=person, settings={"approvals": "adaptive"}).play()
+    assert (len(desk.done), len(person.questions)) == (3, asked)
