@@ -1,0 +1,41 @@
+"""What was done once is done again with other inputs, in the simulated worlds and in a browser."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.slow
+
+
+def measured(*words: str) -> dict[str, dict[str, Any]]:
+    """The rows, by their condition."""
+    done = subprocess.run(
+        [sys.executable, "benchmarks/reuse.py", *words, "--json"],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (told["broken"], told["again"]["differing"]) == ([], 0)
+    return {row["condition"]: row for row in told["rows"]}
+
+
+def test_ten_simulated_tasks_with_all_inputs_changed():
+    rows = measured("--only", "simulated", "--seeds", "2", "--first-seed", "7000")
+    again = rows["again"]
+    assert (again["runs"], again["right"], again["foreign"], again["calls"]) == (10, 10, 0, 0.0)
+    assert rows["drift"]["completed"]["share"] >= rows["drift, without reuse"]["completed"]["share"]
+
+
+def test_one_of_the_ten_in_a_browser():
+    again = measured("--only", "browser", "--cases", "1", "--seeds", "0", "--jobs", "1")["again"]
+    assert (again["runs"], again["right"], again["foreign"], again["calls"]) == (1, 1, 0, 0.0)
