@@ -1,37 +1,13 @@
-"""Ten tasks in a real browser, in the applications that we ship. An application keeps its address from run to run."""
+"""Ten tasks in a real browser, and three besides."""
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from urllib.parse import urlsplit
-
-from drifting.person import Person
-from drifting.site import SiteApplication, Trial
+from collections.abc import Callable
 
 from midcourse.domain.argument import Pairs
 from midcourse.domain.expectation import Expectation, SurfaceMatches, ZoneAppears
-from midcourse.domain.task import Task
-from midcourse.ports.clock import SystemClock
-from midcourse.testing.sites import (
-    CALM,
-    STORMY,
-    USER,
-    Effect,
-    Preferences,
-    Reports,
-    Request,
-    Response,
-    Shop,
-    Site,
-    Tickets,
-    serve,
-)
-from midcourse.worlds.browser.world import Browser
-from reusing.case import Counted, Stage
+from midcourse.testing.sites import Effect, Preferences, Reports, Shop, Tickets
 from reusing.clerks import (
     ChairClerk,
     EarlierTicketClerk,
-    Informed,
     InvitationClerk,
     NotificationsClerk,
     OrderClerk,
@@ -41,85 +17,7 @@ from reusing.clerks import (
     TicketClerk,
     YearClerk,
 )
-
-Given = Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Page:
-    name: str
-    site: type[Site]
-    clerk: type[Informed]
-    goal: str
-    done_when: Callable[[Given], Expectation]
-    inputs: tuple[Pairs, Pairs]
-    effects: Callable[[Given], tuple[Effect, ...]]
-    safe: tuple[str, ...] = ()
-    rejects: tuple[str, ...] = ()
-    refers: bool = True
-
-    def task(self, inputs: Pairs) -> Task:
-        done_when = self.done_when(_texts(inputs))
-        goal = f"As {USER}: {self.goal}"
-        return Task(goal=goal, world="browser", inputs=inputs, done_when=done_when, secrets=("password",))
-
-    def only_ours(self, inputs: Pairs) -> Pairs:
-        return inputs
-
-    def wanted(self, inputs: Pairs) -> list[Mapping[str, object]]:
-        return [dict(effect.values) for effect in self.effects(_texts(inputs))]
-
-    def application(self, inputs: Pairs) -> SiteApplication:
-        return SiteApplication(
-            name=self.name,
-            site=self.site,
-            clerk=self.clerk,
-            task=self.task(inputs),
-            wanted=self.effects(_texts(inputs)),
-            safe=self.safe,
-            rejects=self.rejects,
-        )
-
-    @contextmanager
-    def start(self) -> "Generator[Desk]":
-        desk = Desk(self)
-        with serve(desk) as url:
-            desk.url = url
-            yield desk
-
-
-class Desk:
-    """One application after the other at the same address."""
-
-    def __init__(self, page: Page) -> None:
-        self.url = ""
-        self._page = page
-        self._site = page.site()
-        self._before = 0
-
-    def answer(self, request: Request) -> Response:
-        return self._site.answer(request)
-
-    def stage(self, inputs: Pairs, *, seed: int | None = None, fresh: bool = True) -> Stage:
-        if fresh:
-            self._site = self._page.site(seed=seed or 0, drift=CALM if seed is None else STORMY)
-        self._before = len(self._site.effects)
-        application = self._page.application(inputs)
-        place = urlsplit(self.url)
-        return Stage(
-            world=Browser(self.url, origins={f"{place.scheme}://{place.netloc}": application.origin}),
-            planner=Counted(self._page.clerk(), refers=self._page.refers),
-            approver=Person(Trial(application=application, site=self._site, url=self.url)),
-            clock=SystemClock(),
-            secrets=application.secrets,
-        )
-
-    def records(self) -> list[Mapping[str, object]]:
-        return [dict(effect.values) for effect in self._site.effects[self._before :]]
-
-
-def _texts(inputs: Pairs) -> Given:
-    return {name: str(value) for name, value in inputs}
+from reusing.desk import Given, Page
 
 
 def shown(*labels: str, role: str = "text") -> Expectation:

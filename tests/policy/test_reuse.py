@@ -15,7 +15,7 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlanVersion, Step, Target
 from midcourse.domain.task import Task
 from midcourse.policy.blanks import Blanks, Unclear, occurs
-from midcourse.policy.reuse import Situation, fits, kept, passed_on, proposed
+from midcourse.policy.reuse import Situation, fits, kept, passed_on, proposed, situation_of
 
 ADA: Pairs = (("customer", "C-4711"), ("subject", "Lamp hums"), ("amount", 1250.5), ("express", True))
 EVE: Pairs = (("customer", "C-0002"), ("subject", "Chair squeaks"), ("amount", 80.25), ("express", True))
@@ -29,9 +29,11 @@ ZONES = (
 )
 
 
-def situation(inputs: Pairs, goal: str = "Report it for the Head Office", **more: Any) -> Situation:
+def situation(inputs: Pairs, goal: str = "Report it for the Head Office", after: int = 0) -> Situation:
     seen = Observation(id="o1", surface=Surface(title="New"), zones=ZONES, fingerprint="f")
-    return replace(Situation(task=Task(goal=goal, inputs=inputs, files=("a.pdf",)), seen=seen), **more)
+    found = situation_of(Task(goal=goal, inputs=inputs, files=("a.pdf",)), seen, after=after)
+    assert isinstance(found, Situation), found
+    return found
 
 
 def step(zone: str = "e1", skill: str = "type", **more: Any) -> Step:
@@ -266,7 +268,9 @@ def segments(draw: st.DrawFn) -> tuple[Pairs, PlanVersion, tuple[Zone, ...]]:
 
 def at(inputs: Pairs, zones: tuple[Zone, ...]) -> Situation:
     seen = Observation(id="o1", surface=Surface(title="New"), zones=zones, fingerprint="f")
-    return Situation(task=Task(goal="Save it for the Head Office", inputs=inputs), seen=seen)
+    found = situation_of(Task(goal="Save it for the Head Office", inputs=inputs), seen)
+    assert isinstance(found, Situation), found
+    return found
 
 
 @given(segments())

@@ -23,7 +23,7 @@ from midcourse.perform.history import History, history_of
 from midcourse.perform.ports import Ports
 from midcourse.policy.blanks import Unclear
 from midcourse.policy.horizon import View, resolve
-from midcourse.policy.reuse import Situation, fits, kept, passed_on, proposed, repeats
+from midcourse.policy.reuse import Situation, fits, kept, passed_on, proposed, repeats, situation_of
 from midcourse.ports.planner import PlanDraft
 from midcourse.ports.segments import Segments
 
@@ -170,17 +170,12 @@ class _Past:
         """As it was when this version was made, or as it is."""
         before = [entry for entry in self.entries if version is None or entry.version < version]
         done = [step for step in self.history.completed if version is None or step.version < version]
-        situation = Situation(
-            task=self.ports.task,
-            seen=seen,
+        return situation_of(
+            self.ports.task,
+            seen,
             passed_on=passed_on(self._steps(before), self.ports.task.inputs),
             after=sum(step.irreversible for step in done),
         )
-        try:
-            _ = situation.task_digest, situation.surface_digest
-        except Unclear as why:
-            return why
-        return situation
 
     @property
     def worked(self) -> list[PlanVersion]:

@@ -26,19 +26,27 @@ class Situation:
 
     task: Task
     seen: Observation
-    passed_on: tuple[str, ...] = ()
-    """Inputs that earlier steps have passed on to the world."""
-    after: int = 0
+    after: int
     """Irreversible steps that are finished."""
+    task_digest: str
+    surface_digest: str
 
-    @property
-    def task_digest(self) -> str:
-        return task_digest(self.task, Blanks(self.task.inputs))
 
-    @property
-    def surface_digest(self) -> str:
-        told = tuple((name, value) for name, value in self.task.inputs if name in self.passed_on)
-        return surface_digest(self.seen, told)
+def situation_of(
+    task: Task, seen: Observation, *, passed_on: Iterable[str] = (), after: int = 0
+) -> Situation | Unclear:
+    """`passed_on` are the inputs that earlier steps have told the world."""
+    told = {name: value for name, value in task.inputs if name in passed_on}
+    try:
+        return Situation(
+            task=task,
+            seen=seen,
+            after=after,
+            task_digest=task_digest(task, Blanks(task.inputs)),
+            surface_digest=surface_digest(seen, tuple(told.items())),
+        )
+    except Unclear as why:
+        return why
 
 
 # --- keeping
