@@ -9,7 +9,7 @@ import pytest
 from midcourse.app.agent import Agent
 from midcourse.app.settings import Settings
 from midcourse.domain.argument import Pairs, Reference
-from midcourse.domain.command import MakePlan, Observe
+from midcourse.domain.command import Finish, MakePlan, Observe
 from midcourse.domain.event import Planned
 from midcourse.domain.expectation import Condition, Expectation, Probe, SurfaceMatches, TextContains, ZoneHasState
 from midcourse.domain.kept import KeptSegment
@@ -20,6 +20,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.perform import Performer
+from midcourse.perform.reuse import keep_what_worked
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Approves, FakeClock, MemorySegments, MemoryStore, Rejects
@@ -260,6 +261,21 @@ async def test_what_was_only_found_out_otherwise_is_not_kept():
     office = Office()
     assert (await office.run(ADA, Desk(ends="Sent"))).verified
     assert [segment.title for segment in await office.kept.all()] == ["Sent"]
+
+
+async def test_what_was_tried_out_on_a_detour_is_not_kept():
+    office = Office()
+    result = await office.run(ADA)
+    (plan,) = await office.plans(result)
+    aside = replace(plan, version=2, cause="detour", steps=tuple(replace(step, version=2) for step in plan.steps))
+    await office.store.save_plan(result.run, aside)
+    for entry in await office.store.ledger(result.run):
+        await office.store.write_ledger(result.run, replace(entry, command=100 + entry.command, version=2))
+    run, task = await office.store.load(result.run)
+    kept = MemorySegments()
+    ports = replace(Bench(task=task, store=office.store).ports, run_id=run.id, segments=kept)
+    await keep_what_worked(ports, Finish(id=1, reason="goal_reached", detail="", verified=True), run)
+    assert {one.id for one in await kept.all()} == {one.id for one in await office.kept.all()}
 
 
 # --- another task, another page

@@ -30,7 +30,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
     history = await history_of(ports.store, ports.run_id, command.told)
     recovery = await replanning_context(ports, command.failure, history) if command.failure else None
-    offer = await offered(ports, command, view)
+    offer = await offered(ports, command, view, history)
     draft = offer.draft if offer else await _ask(ports, command, view, history, recovery, time)
     planned, resolved = await _planned(ports, command, draft, view, time)
     if resolved is not None:

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from midcourse.domain.approval import Told
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, Finish, MakePlan
 from midcourse.domain.event import Acted
@@ -45,19 +44,19 @@ class Offer:
 # --- offering
 
 
-async def offered(ports: Ports, command: MakePlan, view: View) -> Offer | None:
+async def offered(ports: Ports, command: MakePlan, view: View, history: History) -> Offer | None:
     """What worked before in this very situation, for the inputs of this task."""
     if ports.segments is None:
         return None
-    return await _patiently(_offered(ports, ports.segments, command, view))
+    return await _patiently(_offered(ports, ports.segments, command, view, history))
 
 
-async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: View) -> Offer | None:
+async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: View, history: History) -> Offer | None:
     if command.refused:
         await _drop_refused(ports, segments, command.version)
     if command.refused or command.guidance or command.stale or command.beyond:
         return None
-    past = await _past(ports, command.told)
+    past = await _past(ports, history)
     situation = past.situation(view.observation, command.version)
     if isinstance(situation, Unclear):
         return None
@@ -67,10 +66,10 @@ async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: Vi
             if not segment.steps:  # 'done', and yet another plan is wanted
                 await segments.drop(segment.id)
         return None
-    used = {plan.reused.segment for plan in past.plans.values() if plan.reused}
+    used = {plan.reused.segment for plan in history.plans if plan.reused}
     for segment in found:
         if segment.id not in used and fits(segment, situation):
-            return await _offer(segments, segment, situation, past.history, command.version, view)
+            return await _offer(segments, segment, situation, history, command.version, view)
     return None
 
 
@@ -118,7 +117,7 @@ async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
 
 
 async def _keep(ports: Ports, segments: Segments, command: Finish, run: Run) -> None:
-    past = await _past(ports, command.told)
+    past = await _past(ports, await history_of(ports.store, ports.run_id, command.told))
     apart = past.apart
     found = [one for plan in past.worked for one in (await _kept(ports, past, plan, apart),) if one]
     if run.segment is not None and not run.segment.final and run.seen is not None:
@@ -162,7 +161,6 @@ def _kept_of(
 @dataclass(frozen=True, kw_only=True)
 class _Past:
     ports: Ports
-    plans: dict[int, PlanVersion]
     entries: tuple[LedgerEntry, ...]
     history: History
 
@@ -179,12 +177,13 @@ class _Past:
 
     @property
     def worked(self) -> list[PlanVersion]:
-        """Plans of which every step came out as it should in the end."""
+        """Plans of which every step came out as it should in the end. What was only tried out on a detour is none."""
         last = {(entry.version, entry.index): entry for entry in self.entries}
         return [
             plan
-            for plan in self.plans.values()
-            if all(_as_expected(step, last.get((step.version, step.index))) for step in plan.steps)
+            for plan in self.history.plans
+            if plan.cause != "detour"
+            and all(_as_expected(step, last.get((step.version, step.index))) for step in plan.steps)
         ]
 
     @property
@@ -194,7 +193,8 @@ class _Past:
         return tuple(name for name, _ in self.ports.task.inputs if name not in names)
 
     def _steps(self, entries: Iterable[LedgerEntry]) -> list[Step]:
-        return [self.plans[entry.version].steps[entry.index] for entry in entries]
+        plans = {plan.version: plan for plan in self.history.plans}
+        return [plans[entry.version].steps[entry.index] for entry in entries]
 
 
 def _as_expected(step: Step, entry: LedgerEntry | None) -> bool:
@@ -206,14 +206,8 @@ def _as_expected(step: Step, entry: LedgerEntry | None) -> bool:
     return step.expect is None or outcome.evidence in ("", "expectation")
 
 
-async def _past(ports: Ports, told: tuple[Told, ...]) -> _Past:
-    store, run_id = ports.store, ports.run_id
-    return _Past(
-        ports=ports,
-        plans={plan.version: plan for plan in await store.plans(run_id)},
-        entries=await store.ledger(run_id),
-        history=await history_of(store, run_id, told),
-    )
+async def _past(ports: Ports, history: History) -> _Past:
+    return _Past(ports=ports, entries=await ports.store.ledger(ports.run_id), history=history)
 
 
 async def _patiently(call: Awaitable[T]) -> T | None:
