@@ -3,15 +3,17 @@
 import base64
 import html
 import json
+import logging
 import time
 from collections.abc import Callable
+from io import StringIO
 from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midcourse.redact import SHORTEST_ENCODED, TELLING, Redactor
+from midcourse.redact import SHORTEST_ENCODED, TELLING, Discreet, Redactor, keep_out_of_logs
 
 ENCODINGS: dict[str, Callable[[str], str]] = {
     "plain": str,
@@ -114,3 +116,20 @@ def test_a_short_one_is_found_only_as_it_is() -> None:
 def test_without_secrets_a_text_stays_as_it_is() -> None:
     assert Redactor([])("anything") == "anything"
     assert Redactor([("empty", "")])("anything") == "anything"
+
+
+def test_a_discreet_handler_writes_no_secret_whoever_logs_it() -> None:
+    keep_out_of_logs([("pin", "correct-horse")])
+    written, log = StringIO(), logging.getLogger("any.library")
+    handler = logging.StreamHandler(written)
+    handler.addFilter(Discreet())
+    log.addHandler(handler)
+    try:
+        raise ValueError("correct-horse is wrong")
+    except ValueError:
+        log.exception("with %s", "correct-horse", stack_info=True)
+    finally:
+        log.removeHandler(handler)
+    assert "with <secret pin>" in written.getvalue()
+    assert "ValueError: <secret pin> is wrong" in written.getvalue()
+    assert "correct-horse" not in written.getvalue()

@@ -8,6 +8,7 @@ encrypted) is not found.
 
 import base64
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -48,6 +49,41 @@ class Redactor:
 def redactor(secrets: tuple[tuple[str, str], ...]) -> Redactor:
     """The same for the same secrets: to find all forms of many takes a while."""
     return Redactor(secrets)
+
+
+# --- what is logged
+
+
+_unlogged: set[tuple[str, str]] = set()
+
+
+def keep_out_of_logs(secrets: Iterable[tuple[str, str]]) -> None:
+    """In this process, of every handler that is discreet."""
+    _unlogged.update(secrets)
+
+
+class Discreet(logging.Filter):
+    """For a handler: what it writes has names in place of secrets, whichever library logged it, tracebacks included."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if _unlogged:
+            mask = redactor(tuple(sorted(_unlogged)))
+            record.msg, record.args = mask(record.getMessage()), ()
+            if record.exc_info:
+                record.exc_text, record.exc_info = logging.Formatter().formatException(record.exc_info), None
+            record.exc_text = mask(record.exc_text) if record.exc_text else record.exc_text
+            record.stack_info = mask(record.stack_info) if record.stack_info else record.stack_info
+        return True
+
+
+def log_discreetly(*, level: int, format: str) -> None:  # noqa: A002
+    """To stderr, from here on."""
+    logging.basicConfig(level=level, format=format)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(Discreet())
+
+
+# --- forms
 
 
 def _forms(secret: str, *, drawn: bool) -> Iterator[str]:

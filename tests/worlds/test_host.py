@@ -372,6 +372,16 @@ async def test_what_must_be_concealed_is_told_to_the_world_itself(tmp_path: Path
         await diary.conceal((("pin", "2580"),))
 
 
+async def test_a_host_logs_no_secret(tmp_path: Path) -> None:
+    diary = RemoteWorld("tests.worlds.hosted:Diary", options={"folder": str(tmp_path)}, folder=tmp_path / "world")
+    async with opened(diary):
+        await diary.conceal((("pin", "hunter2"),))
+        assert "hunter2" in (await Hand(diary).do("look_up", word="hunter2")).detail
+        (log,) = (tmp_path / "world").glob("*.log")
+        assert "KeyError: '<secret pin>'" in log.read_text()
+        assert "hunter2" not in log.read_text()
+
+
 async def test_what_a_skill_raises_leaves_its_outcome_unknown(tmp_path: Path) -> None:
     diary = RemoteWorld("tests.worlds.hosted:Diary", options={"folder": str(tmp_path)}, folder=tmp_path)
     async with opened(diary):

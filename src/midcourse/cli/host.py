@@ -20,6 +20,7 @@ from midcourse.cli.session import logged_to
 from midcourse.cli.terminal import Terminal, print_object, terminal
 from midcourse.cli.words import several
 from midcourse.errors import TaskInvalid
+from midcourse.redact import log_discreetly
 from midcourse.worlds.host.hosting import Host, NotClosed, Terms, hosting
 from midcourse.worlds.host.menu import Menu
 
@@ -100,7 +101,7 @@ class Hosting:
         if self._terminal.live:
             await self._shown(stopped, host, self._terminal)
             return
-        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+        log_discreetly(level=logging.INFO, format="%(asctime)s %(message)s")
         self._announce(host)
         await stopped.wait()
         if not self._json:

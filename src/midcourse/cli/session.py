@@ -25,6 +25,7 @@ from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
 from midcourse.ports.store import Store
+from midcourse.redact import Discreet
 from midcourse.store.sqlite import SqliteStore
 
 SUCCEEDED, FAILED, LEFT = 0, 1, 130
@@ -163,6 +164,7 @@ def logged_to(path: Path | None) -> Generator[None]:
     """What libraries log goes to a file, which is there only if they do, or nowhere: the terminal belongs to the view."""
     handler = logging.FileHandler(path, delay=True, encoding="utf-8") if path else logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(Discreet())
     root = logging.getLogger()
     root.addHandler(handler)
     try:

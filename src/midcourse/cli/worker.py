@@ -16,6 +16,7 @@ from midcourse.app.fleet_worker import make_build_current, worker_of
 from midcourse.cli.overrides import fleet_with
 from midcourse.cli.terminal import Terminal, print_object, terminal
 from midcourse.errors import TaskInvalid
+from midcourse.redact import log_discreetly
 
 STOPPED = 0
 
@@ -24,7 +25,7 @@ def worker(overrides: Sequence[str], *, current: bool, json: bool) -> int:
     home, settings = fleet_with(overrides)
     if current and not settings.build:
         raise TaskInvalid("--current is for a worker with a build: say which, with --set build=NAME")
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_discreetly(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     return asyncio.run(_work(home, settings, current=current, json=json))
 
 

@@ -1,5 +1,6 @@
 """Which looks get a picture, and where it is kept: under the hash of what it is."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -86,20 +87,25 @@ async def _shot(page: "Page", *, whole: bool) -> bytes:
 @asynccontextmanager
 async def _covered(frames: Frames, places: Places) -> AsyncGenerator[None]:
     """Raises `Gone` for a document that nothing can be covered in."""
+
+    async def cover(frame: str) -> None:
+        await frames.run(script("cover.js"), frame=frame)
+        await frames.ask("cover", places[frame], frame=frame)
+
+    async def uncover(frame: str) -> None:
+        with suppress(Gone):
+            await frames.ask("uncover", frame=frame)
+
     try:
-        for frame, boxes in places.items():
-            await frames.run(script("cover.js"), frame=frame)
-            await frames.ask("cover", boxes, frame=frame)
+        await asyncio.gather(*map(cover, places))
         yield
     finally:
-        for frame in places:
-            with suppress(Gone):
-                await frames.ask("uncover", frame=frame)
+        await asyncio.gather(*map(uncover, places))
 
 
 async def _all_covered(frames: Frames, places: Places) -> bool:
     """A page may take away what does not belong to it."""
-    return all([await frames.ask("isCovered", frame=frame) for frame in places])
+    return all(await asyncio.gather(*(frames.ask("isCovered", frame=frame) for frame in places)))
 
 
 async def drawn(tab: Tab, zones: Iterable[Zone], concealed: Concealed, *, whole: bool = False) -> bytes:

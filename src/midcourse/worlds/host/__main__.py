@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from midcourse.redact import log_discreetly
 from midcourse.worlds.host.hosting import Host, NotClosed, Terms, hosting
 from midcourse.worlds.host.menu import Menu
 
@@ -17,7 +18,7 @@ SERVED, FAILED = 0, 1
 
 
 def main() -> int:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    log_discreetly(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     options = _arguments().parse_args()
     if options.detach:
         return _detached(options)

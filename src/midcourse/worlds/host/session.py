@@ -8,6 +8,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call, Finding, Turn, World
+from midcourse.redact import keep_out_of_logs
 from midcourse.worlds.base import failed
 from midcourse.worlds.host.wire import Attached
 
@@ -58,6 +59,7 @@ class Session:
 
     async def conceal(self, epoch: int, secrets: Pairs) -> None:
         self._admit(epoch)
+        keep_out_of_logs((name, str(value)) for name, value in secrets)
         await self._world.conceal(secrets)
 
     async def observe(self, epoch: int) -> Observation | Unseen:
