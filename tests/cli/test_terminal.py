@@ -147,14 +147,14 @@ def test_ctrl_c_pauses_and_lets_choose(tmp_path: Path, home: Path) -> None:
         assert not person.echoes()
         person.types("\x03")
         person.sees("Paused.")
-        person.sees("r/g/c/q>")
+        person.sees("r/g/t/c/q>")
         person.types("g\n")
         person.sees("Advice for the planner:")
         person.types("no hurry\n")
         person.sees("guidance: no hurry")
         person.sees("Plan 2")
         person.types("\x03")
-        person.sees("r/g/c/q>")
+        person.sees("r/g/t/c/q>")
         person.types("q\n")
         person.sees("midcourse resume note")
         assert person.leaves_with() == 130
@@ -163,6 +163,21 @@ def test_ctrl_c_pauses_and_lets_choose(tmp_path: Path, home: Path) -> None:
         person.sees("done, and verified")
         assert person.leaves_with() == 0
     assert result_of(home, "note")["success"] is True
+
+
+@pytest.mark.slow
+def test_a_person_takes_over_and_gives_back(tmp_path: Path) -> None:
+    with sitting_at(tmp_path, "run", "notepad", *SLOW) as person:
+        person.sees("first plan")
+        person.types("\x03")
+        person.sees("r/g/t/c/q>")
+        person.types("t\n")
+        person.sees("The world is yours.")
+        person.sees("Enter when you are done:")
+        person.types("\n")
+        person.sees("going on")
+        person.sees("done, and verified")
+        assert person.leaves_with() == 0
 
 
 def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path) -> None:

@@ -201,6 +201,10 @@ class LiveRun:
         """Advice for the next plan."""
         return self.tell(Guided(text=text))
 
+    async def attend(self) -> str:
+        """While it is paused: have a person act in its world. Says where. Raises `ConnectionError` if that cannot be."""
+        return await self._agent.world.attend()
+
     def answer(self, question: Question, decision: Decision) -> str:
         """Decide a question that an approver put out without waiting."""
         return self.tell(decided(question, decision))

@@ -20,6 +20,7 @@ from midcourse.errors import FleetUnavailable
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import JournalRow
 from midcourse.runtimes.temporal.wire import Word
+from midcourse.worlds.remote import attended
 
 GLANCE = 0.2
 """Seconds between two looks into the journal."""
@@ -78,6 +79,10 @@ class FollowedRun:
     def guide(self, text: str) -> str:
         """Advice for the next plan."""
         return self.tell(Guided(text=text))
+
+    async def attend(self) -> str:
+        """While it is paused: have a person act in its world. Says where. Raises `ConnectionError` if that cannot be."""
+        return await attended(await self._store.session(self.run_id))
 
     def tell(self, word: Word) -> str:
         why_not = objection(self.run, word)

@@ -20,9 +20,11 @@ from midcourse.ports.store import Store
 CANCEL = Choice(key="c", label="[c]ancel", leads_to="end the run here; what is done stays done")
 LEAVE = "q"
 QUIT = Choice(key=LEAVE, label="[q]uit", leads_to="leave it as it is; `midcourse resume` goes on")
+TAKE = Choice(key="t", label="[t]ake over", leads_to="act in its world yourself, then go on")
 PAUSED = (
     Choice(key="r", label="[r]esume", leads_to="look at the world again, then go on"),
     Choice(key="g", label="[g]uide", leads_to="give the planner advice for its next plan, and go on"),
+    TAKE,
     CANCEL,
     QUIT,
 )
@@ -40,6 +42,7 @@ class Followed(Protocol):
     def resume(self) -> str: ...
     def cancel(self) -> str: ...
     def guide(self, text: str) -> str: ...
+    async def attend(self) -> str: ...
 
 
 class Conductor:
@@ -117,16 +120,28 @@ class Conductor:
                 choice = await desk.choose(choices)
                 if choice == "g":
                     guidance = await desk.line("Advice for the planner: ")
+                elif choice == TAKE.key:
+                    await self._take_over(desk)
             except (Interrupted, InputEnded):
                 choice = LEAVE
         self._carry_out(choice, guidance)
         return choice
 
+    async def _take_over(self, desk: Desk) -> None:
+        assert self._run is not None
+        try:
+            where = await self._run.attend()
+        except ConnectionError as trouble:
+            desk.say(Text(f"  {trouble}", "yellow"))
+            return
+        desk.say(Text(f"  The world is yours{f', {where}' if where else ''}.", "magenta"))
+        await desk.line("Enter when you are done: ")
+
     def _carry_out(self, choice: str, guidance: str) -> None:
         assert self._run is not None
         if guidance:
             self._run.guide(guidance)
-        if choice in ("r", "g"):
+        if choice in ("r", "g", TAKE.key):
             self._run.resume()
         elif choice == CANCEL.key:
             self._run.cancel()

@@ -9,6 +9,7 @@ from temporalio.service import RPCError
 from midcourse.cli.reach import Reached, reached, report
 from midcourse.errors import TaskInvalid
 from midcourse.runtimes.temporal.client import RunHandle
+from midcourse.worlds.remote import attended
 
 GLANCE = 0.2
 NO_WORKER = (
@@ -52,9 +53,12 @@ async def _take_over(name: str, overrides: Sequence[str], *, json: bool) -> int:
     """Only when nothing is under way any more is the world safe to act in."""
     async with reached(name, overrides) as there:
         why_not = await taken(there.handle.take_over())
+        where = ""
         if not why_not:
             why_not = await _paused(there)
-        said = f"the world is yours; when you are done, midcourse resume {there.run.id} looks at it and goes on"
+        if not why_not:
+            where = await attended(await there.fleet.store.session(there.run.id))
+        said = f"the world is yours{f', {where}' if where else ''}; when you are done, midcourse resume {there.run.id} looks at it and goes on"
         return report(there.run.id, why_not, said, json=json)
 
 

@@ -68,6 +68,13 @@ class World(Protocol):
         """Find out whether an effect is there, without leaving a trace."""
         ...
 
+    async def attend(self) -> str:
+        """A person acts here from now on, until the next look or act: what they do is theirs, and nothing of it is held up.
+
+        Says where they find the world, in words for them; empty if there is nothing to say.
+        """
+        ...
+
     async def bar(self, command: int) -> None:
         """Refuse this command from now on, whoever sends it."""
         ...

@@ -102,6 +102,10 @@ class BaseWorld:
     async def attach(self, handle: str) -> bool:
         return False
 
+    async def attend(self) -> str:
+        """Nothing is held up here anyway."""
+        return ""
+
     async def conceal(self, secrets: Pairs) -> None:
         """Nothing is pictured here; a world that takes screenshots overrides this."""
 

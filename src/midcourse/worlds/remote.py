@@ -158,6 +158,10 @@ class RemoteWorld:
             return "unclear"
         return decode_any(Finding, answer)
 
+    async def attend(self) -> str:
+        """Raises `ConnectionError` if the host does not answer."""
+        return await attended(encode(self._handle) if self._handle else "")
+
     async def bar(self, command: int) -> None:
         """Waits for an act under way, however long it takes. A host that is gone can do nothing: it is barred.
 
@@ -207,3 +211,16 @@ class RemoteWorld:
         if not await self.attach(handle):
             raise ConnectionError(f"the session of {self._spec} was gone as soon as it had been opened")
         return handle
+
+
+async def attended(handle: str) -> str:
+    """Give the session over to a person without taking it from whoever holds it. See `World.attend`.
+
+    Raises `ConnectionError` if there is no such session, or its host cannot be reached from here.
+    """
+    if not handle:
+        raise ConnectionError("the world is not open")
+    try:
+        return decode(str, await post(decode(Handle, handle), "/attend", "", _ATTACH_SECONDS))
+    except (ValueError, Lost, Silent, Refused, Unserved, Broken) as trouble:
+        raise ConnectionError(f"the world cannot be given over: {trouble}") from trouble

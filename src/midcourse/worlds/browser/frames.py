@@ -66,10 +66,11 @@ class Frames:
     A frame of another site lives in a process of its own, which Chromium speaks about in a session of its own.
     """
 
-    def __init__(self, page: "Page", opens: Callable[[], None]) -> None:
-        """`opens` is called when the page is about to open another one."""
+    def __init__(self, page: "Page", opens: Callable[[], None], answered: Callable[[], None]) -> None:
+        """`opens` is called when the page is about to open another one, `answered` when a dialog is over."""
         self._page = page
         self._opens = opens
+        self._dialog_answered = answered
         self._contexts: dict[str, Context] = {}
         self._parents: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -208,6 +209,7 @@ class Frames:
         cdp.on("Page.frameAttached", self._attached)
         cdp.on("Page.frameDetached", self._detached)
         cdp.on("Page.windowOpen", self._opening)
+        cdp.on("Page.javascriptDialogClosed", self._answered)
         for domain in ("Page", "DOM", "Runtime"):
             await cdp.send(f"{domain}.enable")
         tree = (await cdp.send("Page.getFrameTree"))["frameTree"]
@@ -239,6 +241,9 @@ class Frames:
 
     def _opening(self, _event: object) -> None:
         self._opens()
+
+    def _answered(self, _event: object) -> None:
+        self._dialog_answered()
 
     def _attached(self, event: dict[str, Any]) -> None:
         self._parents[event["frameId"]] = event["parentFrameId"]

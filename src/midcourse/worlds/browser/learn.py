@@ -162,7 +162,7 @@ async def attended(url: str, *, headed: bool = True) -> AsyncGenerator[Session]:
         navigate_seconds=30.0,
     )
     session = await Session.begin(terms)
-    session.fence.outbox.attended = True
+    await session.attend()
     try:
         yield session
     finally:

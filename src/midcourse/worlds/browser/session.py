@@ -164,6 +164,19 @@ class Session:
         await self.tabs.open()
         await dead.page.close()
 
+    # --- a person at the browser
+
+    async def attend(self) -> None:
+        """What leaves is theirs, and nothing is held up; tabs that they open come to the front."""
+        self.fence.outbox.attended = self.tabs.acting = True
+        await self.tab.page.bring_to_front()
+
+    async def left_alone(self) -> None:
+        """From here on things wait again. What the person did is settled first."""
+        if self.fence.outbox.attended:
+            await self.rest()
+            self.fence.outbox.attended = False
+
     # --- around an act
 
     async def stir(self) -> None:

@@ -34,7 +34,7 @@ class Tab:
     def __init__(self, page: "Page", number: int, opens: Callable[[], None] = lambda: None) -> None:
         self.page = page
         self.number = number
-        self.frames = Frames(page, opens)
+        self.frames = Frames(page, opens, self._on_answered)
         self.dialog: Dialog | None = None
         self.status: int | None = None
         self.trouble = ""
@@ -106,6 +106,12 @@ class Tab:
     def _on_dialog(self, dialog: "Dialog") -> None:
         self.dialog = dialog
         self._interrupt()
+
+    def _on_answered(self) -> None:
+        """By us, who know it already, or by a person at the browser."""
+        if self.dialog is not None:
+            self.dialog = None
+            self._interruption = asyncio.get_running_loop().create_future()
 
     def _on_crash(self, _page: "Page") -> None:
         self.crashed = True

@@ -92,6 +92,12 @@ class Browser(Skills):
     async def conceal(self, secrets: Pairs) -> None:
         self._concealed.add((name, str(value)) for name, value in secrets)
 
+    async def attend(self) -> str:
+        await self._running.attend()
+        return (
+            "in the browser's window" if self._terms.headed else "its browser has no window: the world needs `headed`"
+        )
+
     def catalogue(self) -> Catalogue:
         """Of every skill it shows only when it is tried whether it would send something, and what."""
         return self._catalogue
@@ -109,6 +115,8 @@ class Browser(Skills):
         return await self._session.look()
 
     async def observe(self) -> Observation | Unseen:
+        if self._session is not None:
+            await self._session.left_alone()
         seen = await super().observe()
         if isinstance(seen, Unseen):
             return seen
@@ -130,6 +138,7 @@ class Browser(Skills):
             return await self._carried_out(call)
         if self._tab.dialog is not None and call.skill not in _WITH_DIALOG:
             return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' has to be answered first")
+        await self._session.left_alone()
         fence = self._session.fence
         if (repeated := fence.repeats(call)) is not None:
             return repeated

@@ -104,6 +104,8 @@ class Desk:
                 case "POST probe":
                     ask = _read(ProbeAsk, body)
                     return encode(await session.probe(ask.epoch, ask.name, ask.arguments), Finding)
+                case "POST attend":
+                    return encode(await session.attend())
                 case "POST bar":
                     ask = _read(BarAsk, body)
                     return encode(Barred(over=await session.bar(ask.epoch, ask.command)))

@@ -89,6 +89,13 @@ class Session:
             self._begun.add(call.command)
             return await self._world.act(call)
 
+    async def attend(self) -> str:
+        """Whoever has the token may: a person takes over from whoever holds the session, and gives it back to them."""
+        async with self._acting:
+            if self._closed:
+                raise Fenced("the session is closed")
+            return await self._world.attend()
+
     async def bar(self, epoch: int, command: int) -> bool:
         """True: no act of this command is or will be under way. False: one still is; ask again.
 

@@ -76,6 +76,9 @@ class Threaded:
     async def probe(self, name: str, arguments: Pairs) -> Finding:
         return await self._there(self._world.probe(name, arguments))
 
+    async def attend(self) -> str:
+        return await self._there(self._world.attend())
+
     async def bar(self, command: int) -> None:
         await self._there(self._world.bar(command))
 

@@ -2,9 +2,9 @@
 
     POST /sessions           OpenAsk -> Opened      with the host's token
     GET  /sessions           -> (Listed, ...)       with the host's token
-    POST /sessions/ID/WHAT   attach, conceal, observe, commit_set, act, probe, bar, close; with the token of that session
+    POST /sessions/ID/WHAT   attach, conceal, observe, commit_set, act, probe, attend, bar, close; with the token of that session
 
-Every request to a session but the first names its epoch. `not_after`: nobody waits for it any longer from then on, so it
+Every request to a session names its epoch, but for the first and `attend`. `not_after`: nobody waits for it any longer from then on, so it
 is not begun. A host may have been frozen meanwhile.
 """
 
