@@ -201,6 +201,17 @@ def test_a_deed_with_a_key_is_done_once(cli: Cli, home: Path, run_id: str, tmp_p
     assert orders(home, run_id) == 1
 
 
+def test_what_worked_is_done_again_by_any_worker(cli: Cli, run_id: str) -> None:
+    reusing = ("run", "quest", "--durable", "--json", "--set", "reuse=on")
+    first = cli(*reusing, "--run-id", run_id).json
+    second = cli(*reusing, "--run-id", f"{run_id}-again").json
+    assert (first["verified"], first["reused"], first["planner_calls"]) == (True, 0, 5)
+    assert (second["verified"], second["reused"], second["planner_calls"]) == (True, 5, 0)
+    kept = [one for one in cli("reuse", "--durable", "--json").json if one["run"] == run_id]
+    assert {one["worked"] for one in kept} == {2}
+    assert cli("reuse", "drop", kept[0]["segment"], "--durable").out == "dropped 1 segment\n"
+
+
 def test_another_tenant_sees_nothing_of_it(cli: Cli, run_id: str) -> None:
     cli("run", "order", *ASKING, "--run-id", run_id)
     becomes(cli, run_id, "asking")
