@@ -466,15 +466,20 @@ async def test_one_situation_with_two_answers_has_none():
 # --- reuse never fails a run
 
 
-class Unreachable(MemorySegments):
+class Broken(MemorySegments):
+    def __init__(self, trouble: Exception) -> None:
+        super().__init__()
+        self._trouble = trouble
+
     async def find(self, task: str, surface: str) -> tuple[KeptSegment, ...]:
-        raise ConnectionError("the database is away")
+        raise self._trouble
 
     async def keep(self, *segments: KeptSegment) -> None:
-        raise ConnectionError("the database is away")
+        raise self._trouble
 
 
-async def test_what_cannot_be_reached_is_planned():
-    office = Office(kept=Unreachable())
+@pytest.mark.parametrize("trouble", [ConnectionError("it is away"), TimeoutError(), ValueError("it is no segment")])
+async def test_what_cannot_be_reached_or_read_is_planned(trouble: Exception):
+    office = Office(kept=Broken(trouble))
     result = await office.run(ADA)
     assert (result.verified, result.planner_calls) == (True, 2)

@@ -41,6 +41,17 @@ async def test_what_another_version_wrote_is_left_behind(tmp_path: Path):
     with closing(sqlite3.connect(segments.path)) as db:
         db.execute("PRAGMA user_version = 99")
     assert await segments.all() == ()
+    assert not await segments.drop(SEGMENT.id)
+    await segments.keep(SEGMENT)
+    assert await segments.all() == (SEGMENT,)
+
+
+async def test_whoever_looks_waits_for_nobody_who_writes(tmp_path: Path):
+    segments = SqliteSegments(tmp_path / "segments.db")
+    await segments.keep(SEGMENT)
+    with closing(sqlite3.connect(segments.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert await segments.find(SEGMENT.task, SEGMENT.surface) == (SEGMENT,)
 
 
 async def test_a_file_that_cannot_be_read_is_an_os_error(tmp_path: Path):

@@ -211,8 +211,8 @@ async def _past(ports: Ports, history: History) -> _Past:
 
 
 async def _patiently(call: Awaitable[T]) -> T | None:
-    """Nothing, if what is kept cannot be reached."""
+    """Nothing, if what is kept cannot be reached or read."""
     try:
         return await asyncio.wait_for(call, PATIENCE)
-    except (TimeoutError, OSError):
+    except (TimeoutError, OSError, ValueError):
         return None

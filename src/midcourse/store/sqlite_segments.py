@@ -13,14 +13,18 @@ BUSY_SECONDS = 5.0
 SCHEMA_VERSION = 1
 """Kept as the file's `user_version`. What another version wrote is not worth translating."""
 
-TABLE = """CREATE TABLE IF NOT EXISTS segments (
-    id TEXT PRIMARY KEY,
-    task TEXT NOT NULL,
-    surface TEXT NOT NULL,
-    worked_at REAL NOT NULL,
-    body TEXT NOT NULL
-)"""
-INDEX = "CREATE INDEX IF NOT EXISTS segments_found ON segments (task, surface)"
+SCHEMA = (
+    "DROP TABLE IF EXISTS segments",
+    """CREATE TABLE segments (
+        id TEXT PRIMARY KEY,
+        task TEXT NOT NULL,
+        surface TEXT NOT NULL,
+        worked_at REAL NOT NULL,
+        body TEXT NOT NULL
+    )""",
+    "CREATE INDEX segments_found ON segments (task, surface)",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
 NEWEST = "ORDER BY worked_at DESC, id"
 
 
@@ -35,7 +39,11 @@ class SqliteSegments:
 
     async def keep(self, *segments: KeptSegment) -> None:
         rows = [(one.id, one.task, one.surface, one.worked_at, encode(one)) for one in segments]
-        with self._open() as db:
+        with self._opened() as db, db:
+            db.execute("BEGIN IMMEDIATE")
+            if not _is_ours(db):
+                for statement in SCHEMA:
+                    db.execute(statement)
             db.executemany("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?)", rows)
             db.executemany(
                 f"""DELETE FROM segments WHERE task = ? AND id NOT IN
@@ -46,8 +54,8 @@ class SqliteSegments:
     async def drop(self, segment_id: str) -> bool:
         if not self.path.exists():
             return False
-        with self._open() as db:
-            return db.execute("DELETE FROM segments WHERE id = ?", (segment_id,)).rowcount > 0
+        with self._opened() as db:
+            return _is_ours(db) and db.execute("DELETE FROM segments WHERE id = ?", (segment_id,)).rowcount > 0
 
     async def all(self) -> tuple[KeptSegment, ...]:
         return self._read(f"SELECT body FROM segments {NEWEST}")
@@ -55,22 +63,19 @@ class SqliteSegments:
     def _read(self, sql: str, *values: object) -> tuple[KeptSegment, ...]:
         if not self.path.exists():
             return ()
-        with self._open() as db:
-            return tuple(decode(KeptSegment, body) for (body,) in db.execute(sql, values))
+        with self._opened() as db:
+            return tuple(decode(KeptSegment, body) for (body,) in db.execute(sql, values)) if _is_ours(db) else ()
 
     @contextmanager
-    def _open(self) -> Generator[sqlite3.Connection]:
-        """One transaction. Whatever is wrong with the file is no reason for a run to fail, and so an `OSError`."""
+    def _opened(self) -> Generator[sqlite3.Connection]:
+        """Whatever is wrong with the file is no reason for a run to fail, and so an `OSError`."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)) as db, db:
-                db.execute("BEGIN IMMEDIATE")
-                (version,) = db.execute("PRAGMA user_version").fetchone()
-                if version != SCHEMA_VERSION:
-                    db.execute("DROP TABLE IF EXISTS segments")
-                    db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-                db.execute(TABLE)
-                db.execute(INDEX)
+            with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
                 yield db
         except sqlite3.Error as error:
             raise OSError(f"{self.path}: {error}") from error
+
+
+def _is_ours(db: sqlite3.Connection) -> bool:
+    return db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
