@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Cli
 
 COMMANDS = (
-    *("run", "resume", "runs", "show", "plans", "replay", "fork", "examples", "settings"),
+    *("run", "resume", "runs", "show", "plans", "replay", "fork", "compare", "examples", "settings"),
     *("up", "down", "worker", "host", "migrate"),
     *("approve", "reject", "answer", "guide", "pause", "take-over", "cancel"),
 )

@@ -29,7 +29,7 @@ def blocks(language: str) -> list:
 
 
 def is_slow(block: str) -> bool:
-    return needs_fleet(block) or "worlds.browser" in block
+    return needs_fleet(block) or "worlds.browser" in block or "testing.models" in block
 
 
 def needs_fleet(block: str) -> bool:

@@ -1,10 +1,11 @@
 """Connections to a model are kept within an event loop and a run: none is left open, and none is used in another loop."""
 
 import asyncio
-import gc
 import time
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from midcourse import Agent, Settings
 from midcourse.domain.budget import Cost
@@ -57,14 +58,25 @@ def test_the_connection_is_kept_for_the_next_call_and_closed_with_the_loop():
         until(lambda: server.closed == 1)
 
 
-async def test_whoever_is_gone_holds_no_connection():
+async def test_many_runs_share_what_they_ask_by():
     with ModelServer([{"verdict": "done"}]) as server:
-        mind: Any = mind_of(server)
-        mind.itself = mind  # garbage of the kind that is found late, and all at once
-        await ask(mind)
-        del mind
-        gc.collect()
-        await asyncio.to_thread(until, lambda: server.closed == 1)
+        for _ in range(5):
+            await agent_of(server).run("Look")
+        assert (len(server.requests), server.connections) == (5, 1)
+
+
+def test_threads_share_nothing():
+    with ModelServer([{"verdict": "done"}]) as server, ThreadPoolExecutor(4) as threads:
+        results = threads.map(lambda _: agent_of(server).run_sync("Look").final_reason, range(8))
+        assert set(results) == {"plan_complete"}
+    assert len(server.requests) == 8
+
+
+def test_another_key_is_another_model(monkeypatch: pytest.MonkeyPatch):
+    for key in ("one", "two"):
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        with ModelServer([{"verdict": "done"}], key=key) as server:
+            assert agent_of(server).run_sync("Look").final_reason == "plan_complete"
 
 
 def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:

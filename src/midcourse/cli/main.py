@@ -24,6 +24,8 @@ from midcourse.cli import (
 from midcourse.cli.options import (
     EXIT_CODES,
     Again,
+    ArmA,
+    ArmB,
     At,
     BatchId,
     Cassette,
@@ -43,6 +45,7 @@ from midcourse.cli.options import (
     Png,
     Quiet,
     Record,
+    Recording,
     Results,
     Run,
     RunId,
@@ -241,6 +244,25 @@ def fork_command(journal: Journal, at: At, set_: Change = None, json: Json = Fal
     from midcourse.cli.fork import fork
 
     raise typer.Exit(fork(journal, at, set_ or [], json=json, quiet=quiet))
+
+
+@app.command(
+    name="compare",
+    epilog=teach(
+        ("midcourse compare tape.jsonl recorded openai:gpt-5-mini", "would a smaller model do?"),
+        ("midcourse compare tape.jsonl openai:gpt-5 openai:gpt-5@planner.md", "the same model, another prompt"),
+    ),
+)
+def compare_command(cassette: Recording, a: ArmA, b: ArmB, set_: Set = None, json: Json = False) -> None:
+    """Have two models or prompts plan in the situations of a recording, and see what a run would make of it.
+
+    Nothing is carried out. A plan counts as usable if anything of it is left
+    for what was visible; whether it would have led anywhere, nobody can know.
+    A prompt is a file like src/midcourse/llm/planner.md.
+    """
+    from midcourse.cli.compare import compare
+
+    compare(cassette, a, b, set_ or [], json=json)
 
 
 @app.command(

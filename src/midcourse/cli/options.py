@@ -57,6 +57,16 @@ Record = Annotated[
 Cassette = Annotated[
     str, typer.Option("--cassette", metavar="FILE", help="Play the models from such a recording: nobody is asked.")
 ]
+Recording = Annotated[
+    str, typer.Argument(metavar="CASSETTE", help="A recording, made with `midcourse run --record`.", show_default=False)
+]
+ArmA = Annotated[
+    str,
+    typer.Argument(
+        metavar="A", help="MODEL, MODEL@PROMPT.md, @PROMPT.md, or 'recorded' for what was answered.", show_default=False
+    ),
+]
+ArmB = Annotated[str, typer.Argument(metavar="B", help="The same, to compare with.", show_default=False)]
 RunId = Annotated[str, typer.Option("--run-id", metavar="ID", help="Call the run this, to resume it by that name.")]
 Inputs = Annotated[
     str,

@@ -36,7 +36,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from midcourse.domain.budget import FREE, Cost
-from midcourse.llm.connection import Connections
+from midcourse.llm.connection import connect
 from midcourse.llm.price import affordable, paid, price_of
 from midcourse.llm.reading import Unreadable, read
 from midcourse.llm.template import Prompt
@@ -81,7 +81,6 @@ class Mind:
         assert models, "somebody has to be asked"
         self.models = tuple(models)
         self.answer_tokens = answer_tokens
-        self._connections = Connections()
 
     def worst(self, tokens: int) -> Cost:
         """What a call can cost if it has so many tokens, or as many as it likes (0), whoever is asked."""
@@ -107,7 +106,7 @@ class Mind:
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
         try:
-            await self._connections.ready(model)
+            await connect(model)
             response = await model_request(
                 model,
                 [_request(prompt, images)],

@@ -1,6 +1,7 @@
 """Models by name: `provider:name`, and after `|` those that are asked if it cannot be reached."""
 
 import os
+import threading
 
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model, infer_model
@@ -13,9 +14,35 @@ NO_KEY = "none"
 """For a server of one's own that asks for no key; the library wants one all the same."""
 
 
+MOST_KEPT = 32
+
+
+class _Made(threading.local):
+    """Of each thread, because what a model is reached by belongs to an event loop."""
+
+    def __init__(self) -> None:
+        self.models: dict[object, Model] = {}
+
+
+_made = _Made()
+
+
 def models_named(names: str, *, base_url: str = "") -> tuple[Model, ...]:
-    """Raises `TaskInvalid` for a name that means nothing and for a key that is missing."""
-    return tuple(_model(name, base_url) for name in each_name(names))
+    """The same again for the same names and environment: to make one takes 50 ms, and runs share its connections.
+
+    Raises `TaskInvalid` for a name that means nothing and for a key that is missing.
+    """
+    return tuple(_kept(name, base_url) for name in each_name(names))
+
+
+def _kept(name: str, base_url: str) -> Model:
+    key = (name, base_url, frozenset(os.environ.items()))
+    if key not in _made.models:
+        made = _model(name, base_url)
+        if len(_made.models) >= MOST_KEPT:
+            _made.models.clear()
+        _made.models[key] = made
+    return _made.models[key]
 
 
 def each_name(names: str) -> tuple[str, ...]:

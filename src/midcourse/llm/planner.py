@@ -12,7 +12,7 @@ from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.plan import PlanAnswer, drafted
 from midcourse.llm.screen import named, shown
 from midcourse.llm.telling import about, arguments_text, done_line, parameter_line, probe_line, skill_line, value_lines
-from midcourse.llm.template import Prompt, template
+from midcourse.llm.template import Prompt, Template, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.policy.spending import MICRO, UNLIMITED
 from midcourse.ports.planner import PlanDraft, PlanningContext
@@ -43,10 +43,11 @@ class ModelPlanner:
     remembers = True
     """Whether it wants to be told what earlier plans were made from."""
 
-    def __init__(self, mind: Mind, note: Note | None = None) -> None:
-        """`note` is shown each situation, and what came of it."""
+    def __init__(self, mind: Mind, note: Note | None = None, wording: Template | None = None) -> None:
+        """`note` is shown each situation, and what came of it. `wording` is another than the one that ships."""
         self.mind = mind
         self._note = note
+        self._wording = wording
 
     def worst(self, tokens: int) -> Cost:
         return self.mind.worst(tokens)
@@ -58,7 +59,7 @@ class ModelPlanner:
         return draft
 
     async def _ask(self, context: PlanningContext) -> PlanDraft:
-        prompt = prompt_for(context, self.mind.room(context.worst, PlanAnswer))
+        prompt = prompt_for(context, self.mind.room(context.worst, PlanAnswer), self._wording)
         reply = await self.mind.ask(prompt, PlanAnswer, worst=context.worst, turn=context.turn)
         if isinstance(reply, Unanswered):
             return PlanDraft(
@@ -68,18 +69,18 @@ class ModelPlanner:
         return replace(draft, repairs=reply.repairs + draft.repairs, cost=reply.cost, model=reply.model)
 
 
-def prompt_for(context: PlanningContext, room: int) -> Prompt:
+def prompt_for(context: PlanningContext, room: int, wording: Template | None = None) -> Prompt:
     """What is known, in at most so many tokens as far as the screen can be cut to that.
 
     How much of the screen is shown depends on nothing that differs from plan to plan, or it would not begin the same.
     """
-    told = _told(context)
-    bare = template(ROLE).filled({**told, "screen": "", "changes": ""})
+    told, wording = _told(context), wording or template(ROLE)
+    bare = wording.filled({**told, "screen": "", "changes": ""})
     same = tokens_at_most("".join((bare.instructions, *bare.parts[:2])))
     first = int(room * SCREEN_SHARE) - same
     since = room - max(first, 0) - tokens_at_most(bare.text)
     screen = shown(context.observation, context.earlier, about(context.task), first, since)
-    return template(ROLE).filled({**told, "screen": screen.first, "changes": screen.since})
+    return wording.filled({**told, "screen": screen.first, "changes": screen.since})
 
 
 def _told(context: PlanningContext) -> dict[str, str]:
