@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import psycopg
@@ -24,14 +25,15 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """One of its own: it is stopped while others use theirs."""
-    folder = tmp_path_factory.mktemp("server") / "postgres"
-    try:
-        migrate(development.start(folder))
-        yield folder
-    finally:
-        development.stop(folder, "immediate")
+def folder() -> Iterator[Path]:
+    """One of its own: it is stopped while others use theirs. Not under pytest's, which every session shuts to other users."""
+    with TemporaryDirectory(prefix="midcourse-") as name:
+        folder = Path(name) / "postgres"
+        try:
+            migrate(development.start(folder))
+            yield folder
+        finally:
+            development.stop(folder, "immediate")
 
 
 def server_pid(folder: Path) -> int:
