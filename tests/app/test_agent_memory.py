@@ -37,7 +37,7 @@ async def test_it_can_be_switched_off(tmp_path: Path) -> None:
     assert not (tmp_path / "lessons.db").exists()
 
 
-async def test_a_store_of_your_own_needs_a_memory_of_your_own(tmp_path: Path) -> None:
+async def test_where_runs_are_in_no_file_a_memory_has_to_be_given(tmp_path: Path) -> None:
     await replace(agent(tmp_path), store=MemoryStore()).run("nudge it")
     assert not (tmp_path / "lessons.db").exists()
     memory = SqliteMemory(tmp_path / "mine.db", agent="ann")

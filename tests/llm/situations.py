@@ -6,8 +6,10 @@ from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.expectation import Probe
-from midcourse.domain.failure import FailedStep
+from midcourse.domain.failure import FailedStep, Failure, Track
+from midcourse.domain.lesson import Lesson, Recalled, Untrusted
 from midcourse.domain.observation import Observation, Surface, Zone
+from midcourse.domain.reflection import Analysis, Fix, ReplanningContext
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
 from midcourse.policy.spending import UNLIMITED
@@ -63,6 +65,26 @@ FIRST = PlanningContext(
     left=Cost(calls=30, tokens=UNLIMITED, microusd=UNLIMITED),
 )
 
+
+def after_failure(said: str, fix: str) -> ReplanningContext:
+    """What a plan after a failure is told, with a lesson that says this."""
+    words, steps = Untrusted(text=said), Untrusted(text=fix)
+    lesson = Lesson(
+        key="00112233aabbccdd",
+        signature="no_effect",
+        said=words,
+        root_cause=words,
+        fix=steps,
+        track=Track(mended=3, unmended=1),
+    )
+    return ReplanningContext(
+        failure=Failure(reason="no_effect"),
+        analysis=Analysis(error_type="other", severity="HIGH", root_cause=""),
+        fix=Fix(message=""),
+        similar=(Recalled(lesson=lesson),),
+    )
+
+
 REPLAN = replace(
     FIRST,
     observation=seen(
@@ -92,6 +114,7 @@ REPLAN = replace(
             detail="nothing changed",
         ),
     ),
+    recovery=after_failure("the field did not take it", "select combobox 'Delivery'"),
     cause="error",
     why="fill failed: no_effect — nothing changed",
     guidance=("Take the cheapest delivery",),

@@ -21,7 +21,7 @@ from midcourse.llm.screen import shown
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.ports.planner import PlanningContext
-from tests.llm.situations import CROWDED, FIRST, REPLAN, form, seen
+from tests.llm.situations import CROWDED, FIRST, REPLAN, after_failure, form, seen
 
 GOLDEN = Path(__file__).parent / "golden"
 ROOM = 50_000
@@ -98,6 +98,7 @@ def hostile(text: str) -> PlanningContext:
                 version=1, index=0, skill=text, target=text, arguments=((text, text),), reason=text, detail=text
             ),
         ),
+        recovery=after_failure(text, text),
         why=text,
         mended=(text,),
         refused=text,

@@ -66,7 +66,7 @@ class Agent:
     segments: Segments | None = None
     """Where segments that worked are kept, if the setting `reuse` is on; by default in a file of the home."""
     memory: Memory | None = None
-    """What earlier runs learned. Without one, and without a store of your own, it is kept beside the runs."""
+    """What earlier runs learned. Without one it is kept beside the runs, if those are in a file."""
     embedder: Embedder | None = None
     detour_planner: DetourPlanner | None = None
     """Finds a way to steps that are out of reach. Without one, they are planned around."""
@@ -123,8 +123,9 @@ class Agent:
     @property
     def _lessons(self) -> Lessons | None:
         settings, memory = self._settings, self.memory
-        if memory is None and self.store is None:
-            memory = SqliteMemory(settings.home / LESSONS, agent=settings.agent)
+        if memory is None and (self.store is None or isinstance(self.store, SqliteStore)):
+            runs = self.store.path if self.store else settings.home / DATABASE
+            memory = SqliteMemory(runs.with_name(LESSONS), agent=settings.agent)
         if memory is None or not settings.lessons:
             return None
         embedder = self.embedder or embedder_for(settings)

@@ -18,6 +18,7 @@ from midcourse.cli import (
     control_commands,
     effects_commands,
     fleet_commands,
+    lessons_commands,
     reuse_commands,
     runs_commands,
 )
@@ -320,6 +321,7 @@ def settings_command(json: Json = False) -> None:
 
 app.add_typer(runs_commands.commands, name="runs")
 app.add_typer(reuse_commands.commands, name="reuse")
+app.add_typer(lessons_commands.commands, name="lessons")
 app.add_typer(effects_commands.commands, name="effects")
 app.add_typer(audit_commands.commands, name="audit")
 app.add_typer(fleet_commands.commands)

