@@ -56,6 +56,7 @@ from midcourse.domain.event import (
     Verified,
     WorldOpened,
 )
+from midcourse.domain.failure import Track
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import Acting, Asking, Ended, New, Paused
 from midcourse.domain.plan import PlannedStep
@@ -77,6 +78,7 @@ IDENTITY = {"": "", "k0": "i0", "k1": "i1", "k2": "i0", "k3": "i2", "k4": "i3", 
 REASONS = ("", "busy", "rejected", "timeout", "no_effect", "unreachable", "target_not_visible", "world_lost", "held")
 UNSENT = ("bad_arguments", "target_not_visible", "not_dispatched", "commit_unreadable", "world_lost", "stale_target")
 EVIDENCE = ("expectation", "", "absent_when", "probe", "person", "not_dispatched")
+TRACKS = (Track(mended=1, unmended=9), Track(lesson="a", unmended=9), Track(lesson="a", unmended=9, lot=0.0))
 
 
 class Choices:
@@ -420,6 +422,7 @@ class Adversary:
             identity=step.identity if step.effect == "irreversible" else "",
             looked=looked,
             seen=self._seen(command.id) if looked and not self.choices.one_in(5) else None,
+            track=self.choices.mostly(None, *TRACKS),
             cost=self._cost(issued),
         )
 

@@ -12,7 +12,7 @@ from midcourse.app.agent import new_run
 from midcourse.app.wiring import load_job, planner_for
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.perform import Ports
+from midcourse.perform import Lessons, Ports
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.planner import Planner
@@ -42,6 +42,7 @@ class Cast:
     approver: Approver = field(default_factory=Approves)
     vault: Vault = field(default_factory=Safe)
     segments: Segments | None = None
+    lessons: Lessons | None = None
 
 
 @dataclass(kw_only=True)
@@ -68,6 +69,7 @@ class Fleet:
             clock=SystemClock(),
             vault=cast.vault,
             segments=cast.segments,
+            lessons=cast.lessons,
         )
 
     def enter(self, cast: Cast, run_id: str = "") -> Run:
