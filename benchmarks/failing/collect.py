@@ -23,8 +23,8 @@ from failing.workshop import SQL, run, workshop
 
 PYTHON = "/usr/bin/python3"
 """Not ours: programs run as somebody who may not be let into our folders."""
-OURS = ("rust", "uv")
-"""Programs that are installed for ourselves only."""
+OURS = ("rust", "uv", "psql", "psycopg", "sqlalchemy", "pg_dump", "dropdb")
+"""Programs that are installed for ourselves only, or whose server is."""
 MESSAGES = Path(__file__).parent / "messages.json"
 CAUSES = files.CAUSES | network.CAUSES | languages.CAUSES | data.CAUSES | databases.CAUSES | tools.CAUSES
 
@@ -61,7 +61,7 @@ def _all(tries: tuple[Try, ...], folder: Path, env: dict[str, str]) -> list[dict
         said = (
             seen[one.command] if one.command in seen else run(one.command, folder, env, ourselves=one.program in OURS)
         )
-        message = _anonymous(gist(one.program, said, str(folder)))
+        message = _anonymous(gist(one.program, said.replace(env["PGFOLDER"], "/run/postgresql"), str(folder)))
         print(f"{one.program:18} {message!r}"[:180] if message else f"NOTHING {one.program}: {one.command}", flush=True)
         if message:
             kept.append({"program": one.program, "message": message})

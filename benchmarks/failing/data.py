@@ -1,6 +1,6 @@
 """Causes in what is read: numbers, dates, letters, archives, keys."""
 
-from failing.program import Try, main, node, perl, psql, py, ruby, sh, sqlite, tcl
+from failing.program import Try, main, node, perl, php, psql, py, ruby, sh, sqlite, tcl
 
 CAUSES: dict[str, tuple[Try, ...]] = {
     "JSON is not well formed": (
@@ -35,7 +35,6 @@ CAUSES: dict[str, tuple[Try, ...]] = {
         main('java.time.LocalDate.parse("2026-02-31");'),
         node("new Date('2026-02-41').toISOString()"),
         ruby("require 'date'; Date.parse('2026-02-31')"),
-        tcl("clock scan 2026-02-41 -format %Y-%m-%d -validate 1"),
         sh("touch -d 2026-02-31 words.txt", "touch"),
     ),
     "letters of another encoding": (
@@ -45,7 +44,7 @@ CAUSES: dict[str, tuple[Try, ...]] = {
         sh("iconv -f utf-8 -t utf-16 latin.txt", "iconv"),
         main('java.nio.file.Files.readString(java.nio.file.Path.of("latin.txt"));'),
         ruby("\"caf\\xe9\".encode('UTF-16')"),
-        perl("use Encode; decode('UTF-8', \"caf\\xe9\", Encode::FB_CROAK)"),
+        perl("use Encode; my $s = \"caf\\xe9 au lait\"; decode('UTF-8', $s, Encode::FB_CROAK)"),
     ),
     "archive ends too early": (
         sh("tar -xzf short.tar.gz -O", "tar"),
@@ -67,7 +66,7 @@ CAUSES: dict[str, tuple[Try, ...]] = {
         sh("sqlite3 words.txt 'SELECT * FROM t'", "sqlite3"),
         sh("xz -dc words.txt", "xz"),
         ruby("require 'zlib'; Zlib::GzipReader.open('words.txt')"),
-        sh("php -r 'var_dump(gzdecode(\"words words words\"));' 2>&1", "php"),
+        php("gzdecode('words words words');"),
     ),
     "contents were damaged": (
         sh("gzip -t damaged.gz", "gzip"),
@@ -76,7 +75,7 @@ CAUSES: dict[str, tuple[Try, ...]] = {
         sh("unzip -t damaged.zip", "unzip"),
         py("import zipfile; z = zipfile.ZipFile('damaged.zip'); z.read(z.namelist()[0])", "python zipfile"),
         sh("xz -t damaged.xz", "xz"),
-        ruby("require 'zlib'; Zlib::GzipReader.open('damaged.gz').read"),
+        ruby("require 'zlib'; Zlib.gunzip(File.binread('damaged.gz'))"),
         main('new java.util.zip.GZIPInputStream(new FileInputStream("damaged.gz")).readAllBytes();'),
     ),
     "checksum is another one": (

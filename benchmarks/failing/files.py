@@ -1,6 +1,6 @@
 """Causes in files and folders, and in what the operating system has to give."""
 
-from failing.program import Try, c, java, lua, main, node, perl, php, py, ruby, sh, tcl
+from failing.program import Try, java, lua, main, node, perl, php, py, ruby, sh, tcl
 
 LONG = "n" * 300
 
@@ -187,11 +187,5 @@ CAUSES: dict[str, tuple[Try, ...]] = {
         sh("find . -user nemo", "find"),
         sh("install -o nemo words.txt copy", "install"),
         ruby("require 'etc'; Etc.getpwnam('nemo')"),
-    ),
-    "crashed on a bad address": (
-        c("int main(void) { int *p = 0; *p = 1; }"),
-        py("import ctypes; ctypes.string_at(0)"),
-        sh("bash -c 'kill -SEGV $$'"),
-        sh("perl -e 'kill 11, $$'", "perl"),
     ),
 }

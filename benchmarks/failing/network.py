@@ -191,7 +191,6 @@ CAUSES: dict[str, tuple[Try, ...]] = {
     ),
     "sent round in a circle": (
         curl("http://127.0.0.1:$PLAIN/again", "-L"),
-        wget("http://127.0.0.1:$PLAIN/again"),
         urllib("http://127.0.0.1:$PLAIN/again"),
         fetch("http://127.0.0.1:$PLAIN/again"),
         php("file_get_contents('http://127.0.0.1:' . getenv('PLAIN') . '/again');"),

@@ -97,25 +97,27 @@ def web(url: str, wait: int = 3000) -> Try:
 
 # --- what was said
 
-_ERROR = re.compile(
-    r"(?:Uncaught )?(?:Exception in thread \S+ )?(?:Caused by: )?[\w.$]*(?:Error|Exception|Warning|Exit|Expired|Interrupt|Empty)\b.*"
+_THROWN = re.compile(
+    r"(?:Uncaught )?(?:Exception in thread \S+ )?(?:Caused by: )?[\w.$]*(?:Error|Exception)\b.*|FATAL ERROR: .*"
 )
 _NOISE = re.compile(
-    r"Note: |note: |\s*\||\s*-->|\s*= |npm (ERR!|error) A complete log|npm (ERR!|error)\s*$|usage:|Usage:|Try '|See '|hint:|See also|"
-    r"compilation terminated|error: aborting due|error: compilation failed|\d+ errors?( generated)?\.?$|stack traceback|\[C\]|\s*\^|"
-    r"PHP |Stack trace|#\d|\s+thrown in|\s+\d+ \||\s*at |\t|For more information|To see |collect2:|\s+from |-e:\d+:in .*(require|main)|LINE \d"
+    r"Note: |note: |.*: note: |\s*\d* \||\s*-->|\s*= |npm (ERR!|error) (A complete log|$)|usage:|Usage:|Try |See |hint:|Processing |"
+    r"compilation terminated|error: aborting due|error: compilation failed|\d+ errors?|jq: \d|stack traceback|\s*\^|Looking in|"
+    r"PHP |Stack trace|#\d|\s+thrown in|\s*at |\t|For more information|To see |collect2:|\s+from |LINE \d|Using CPython|Archive: |"
+    r"Options:|or see the|Use |Options|import java|.*: In function|Execution of -e aborted|BEGIN failed|More details here|-e:\d+:in .*require'"
 )
 
 
 def gist(program: str, said: str, folder: str) -> str:
     """The message without its stack, and without the machine it came from."""
     lines = [line.rstrip() for line in said.replace(folder, SCRATCH).splitlines() if line.strip()]
-    errors = [n for n, line in enumerate(lines) if _ERROR.fullmatch(line)]
-    if program.startswith(("python", "psycopg", "sqlalchemy")) and errors:
-        lines = lines[errors[-1] :]
-    elif program in ("node", "java") and errors:
-        lines = lines[errors[0] : errors[0] + 1]
-    elif program == "tcl":
+    if any(line.startswith("Traceback") for line in lines):
+        last = max((n for n, line in enumerate(lines) if line.startswith("  File ")), default=0)
+        lines = [line for line in lines[last:] if not line.startswith(" ")]
+    elif program == "node" or any("Exception in thread" in line for line in lines):
+        thrown = [line for line in lines if _THROWN.fullmatch(line)]
+        lines = thrown[:1] or lines
+    elif program in ("tcl", "ruby"):
         lines = lines[:1]
     kept = [line for line in lines if not _NOISE.match(line)] or lines
     return "\n".join(kept[:3])[:LONGEST].strip()

@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -52,13 +53,14 @@ CREATE TABLE orders (id integer PRIMARY KEY, customer integer REFERENCES custome
 INSERT INTO customers VALUES (1, 'Ada');"""
 
 NOBODY = 65534
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/usr/lib/postgresql/15/bin"
 
 
 @contextmanager
 def workshop(folder: Path) -> Iterator[dict[str, str]]:
     """What programs find in their environment, while it lasts."""
     with ExitStack() as stack:
-        env = {"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "TERM": "dumb"}
+        env = {"PATH": PATH, "HOME": str(folder), "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "TERM": "dumb"}
         _archives(folder)
         _wheel(folder)
         for path in (folder, *folder.rglob("*")):
@@ -74,7 +76,7 @@ def run(command: str, folder: Path, env: dict[str, str], *, ourselves: bool = Fa
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env=env | {"HOME": os.environ["HOME"]} if ourselves else env,
+        env=env | {name: os.environ[name] for name in ("HOME", "PATH")} if ourselves else env,
         user=None if ourselves else NOBODY,
         group=None if ourselves else NOBODY,
         extra_groups=None if ourselves else [],
@@ -133,8 +135,9 @@ def _wheel(folder: Path) -> None:
 class Plain(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = self.path.partition("?")[0].removesuffix("/info/refs")
-        self.send_response(302 if path == "/again" else int(path.rpartition("/")[2] or 200))
-        self.send_header("Location", "/again")
+        self.send_response(302 if path == "/again" else int((re.findall(r"\d{3}", path) or ["200"])[0]))
+        if path == "/again":
+            self.send_header("Location", path)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
