@@ -1,7 +1,7 @@
 """A task in a real browser, planned by a model behind a real server, on both runtimes. The site says what was done."""
 
 import re
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,6 @@ import pytest
 from midcourse.app.vault import EnvironmentVault
 from midcourse.app.wiring import Job, agent_for, load_job, planner_for, remote_world
 from midcourse.domain.result import Result
-from midcourse.runtimes.temporal.client import connect
-from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Approves
 from midcourse.testing.models import ChatRequest, Fails, ModelServer
 from midcourse.testing.models.answer import Line
@@ -108,12 +106,6 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Stage]:
         file.write_text(TASK.format(site=address, model=server.url))
         job = load_job(str(file), {"home": str(tmp_path), "retry_delay_seconds": "0.1"})
         yield Stage(site=site, server=server, job=job, person=Approves(), folder=tmp_path / "run")
-
-
-@pytest.fixture
-async def fleet(temporal: str, postgres: str, tenant: str) -> AsyncGenerator[Fleet]:
-    async with PostgresStore(postgres, tenant=tenant) as store:
-        yield Fleet(client=await connect(temporal), store=store, tenant=tenant)
 
 
 async def test_on_the_local_runtime(stage: Stage):

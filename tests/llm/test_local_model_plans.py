@@ -1,6 +1,5 @@
 """A real model plans, on both runtimes. What it plans means nothing; that every end is one of ours, and is counted, does."""
 
-from collections.abc import AsyncGenerator
 from typing import Literal
 
 import pytest
@@ -13,8 +12,6 @@ from midcourse.domain.result import Result
 from midcourse.llm.mind import Answered, Mind
 from midcourse.llm.named import models_named
 from midcourse.llm.template import Prompt
-from midcourse.runtimes.temporal.client import connect
-from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Approves, MemoryStore
 from tests.llm.test_local_model import PATIENCE
 from tests.local_model import KEY, MODEL
@@ -42,12 +39,6 @@ class Lamp(BaseWorld):
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-
-@pytest.fixture
-async def fleet(temporal: str, postgres: str, tenant: str) -> AsyncGenerator[Fleet]:
-    async with PostgresStore(postgres, tenant=tenant) as store:
-        yield Fleet(client=await connect(temporal), store=store, tenant=tenant)
 
 
 def settings_for(url: str, **more: object) -> Settings:

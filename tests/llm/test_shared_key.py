@@ -1,0 +1,60 @@
+"""A key at its rate limit that many runs share: they wait, none fails, and being turned away costs nothing."""
+
+import asyncio
+
+import pytest
+
+from midcourse import Agent, Settings, Task
+from midcourse.app.minds import planner_by
+from midcourse.domain.result import Result
+from midcourse.testing import MemoryStore
+from midcourse.testing.models import ChatRequest, Limited, ModelServer
+from midcourse.testing.models.answer import Line
+from midcourse.worlds.simulated.shop import Shop
+from tests.runtimes.fleet import Cast, Fleet
+
+pytestmark = pytest.mark.slow
+
+RUNS = 5
+PLANS = 2
+GO = {"zone": "__global__", "skill": "go", "arguments": {"page": "checkout"}}
+
+
+def buyer(request: ChatRequest) -> Line:
+    """Two plans a run: to the checkout, and that is it."""
+    return {"steps": [GO, {"zone": "__replan__"}]} if 'surface "Catalogue"' in request.text else {"verdict": "done"}
+
+
+def limited() -> Limited:
+    return Limited(buyer, requests=3, seconds=1.0)
+
+
+def settings_for(server: ModelServer) -> Settings:
+    return Settings.load(overrides={"model": "openai:scripted", "model_base_url": server.url, "max_step_retries": "0"})
+
+
+def assert_all_done(results: list[Result], limit: Limited, server: ModelServer) -> None:
+    assert [result.final_reason for result in results] == ["plan_complete"] * RUNS
+    assert [result.budget.calls for result in results] == [PLANS] * RUNS
+    assert limit.refused > 0
+    assert len(server.requests) == RUNS * PLANS + limit.refused
+
+
+async def test_on_the_local_runtime():
+    with ModelServer(limit := limited()) as server:
+        agents = [Agent(world=Shop(), settings=settings_for(server), store=MemoryStore()) for _ in range(RUNS)]
+        results = await asyncio.gather(*(agent.run("Go to the checkout") for agent in agents))
+    assert_all_done(list(results), limit, server)
+
+
+async def test_on_temporal(fleet: Fleet):
+    with ModelServer(limit := limited()) as server:
+        settings = settings_for(server)
+        task = Task(goal="Go to the checkout", limits=settings.limits())
+        async with fleet.worker():
+            begun = [
+                await fleet.begin(Cast(world=Shop(), planner=planner_by(settings.model, settings), task=task))
+                for _ in range(RUNS)
+            ]
+            results = await asyncio.gather(*(handle.result() for handle in begun))
+    assert_all_done(list(results), limit, server)
