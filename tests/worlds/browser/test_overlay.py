@@ -1,0 +1,52 @@
+"""The picture that `midcourse look` draws: what can be seen has a box and a tag, and no tag lies over another zone if it need not."""
+
+from io import BytesIO
+
+import pytest
+from PIL import Image, ImageChops
+
+from midcourse.domain.observation import Zone
+from midcourse.worlds.browser import Browser
+from midcourse.worlds.browser.concealed import Concealed
+from midcourse.worlds.browser.screenshots import shot
+from tests.worlds.browser.visitor import Visitor
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+
+async def drawn_over(visitor: Visitor) -> Image.Image:
+    """What the zones changed about the picture of the page."""
+    assert isinstance(visitor.world, Browser)
+    seen = await visitor.see()
+    plain = await shot(visitor.world._tab, Concealed())
+    pictures = [Image.open(BytesIO(png)).convert("RGB") for png in (plain, await visitor.world.picture(seen))]
+    return ImageChops.difference(*pictures)
+
+
+def inside(picture: Image.Image, zone: Zone, margin: int = 3) -> Image.Image:
+    assert zone.bounds
+    x, y, width, height = zone.bounds
+    return picture.crop((x + margin, y + margin, x + width - margin, y + height - margin))
+
+
+async def test_what_is_scrolled_out_of_sight_is_not_drawn(visitor: Visitor):
+    rows = "".join(f"<button style='display: block; height: 40px'>{n}</button>" for n in range(9))
+    await visitor.visit(f"<div style='height: 90px; overflow: auto'>{rows}</div>")
+    drawn = await drawn_over(visitor)
+    box = drawn.getbbox()
+    assert box
+    assert box[3] < 90 + 8 + 30, "two rows, the half of a third, and its tag"
+
+
+async def test_a_tag_keeps_clear_of_its_neighbours(visitor: Visitor):
+    await visitor.visit(
+        "<h1 style='margin: 0; width: 300px'>Heading</h1><input aria-label=Field style='display: block'>"
+    )
+    assert inside(await drawn_over(visitor), await visitor.zone("Heading")).getbbox() is None
+
+
+async def test_what_a_zone_says_can_still_be_read(visitor: Visitor):
+    await visitor.visit("<p style='margin: 30px'><a href='/x'>Link</a> <button>Button</button></p>")
+    drawn = await drawn_over(visitor)
+    for label in ("Link", "Button"):
+        assert inside(drawn, await visitor.zone(label), margin=2).getbbox() is None
