@@ -1,0 +1,258 @@
+"""A site repeats every secret that is typed into it, in nine encodings. Is one of them anywhere in what a run leaves behind?
+
+    python benchmarks/leaks.py --secrets 50 --json
+
+The site echoes in titles, addresses, labels, values, errors, dialogs, downloads, request bodies and their field names, frames and the
+console. Runs are driven from the command line, on the local runtime and in a fleet. Then the raw bytes of everything that is left are
+searched: files, tables, histories, logs, what was printed, what the planner was told.
+
+hits          (secret, encoding) pairs that were found: must be 0 everywhere
+control       the same with nothing masked, on one secret of each kind: must be found in every place, or the search is worth nothing
+told apart    pictures that differ between two sets of secrets of the same shapes: whoever can tell them apart sees a part of one
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from leaking.kinds import KINDS, secrets
+from leaking.sinks import Sinks, files, histories, hits, tables
+from leaking.site import Telltale
+from report import keep, machine, table
+
+from midcourse.app.up_file import read_up
+from midcourse.testing.sites import serve
+
+HERE = Path(__file__).parent
+SEED, TWIN = 17, 1017
+PATIENCE = 900.0
+WITHOUT_WORDS = ("pictures", "other files")
+"""Places in which nothing is written out: pictures are compared instead."""
+COLUMNS = ["", "bytes", "hits", "of", "control"]
+
+
+@dataclass(kw_only=True)
+class Arm:
+    """One set of runs, and what is left of it."""
+
+    runtime: str
+    secrets: Mapping[str, str]
+    masked: bool = True
+    pictured: bool = True
+    sinks: Sinks = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+    pictures: frozenset[str] = frozenset()
+
+    def hits(self) -> dict[str, int]:
+        return {name: len(hits(content, self.secrets)) for name, content in self.sinks.items()}
+
+
+def task_text(url: str, names: list[str], heard: Path, screenshots: str) -> str:
+    rules = '[{ request = "POST /fetched*", status = 422 }]'
+    policy = f'{{ "{url}" = {{ secrets = {json.dumps(names)}, evidence = {rules} }} }}'
+    return f"""
+goal = "Tell the site everything, and press whatever it offers"
+secrets = {json.dumps(names)}
+
+[done_when]
+probe = "page_shows"
+arguments = {{ url = "$secret.s00", text = "a page whose address is a secret cannot be asked, and what went wrong is logged" }}
+
+[world]
+name = "browser"
+process = true
+options = {{ start = "{url}/say/0", origins = {policy}, screenshots = "{screenshots}", quiet_seconds = 0.05 }}
+
+[planner]
+name = "leaking.clerk:Clerk"
+options = {{ heard = {json.dumps(str(heard))} }}
+
+[settings]
+approvals = "never"
+max_replans = 5000
+max_error_replans = 5000
+max_segments = 5000
+max_calls = 5000
+max_wall_seconds = {PATIENCE}
+"""
+
+
+class Desk:
+    """The command line in a home of its own. What it prints is kept."""
+
+    def __init__(self, home: Path, arm: Arm) -> None:
+        self.home = home
+        paths = [str(HERE), *([] if arm.masked else [str(HERE / "leaking" / "unmasked")])]
+        known = {f"MIDCOURSE_SECRET_{name.upper()}": secret for name, secret in arm.secrets.items()}
+        path = os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])
+        self._environment = {**os.environ, "MIDCOURSE_HOME": str(home), "PYTHONPATH": path, **known}
+        (home / "said").mkdir(parents=True)
+        self._said = 0
+
+    async def __call__(self, *words: str) -> str:
+        """What it printed. A command that ends otherwise than well has its say in the result."""
+        self._said += 1
+        said = self.home / "said" / f"{self._said}-{words[0]}"
+        with said.with_suffix(".out").open("wb") as out, said.with_suffix(".err").open("wb") as err:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "midcourse", *words),
+                env=self._environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+            )
+            await asyncio.wait_for(process.wait(), PATIENCE)
+        return said.with_suffix(".out").read_text(encoding="utf-8")
+
+
+async def carry_out(arm: Arm, folder: Path) -> None:
+    site, home = Telltale(len(arm.secrets)), folder / "home"
+    desk = Desk(home, arm)
+    with serve(site) as url:
+        task = folder / "tell.toml"
+        text = task_text(url, list(arm.secrets), home / "heard.jsonl", "all" if arm.pictured else "never")
+        task.write_text(text, encoding="utf-8")
+        await (_on_one_machine if arm.runtime == "local" else _in_a_fleet)(arm, desk, str(task))
+    missing = {*arm.secrets.values()} - site.told
+    assert not missing, f"{len(missing)} of the secrets never got to the site: {arm.reasons}"
+    arm.sinks.update(files(home))
+    arm.pictures = frozenset(path.name for path in home.glob("**/blobs/*/*/*"))
+
+
+async def _on_one_machine(arm: Arm, desk: Desk, task: str) -> None:
+    await desk("run", task, "--run-id", "tell")
+    await _read_back(arm, desk)
+
+
+async def _in_a_fleet(arm: Arm, desk: Desk, task: str) -> None:
+    await desk("up", "--detach")
+    try:
+        await desk("run", task, "--durable", "--detach", "--run-id", "tell")
+        await asyncio.gather(desk("runs", "watch", "tell"), desk("runs", "watch", "tell", "--json"))
+        await _read_back(arm, desk, "--durable")
+        up = read_up(desk.home)
+        arm.sinks["PostgreSQL, tables"] = await asyncio.to_thread(tables, up.settings["database_url"])
+        arm.sinks["Temporal, histories"] = await asyncio.to_thread(histories, up.settings["temporal_address"])
+    finally:
+        await desk("down")
+
+
+async def _read_back(arm: Arm, desk: Desk, *where: str) -> None:
+    for words in (["show", "tell"], ["show", "tell", "--json"], ["plans", "tell"], ["runs", *where]):
+        said = await desk(*words)
+        if "--json" in words:
+            arm.reasons.append(str(json.loads(said.splitlines()[-1])["result"]["final_reason"]))
+
+
+@dataclass(kw_only=True)
+class Arms:
+    """The runs that count, the same without masking, and the same on this machine with other secrets."""
+
+    masked: list[Arm]
+    controls: list[Arm]
+    twin: Arm | None
+
+    @classmethod
+    def of(cls, number: int, runtimes: list[str], *, pictures: bool) -> "Arms":
+        few = min(number, len(KINDS))
+        return cls(
+            masked=[Arm(runtime=one, secrets=secrets(number, SEED), pictured=pictures) for one in runtimes],
+            controls=[
+                Arm(runtime=one, secrets=secrets(few, SEED), pictured=pictures, masked=False) for one in runtimes
+            ],
+            twin=Arm(runtime=runtimes[0], secrets=secrets(number, TWIN)) if pictures else None,
+        )
+
+    @property
+    def pairs(self) -> list[tuple[Arm, Arm]]:
+        return list(zip(self.masked, self.controls, strict=True))
+
+
+async def measure(arms: Arms) -> None:
+    for arm in (*arms.masked, *arms.controls, *([arms.twin] if arms.twin else [])):
+        with tempfile.TemporaryDirectory(prefix="midcourse-leaks-") as folder:
+            await carry_out(arm, Path(folder))
+        said = "masked" if arm.masked else "not masked"
+        print(f"{arm.runtime}, {said}: {arm.reasons}, {sum(arm.hits().values())} hits", file=sys.stderr)
+
+
+def rows(arms: Arms) -> list[list[str]]:
+    found: list[list[str]] = []
+    for arm, control in arms.pairs:
+        of, control_hits = str(9 * len(arm.secrets)), control.hits()
+        found += [
+            [f"{arm.runtime}: {name}", str(len(arm.sinks[name])), str(number), of, str(control_hits.get(name, 0))]
+            for name, number in sorted(arm.hits().items())
+        ]
+    return found
+
+
+def summary(arms: Arms, seconds: float) -> dict[str, object]:
+    masked = [*arms.masked, *([arms.twin] if arms.twin else [])]
+    here, control = arms.pairs[0]
+    told = {
+        "secrets": len(here.secrets),
+        "encodings": 9,
+        "places": len(rows(arms)),
+        "hits": sum(sum(arm.hits().values()) for arm in masked),
+        "blind": [
+            f"{one.runtime}: {name}"
+            for one in arms.controls
+            for name, number in one.hits().items()
+            if not number and name not in WITHOUT_WORDS
+        ],
+        "ended": sorted({reason for arm in (*masked, *arms.controls) for reason in arm.reasons}),
+        "where": {
+            f"{arm.runtime}: {name}": found
+            for arm in masked
+            for name, content in arm.sinks.items()
+            if (found := hits(content, arm.secrets)[:20])
+        },
+        "seconds": round(seconds, 1),
+        "machine": machine(),
+    }
+    if arms.twin is None:
+        return told
+    return told | {
+        "pictures": len(here.pictures),
+        "told_apart": len(here.pictures ^ arms.twin.pictures),
+        "control_told_apart": len(control.pictures - here.pictures),
+    }
+
+
+def passed(found: Mapping[str, object]) -> bool:
+    pictures = not found["told_apart"] and bool(found["control_told_apart"]) if "pictures" in found else True
+    return not found["hits"] and not found["blind"] and pictures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--secrets", type=int, default=50)
+    parser.add_argument("--runtime", choices=("local", "temporal", "both"), default="both")
+    parser.add_argument(
+        "--no-pictures", action="store_true", help="leave out the screenshots, which take most of the time"
+    )
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    begun = time.monotonic()
+    runtimes = ["local", "temporal"] if options.runtime == "both" else [options.runtime]
+    arms = Arms.of(options.secrets, runtimes, pictures=not options.no_pictures)
+    asyncio.run(measure(arms))
+    found, shown = summary(arms, time.monotonic() - begun), table(COLUMNS, rows(arms))
+    if options.keep:
+        keep("leaks", f"python benchmarks/leaks.py --secrets {options.secrets}", found, shown)
+    print(json.dumps(found) if options.json else shown)
+    return 0 if passed(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
