@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 import pytest
 from rich.console import Console
 
+from midcourse.app.person import user
 from midcourse.cli.approval import TerminalApprover
 from midcourse.cli.desk import Desk
 from midcourse.cli.keyboard import InputEnded, Keyboard
 from midcourse.cli.marks import ASCII, UNICODE
 from midcourse.cli.question import question_panel
 from midcourse.cli.screen import Nowhere
-from midcourse.domain.approval import Decision, Question
+from midcourse.domain.approval import Change, Decision, Question, Revision
 from tests.cli.samples import consequence, question
 
 
@@ -44,8 +45,10 @@ class Terminal:
             now=lambda: 0.0,
         )
 
-    async def ask(self, asked: Question) -> Decision | None:
-        return await asyncio.wait_for(self.approver().ask(asked), 5)
+    async def ask(self, asked: Question) -> Decision:
+        decision = await asyncio.wait_for(self.approver().ask(asked), 5)
+        assert decision is not None
+        return decision
 
     async def _interrupted(self) -> bool:
         self.interrupts += 1
@@ -81,6 +84,7 @@ def panel(asked: Question, width: int = 80) -> str:
         ("g\nask Bob first\n", Decision(verdict="rejected", guidance="ask Bob first")),
         ("g\n\nask Bob first\n", Decision(verdict="rejected", guidance="ask Bob first")),
         ("\nwhat?\n1\ny\n", Decision(verdict="approved")),
+        ("t\n", Decision(verdict="take_over")),
     ],
 )
 async def test_may_this_be_done(terminal: Terminal, typed: str, expected: Decision) -> None:
@@ -88,6 +92,48 @@ async def test_may_this_be_done(terminal: Terminal, typed: str, expected: Decisi
     decision = await terminal.ask(question())
     assert (decision.verdict, decision.once, decision.guidance) == (expected.verdict, expected.once, expected.guidance)
     assert decision.by
+
+
+async def test_it_is_changed_line_by_line_until_there_is_an_empty_one(terminal: Terminal) -> None:
+    asked = replace(question(), consequences=(replace(consequence(), arguments=(("count", 1), ("gift", False))),))
+    terminal.type("c\n\ncount=many\nwho=Eve\ncount = 3\ngift=true\n\n")
+    decision = await terminal.ask(asked)
+    assert (decision.verdict, decision.changes) == (
+        "changed",
+        (Change(step=0, arguments=(("count", 3), ("gift", True))),),
+    )
+    said = terminal.screen.getvalue()
+    assert "has to be int, as it was" in said
+    assert "'who' is no argument of step 1; what can be changed: count, gift" in said
+
+
+async def test_what_has_no_arguments_cannot_be_changed(terminal: Terminal) -> None:
+    asked = replace(question(), consequences=(replace(consequence(), arguments=()),))
+    terminal.type("c\nn\n")
+    assert (await terminal.ask(asked)).verdict == "rejected"
+    assert "[c]hange" not in terminal.screen.getvalue()
+
+
+async def test_whoever_started_the_run_is_told_that_somebody_else_has_to_decide(terminal: Terminal) -> None:
+    assert await terminal.approver().ask(replace(question(), not_by=user())) is None
+    assert "somebody else than" in terminal.screen.getvalue()
+
+
+def test_a_plan_that_took_anothers_place_says_what_it_changed() -> None:
+    was = replace(consequence(), arguments=(("count", 1),))
+    now = replace(consequence(), arguments=(("count", 2),))
+    news = Revision(
+        version=2, before=1, why="send failed: closed", kept=5, dropped=("Write to Ada",), new=("Write to Eve",)
+    )
+    text = panel(replace(question(), consequences=(now,), before=(was,), revision=news))
+    for words in (
+        "Plan 2 takes the place of plan 1: send failed: closed",
+        "= 5 steps as before",
+        "- Write to Ada",
+        "+ Write to Eve",
+        "1 → 2",
+    ):
+        assert words in text
 
 
 @pytest.mark.parametrize(("typed", "verdict"), [("h\n", "happened"), ("d\n", "did_not_happen"), ("y\ns\n", "stop")])

@@ -221,7 +221,9 @@ def test_a_decision_has_to_answer_the_question_that_is_open() -> None:
     for shown in ((), ("c-pay",), ("c-order", "c-order")):
         assert "what was shown" in objection(drill.run, replace(fitting, shown=shown))
     assert "is not open" in objection(drill.run, ApprovalDecided(question=number + 9, verdict="approved"))
-    assert "takes approved, rejected" in objection(drill.run, ApprovalDecided(question=number, verdict="happened"))
+    assert "takes approved, changed, rejected, take_over" in objection(
+        drill.run, ApprovalDecided(question=number, verdict="happened")
+    )
 
 
 def test_a_run_starts_once() -> None:

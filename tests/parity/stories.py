@@ -9,10 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from midcourse.domain.approval import Decision
+from midcourse.domain.agreement import Agreement
+from midcourse.domain.agreement import Rule as ApprovalRule
+from midcourse.domain.approval import Change, Decision
 from midcourse.domain.budget import Cost
 from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.expectation import Probe
+from midcourse.domain.task import Task
 from midcourse.perform.asking import decided
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
@@ -40,6 +43,7 @@ from tests.scenarios.test_every_fault import one_pick
 from tests.scenarios.test_failure_modes import Invoices, forgetting, garbled_at_first, insisting, invoice
 from tests.scenarios.test_order import MENDED, called
 from tests.scenarios.test_recapture import seen_through
+from tests.scenarios.test_recovery_approval import Desk, letters_after_a_failure, moved
 from tests.scenarios.test_replan_step import forgetful
 from tests.scenarios.test_seven_pages import seven_pages
 
@@ -118,6 +122,10 @@ def decision(verdict: Any, **more: Any) -> Cue:
         return decided(stage.approver.questions[-1], Decision(verdict=verdict, **more))
 
     return Cue(when="asking", says=says)
+
+
+def done_once_taken_over(context: PlanningContext) -> PlanDraft:
+    return PlanDraft(verdict="done") if context.cause == "taken_over" else plan(letter("Ada"), final=True)
 
 
 def openly(stage: Stage) -> Stage:
@@ -201,6 +209,59 @@ STORIES: dict[str, Story] = {
     ),
     "a form that is turned down": Story(
         make=lambda: order(rules=lambda rules: map(forgets_the_address, rules), approver=Rejects())
+    ),
+    "approved with changes": Story(
+        make=lambda: Stage(
+            world=Post(),
+            planner=Scripted(plan(letter("Ada"), letter("Edsger"), final=True)),
+            approver=Answers(
+                Decision(verdict="changed", by="ada", changes=(Change(arguments=(("to", "Grace"),)),)),
+                YES,
+                Decision(verdict="happened"),
+                Decision(verdict="happened"),
+            ),
+        )
+    ),
+    "a change that does not fit": Story(
+        make=lambda: Stage(
+            world=Post(),
+            planner=Scripted(plan(letter("Ada"), final=True)),
+            approver=Answers(Decision(verdict="changed", changes=(Change(arguments=(("to", 7),)),)), NO),
+        )
+    ),
+    "taken over": Story(
+        make=lambda: Stage(world=Post(), planner=Thinking(done_once_taken_over), approver=Posts()),
+        cues=(decision("take_over", by="ada"), at("paused", RESUME)),
+    ),
+    "six letters, one of them changed": Story(
+        make=lambda: Stage(
+            world=Post(closed=1),
+            planner=letters_after_a_failure("Ada", "Grace", "Edsger", "Margaret", "Donald", "Alan"),
+            approver=Approves(doubt="happened"),
+        )
+    ),
+    "four eyes": Story(
+        make=lambda: (
+            lambda stage: replace(stage, task=replace(stage.task, by="ada", agreement=Agreement(four_eyes=True)))
+        )(asked(Posts())),
+        cues=(decision("approved", by="ada"), decision("approved", by="grace")),
+    ),
+    "rules before modes": Story(
+        make=lambda: Stage(
+            world=Post(),
+            planner=Scripted(plan(letter("Ada"), final=True)),
+            approver=Rejects(),
+            task=Task(goal="Write", agreement=Agreement(rules=(ApprovalRule(ask=True, skill="send"),))),
+            settings={"approvals": "never"},
+        )
+    ),
+    "adaptive": Story(
+        make=lambda: Stage(
+            world=Desk(),
+            planner=Scripted(plan(moved(1), AGAIN), plan(moved(2), final=True)),
+            approver=Approves(),
+            settings={"approvals": "adaptive"},
+        )
     ),
     # people interfere
     "paused while acting": Story(make=order, cues=(at("act 3", PAUSE), at("paused", RESUME))),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from midcourse.director.decide import decide
 from midcourse.director.lost import lost
-from midcourse.domain.approval import VERDICTS
+from midcourse.domain.approval import VERDICTS, Change, Verdict
 from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import (
     Act,
@@ -323,12 +323,15 @@ class Adversary:
 
     def _decision(self, phase: Asking) -> ApprovalDecided:
         fits = VERDICTS[phase.about]
+        verdict: Verdict = self.choices.mostly(fits[0], *fits[1:], "happened", "approved")
+        changes = (Change(arguments=(("to", "Grace"),)),) if verdict == "changed" else ()
         return ApprovalDecided(
             question=phase.question,
-            verdict=self.choices.mostly(fits[0], *fits[1:], "happened", "approved"),
+            verdict=verdict,
             once=self.choices.mostly(True, False),
             guidance=self.choices.mostly("by the other door", ""),
             shown=self.choices.mostly(_shown(phase), (), ("k0",)),
+            changes=self.choices.mostly(changes, (), (Change(step=9, arguments=()),)),
         )
 
     def _plan(self, command: MakePlan, issued: Issued) -> Planned:

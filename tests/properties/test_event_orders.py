@@ -11,7 +11,7 @@ from midcourse.codec import decode, decode_any, encode
 from midcourse.director.acting import EVIDENCE
 from midcourse.director.decide import abort, decide, objection
 from midcourse.director.lost import lost
-from midcourse.domain.approval import VERDICTS
+from midcourse.domain.approval import VERDICTS, Change
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, AskPerson, Finish, MakePlan
 from midcourse.domain.event import (
@@ -334,7 +334,12 @@ def check_that_questions_have_answers(turn: Turn) -> None:
     if isinstance(phase, Asking):
         for verdict in VERDICTS[phase.about]:
             shown = tuple(step.consequence for step in phase.steps)
-            answer = ApprovalDecided(question=phase.question, verdict=verdict, shown=shown, at=turn.after.now)
+            changes = (Change(arguments=(("to", "Grace"),)),) if verdict == "changed" else ()
+            answer = ApprovalDecided(
+                question=phase.question, verdict=verdict, shown=shown, changes=changes, at=turn.after.now
+            )
+            if verdict == "changed" and phase.purpose != "segment":
+                continue
             assert objection(turn.after, answer) == ""
             after, _ = decide(turn.after, answer)
             assert not isinstance(after.phase, Asking) or after.phase.question != phase.question

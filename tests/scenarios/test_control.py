@@ -215,6 +215,6 @@ async def test_an_answer_that_nobody_waits_for_is_refused_with_a_reason() -> Non
     number = question.id
     assert live.answer(replace(question, id=number + 100), yes).endswith(f"is not open; question {number} is")
     refused = live.answer(question, Decision(verdict="happened"))
-    assert refused == f"question {number} takes approved, rejected, not happened"
+    assert refused == f"question {number} takes approved, changed, rejected, take_over, not happened"
     assert live.answer(question, yes) == ""
     assert (await stage.played(live)).ended == (True, True, "goal_reached")

@@ -1,16 +1,17 @@
 """Recovery and approval: a new plan asks about what is new in it, and about nothing else."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from midcourse.domain.agreement import Agreement, Rule
-from midcourse.domain.approval import Decision, Question
+from midcourse.domain.approval import Change, Decision, Question, Revision
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing import Answers, Approves, MemoryStore, Rejects, SamePlan, Scripted
+from midcourse.testing import Answers, Approves, MemoryStore, Posts, Rejects, SamePlan, Scripted
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
 from tests.scenarios.stage import AGAIN, Played, Post, Stage, Thinking, letter, plan
 from tests.scenarios.test_held import CONTINUE, Page
@@ -49,6 +50,17 @@ async def test_version_two_with_one_changed_critical_step_of_six_asks_one_questi
     approvals = [question for question in person.questions if question.about == "approve"]
     assert [to_whom(question) for question in approvals] == [list(SIX), ["Margaret"]]
     assert post.letters == list(changed)
+    (before,) = approvals[1].before
+    assert before is not None
+    assert dict(before.arguments)["to"] == "Barbara"
+    assert approvals[1].revision == Revision(
+        version=2,
+        before=1,
+        why=played.plans[1].why,
+        kept=5,
+        dropped=("Visit on day 0", "Write to Barbara"),
+        new=("Visit on day 1", "Write to Margaret"),
+    )
     assert [(version.version, version.parent, version.cause) for version in played.plans] == [
         (1, None, "initial"),
         (2, 1, "error"),
@@ -249,3 +261,96 @@ async def test_an_approval_of_a_reversible_step_is_for_one_use_or_for_the_run(on
     planner = Scripted(plan(moved(1), AGAIN), plan(moved(1), AGAIN), plan(moved(1), final=True))
     await Stage(world=desk, planner=planner, approver=person, settings={"approvals": "adaptive"}).play()
     assert (len(desk.done), len(person.questions)) == (3, asked)
+
+
+# --- approve with changes, take over
+
+
+def changed(by: str = "ada", **arguments: Any) -> Decision:
+    return Decision(verdict="changed", by=by, changes=(Change(arguments=tuple(arguments.items())),))
+
+
+YES = Decision(verdict="approved", by="ada")
+DID = Decision(verdict="happened", by="ada")
+
+
+async def test_what_a_person_changes_is_shown_again_and_only_then_done() -> None:
+    post, person = Post(), Answers(changed(to="Grace"), YES, DID)
+    played = await Stage(world=post, planner=Scripted(plan(letter("Ada"), final=True)), approver=person).play()
+    first, second, _ = person.questions
+    assert (to_whom(first), to_whom(second)) == (["Ada"], ["Grace"])
+    assert second.before == first.consequences
+    assert second.revision is not None
+    assert (second.revision.why, second.revision.kept) == ("ada changed send", 0)
+    assert post.letters == ["Grace"]
+    assert [(plan.version, plan.parent, plan.cause) for plan in played.plans] == [
+        (1, None, "initial"),
+        (2, 1, "amended"),
+    ]
+    assert (played.result.planner_calls, played.result.budget.calls) == (1, 1)
+
+
+async def test_what_was_not_changed_in_the_same_question_is_approved_as_it_was_shown() -> None:
+    post = Post()
+    second = Decision(verdict="changed", by="ada", changes=(Change(step=1, arguments=(("to", "Alan"),)),))
+    person = Answers(second, YES, DID, DID, DID)
+    letters = [letter(name) for name in ("Ada", "Grace", "Edsger")]
+    await Stage(world=post, planner=Scripted(plan(*letters, final=True)), approver=person).play()
+    asked = [to_whom(question) for question in person.questions if question.about == "approve"]
+    assert asked == [["Ada", "Grace", "Edsger"], ["Alan"]]
+    assert post.letters == ["Ada", "Alan", "Edsger"]
+
+
+async def test_a_change_that_is_rejected_after_all_sends_nothing() -> None:
+    post, person = Post(), Answers(changed(to="Grace"), Decision(verdict="rejected", by="ada"))
+    played = await Stage(world=post, planner=SamePlan([letter("Ada")]), approver=person).play()
+    assert (played.result.final_reason, post.letters) == ("rejected", [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"), [({"to": 7}, "'to' must be string"), ({"cc": "Eve"}, "no such argument: 'cc'")]
+)
+async def test_a_change_that_cannot_be_made_is_asked_about_again_with_the_reason(
+    arguments: dict[str, Any], why: str
+) -> None:
+    post, person = Post(), Answers(changed(**arguments), YES, DID)
+    played = await Stage(world=post, planner=SamePlan([letter("Ada")]), approver=person).play()
+    again = person.questions[1]
+    assert (to_whom(again), post.letters) == (["Ada"], ["Ada"])
+    assert why in again.detail
+    assert [plan.version for plan in played.plans] == [1]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        Decision(verdict="changed", by="ada"),
+        Decision(verdict="changed", by="ada", changes=(Change(step=7, arguments=(("to", "Eve"),)),)),
+        Decision(verdict="approved", by="ada", changes=(Change(arguments=(("to", "Eve"),)),)),
+    ],
+)
+async def test_a_change_of_nothing_or_of_what_was_not_asked_is_a_no(odd: Decision) -> None:
+    post = Post()
+    played = await Stage(world=post, planner=SamePlan([letter("Ada")]), approver=Answers(odd)).play()
+    assert (played.result.final_reason, post.letters) == ("rejected", [])
+
+
+async def test_whoever_takes_over_acts_and_the_run_plans_on_from_what_is_there() -> None:
+    post, person = Post(), Posts()
+
+    def think(context: PlanningContext) -> PlanDraft:
+        return PlanDraft(verdict="done") if "1 letters" in context.observation.zones[0].label else plan(letter("Ada"))
+
+    stage = Stage(world=post, planner=Thinking(think), approver=person)
+    live = stage.start()
+    await stage.reach(live, "asking")
+    while not person.questions:
+        await asyncio.sleep(0)
+    assert live.answer(person.questions[0], Decision(verdict="take_over", by="ada")) == ""
+    await stage.reach(live, "paused")
+    post.letters.append("Ada, by hand")
+    live.resume()
+    played = await stage.played(live)
+    assert post.letters == ["Ada, by hand"]
+    assert played.asked_planner[-1].cause == "taken_over"
+    assert played.asked_planner[-1].why == "ada took over instead of send"

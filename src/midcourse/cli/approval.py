@@ -8,11 +8,13 @@ from dataclasses import replace
 from rich.text import Text
 
 from midcourse.app.person import user
+from midcourse.cli.changes import can_be_changed, changes_in
 from midcourse.cli.desk import Choice, Desk
 from midcourse.cli.keyboard import InputEnded, Interrupted
 from midcourse.cli.question import question_panel
 from midcourse.cli.screen import Screen
-from midcourse.domain.approval import About, Decision, Question
+from midcourse.domain.approval import About, Change, Decision, Question
+from midcourse.errors import TaskInvalid
 from midcourse.policy.approval import why_not_theirs
 
 CHOICES: dict[About, tuple[Choice, ...]] = {
@@ -21,6 +23,8 @@ CHOICES: dict[About, tuple[Choice, ...]] = {
         Choice(key="r", label="yes, for this [r]un", leads_to="exactly this, as often as this run needs it"),
         Choice(key="n", label="[n]o", leads_to="nothing is sent, and the run ends"),
         Choice(key="g", label="no, with [g]uidance", leads_to="nothing is sent; it plans again with your words"),
+        Choice(key="c", label="[c]hange it", leads_to="not like that, but like this; you are shown what comes of it"),
+        Choice(key="t", label="[t]ake over", leads_to="it pauses; you act, and it plans on from what you left"),
     ),
     "happened": (
         Choice(key="h", label="[h]appened", leads_to="it counts as done and is never done again"),
@@ -44,6 +48,8 @@ DECISIONS = {
     "s": Decision(verdict="stop"),
     "a": Decision(verdict="go_on"),
     "o": Decision(verdict="go_on"),
+    "c": Decision(verdict="changed"),
+    "t": Decision(verdict="take_over"),
 }
 
 
@@ -79,13 +85,24 @@ class TerminalApprover:
             while True:
                 self._show(question)
                 try:
-                    return replace(await self._answer(question.about), by=user())
+                    return replace(await self._answer(question), by=user())
                 except Interrupted:
                     if await self._interrupted():
                         continue
                 except InputEnded:
                     self._ended()
                 await asyncio.Event().wait()  # until whoever was told ends the question
+
+    async def _changes(self, question: Question) -> tuple[Change, ...]:
+        """One a line, until there is an empty one."""
+        typed: list[str] = []
+        while (line := await self._desk.line("What should be otherwise? NAME=VALUE ")) or not typed:
+            try:
+                changes_in(question, [line])
+                typed.append(line)
+            except TaskInvalid as problem:
+                self._desk.say(Text(f"  {self._desk.marks.clean(str(problem))}", "yellow"))
+        return changes_in(question, typed)
 
     def _leave_to_others(self, question: Question) -> None:
         with self._screen.aside():
@@ -98,8 +115,11 @@ class TerminalApprover:
             self._desk.say(Text(self._desk.marks.fit(self._heading, self._desk.width), "bold magenta"))
         self._desk.say(question_panel(question, left, self._desk.width, self._desk.marks))
 
-    async def _answer(self, about: About) -> Decision:
-        key = await self._desk.choose(CHOICES[about])
+    async def _answer(self, question: Question) -> Decision:
+        fixed = not can_be_changed(question)
+        key = await self._desk.choose([one for one in CHOICES[question.about] if not (fixed and one.key == "c")])
+        if key == "c":
+            return replace(DECISIONS[key], changes=await self._changes(question))
         guidance = ""
         while key in ("g", "a") and not guidance:
             guidance = await self._desk.line("What should it do instead? ")

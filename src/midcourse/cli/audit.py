@@ -25,6 +25,8 @@ HEAD = re.compile(r"(\d+):([0-9a-f]{64})")
 VERDICTS = {
     "approved": "approved question {question}",
     "rejected": "rejected question {question}",
+    "changed": "approved question {question} with changes",
+    "take_over": "took over at question {question}",
     "go_on": "said to go on at question {question}",
     "happened": "said of question {question} that it happened",
     "did_not_happen": "said of question {question} that it did not happen",

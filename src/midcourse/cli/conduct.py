@@ -12,6 +12,7 @@ from midcourse.cli.desk import Choice, Desk
 from midcourse.cli.keyboard import InputEnded, Interrupted
 from midcourse.cli.screen import Screen
 from midcourse.cli.view import View
+from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.phase import Paused
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
@@ -95,7 +96,8 @@ class Conductor:
         version = self._view.teller.made(progress.event)
         plan = await self._store.plan(progress.run.id, version) if version else None
         self._screen.show(self._view.heard(progress, plan))
-        if self._pausing and isinstance(progress.run.phase, Paused) and not self._left:
+        taken_over = isinstance(progress.event, ApprovalDecided) and self._desk is not None
+        if (self._pausing or taken_over) and isinstance(progress.run.phase, Paused) and not self._left:
             await self._pause_menu()
 
     async def _pause_menu(self) -> None:

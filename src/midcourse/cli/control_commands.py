@@ -4,6 +4,7 @@ import typer
 
 from midcourse.cli.options import (
     AskingRun,
+    Changes,
     Fleet,
     ForTheRun,
     Guidance,
@@ -26,11 +27,17 @@ commands = typer.Typer()
     epilog=teach(
         ("midcourse approve", "what is waiting for an answer"),
         ("midcourse approve last", "see exactly what will be sent, and decide"),
+        ("midcourse approve last --change quantity=2", "not like that; you are shown what comes of it"),
         ("midcourse approve 20260802-11 --yes --json", "for programs: the decision is yours to make before"),
     ),
 )
 def approve_command(
-    run: AskingRun = "", yes: Yes = False, for_run: ForTheRun = False, set_: Fleet = None, json: Json = False
+    run: AskingRun = "",
+    yes: Yes = False,
+    for_run: ForTheRun = False,
+    change: Changes = None,
+    set_: Fleet = None,
+    json: Json = False,
 ) -> None:
     """Allow what a durable run asks for: exactly that, and nothing else.
 
@@ -46,7 +53,7 @@ def approve_command(
 
     if not run:
         raise typer.Exit(list_questions(set_ or [], json=json))
-    raise typer.Exit(approve(run, set_ or [], yes=yes, once=not for_run, json=json))
+    raise typer.Exit(approve(run, set_ or [], yes=yes, once=not for_run, json=json, changes=change or ()))
 
 
 @commands.command(

@@ -1,6 +1,7 @@
 """`midcourse approve`, `reject` and `answer`: a person's decision on what a durable run asks."""
 
 import asyncio
+import json as json_format
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from rich.text import Text
 
 from midcourse.app.fleet_store import opened_store
 from midcourse.app.person import user
+from midcourse.cli.changes import changes_in
 from midcourse.cli.control import taken
 from midcourse.cli.desk import Choice
 from midcourse.cli.keyboard import InputEnded, Interrupted, Keyboard
@@ -18,6 +20,7 @@ from midcourse.cli.reach import DONE, REFUSED, Reached, reached, report
 from midcourse.cli.session import desk_at
 from midcourse.cli.terminal import print_object, terminal
 from midcourse.cli.words import argument, seconds
+from midcourse.codec import encode
 from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
 from midcourse.errors import TaskInvalid
 
@@ -31,7 +34,13 @@ MOST = 100
 WIDEST = 100
 
 
-def approve(name: str, overrides: Sequence[str], *, yes: bool, once: bool, json: bool) -> int:
+def approve(
+    name: str, overrides: Sequence[str], *, yes: bool, once: bool, json: bool, changes: Sequence[str] = ()
+) -> int:
+    if changes:
+        said = "it will be done like that once you have seen what comes of it: midcourse approve"
+        decision = Decision(verdict="changed", once=once)
+        return asyncio.run(_decide(name, overrides, decision, said, sure=yes, json=json, changes=changes))
     decision = Decision(verdict="approved", once=once)
     said = "approved, exactly as shown" if once else "approved, exactly as shown, as often as this run needs it"
     return asyncio.run(_decide(name, overrides, decision, said, sure=yes, json=json))
@@ -57,12 +66,22 @@ def answer(name: str, word: str, overrides: Sequence[str], *, json: bool) -> int
     return asyncio.run(_decide(name, overrides, Decision(verdict=decided), words, sure=True, json=json))
 
 
-async def _decide(name: str, overrides: Sequence[str], decision: Decision, said: str, *, sure: bool, json: bool) -> int:
+async def _decide(
+    name: str,
+    overrides: Sequence[str],
+    decision: Decision,
+    said: str,
+    *,
+    sure: bool,
+    json: bool,
+    changes: Sequence[str] = (),
+) -> int:
     async with reached(name, overrides) as there:
         question = await there.fleet.store.open_question(there.run.id)
         why_not = _mismatch(question, there, decision)
         if question is None or why_not:
             return report(there.run.id, why_not, "", json=json)
+        decision = replace(decision, changes=changes_in(question, changes))
         if not json:
             _show(question)
         if not sure and not await _confirmed(json=json):
@@ -136,6 +155,7 @@ def _plain(question: Question) -> dict[str, object]:
             {"says": says, **{name: argument(value) for name, value in rows_of(consequence).items()}}
             for says, consequence in zip(question.says, question.consequences, strict=True)
         ],
+        "revision": json_format.loads(encode(question.revision)) if question.revision else None,
         "detail": question.detail,
         "expires_at": question.expires_at,
     }

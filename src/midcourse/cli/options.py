@@ -159,6 +159,14 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether you a
 ForTheRun = Annotated[
     bool, typer.Option("--for-run", help="Exactly this, as often as this run needs it, instead of once.")
 ]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--change",
+        metavar="NAME=VALUE",
+        help="Not like that, but with this argument (2.NAME=VALUE: of the second step). You are asked again about what comes of it.",
+    ),
+]
 Guidance = Annotated[str, typer.Option("--guidance", metavar="TEXT", help="What it should do instead.")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="A few words for the planner.", show_default=False)]
 Word = Annotated[

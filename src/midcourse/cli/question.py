@@ -7,8 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from midcourse.cli.marks import Marks
-from midcourse.cli.words import argument, seconds
-from midcourse.domain.approval import About, Consequence, Question
+from midcourse.cli.words import argument, seconds, several
+from midcourse.domain.approval import About, Consequence, Question, Revision
 from midcourse.domain.argument import Argument
 
 TITLES: dict[About, str] = {
@@ -34,11 +34,14 @@ def question_panel(
         parts += [Text("It was sent, and nothing shows whether it happened. Please look for yourself."), Text("")]
     if question.about == "stuck":
         parts += [Text("New plans do not get it further. Go on, best with advice, or stop here?"), Text("")]
+    if question.revision is not None:
+        parts += [*_changed(question.revision, marks), Text("")]
     for number, consequence in enumerate(question.consequences):
         words = question.says[number] or consequence.skill
         parts.append(Text(marks.clean(words), "bold"))
         before = question.changed_from if number == 0 else None
-        parts += [_values(consequence, before, marks), Text("")]
+        earlier = question.before[number] if number < len(question.before) else None
+        parts += [_values(consequence, before or earlier, marks), Text("")]
     if question.detail:
         parts += [Text(marks.clean(question.detail), "dim")]
     elif parts:
@@ -54,6 +57,17 @@ def question_panel(
         box=box.ASCII if marks.ascii_only else box.ROUNDED,
         width=width,
     )
+
+
+def _changed(revision: Revision, marks: Marks) -> list[Text]:
+    """What the plan is to the one before; of that, only what is below is asked about."""
+    why = f": {marks.clean(revision.why)}" if revision.why else ""
+    return [
+        Text(f"Plan {revision.version} takes the place of plan {revision.before}{why}", "italic"),
+        Text(f"  = {several(revision.kept, 'step')} as before", "dim"),
+        *(Text(f"  - {marks.clean(words)}", "red") for words in revision.dropped),
+        *(Text(f"  + {marks.clean(words)}", "cyan") for words in revision.new),
+    ]
 
 
 def rows_of(consequence: Consequence) -> dict[str, Argument]:

@@ -214,6 +214,10 @@ def _decided(event: ApprovalDecided) -> Said:
     match event.verdict:
         case "approved":
             return Said(text=f"approved {'once' if event.once else 'for this run'}", tone="good", detail=event.by)
+        case "changed":
+            return Said(text="approved with changes", tone="ask", detail=event.by)
+        case "take_over":
+            return Said(text="a person takes over", tone="ask", detail=event.by)
         case "rejected" if event.guidance:
             return Said(text=f"rejected, with guidance: {event.guidance}", tone="ask", detail=event.by)
         case "rejected":
@@ -283,7 +287,7 @@ def _then(commands: tuple[Command, ...]) -> str:
                 return "; a dead end, stepping back"
             case MakePlan() if command.refused:
                 return "; asking the planner once more"
-            case MakePlan() if command.cause in ("error", "reopened", "guided"):
+            case MakePlan() if command.cause in ("error", "reopened", "guided", "amended", "taken_over"):
                 return "; planning again"
             case OpenWorld() if command.id > 1:
                 return "; opening it again"

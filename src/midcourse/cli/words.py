@@ -13,6 +13,8 @@ CAUSES: dict[Cause, str] = {
     "error": "after a failure",
     "guided": "after guidance",
     "reopened": "world reopened",
+    "amended": "changed by a person",
+    "taken_over": "after a take-over",
     "detour": "detour",
 }
 
@@ -46,7 +48,11 @@ def why_made(plan: PlanVersion) -> str:
     said = CAUSES[plan.cause]
     if plan.reused is not None:
         return f"{said}, as plan {plan.reused.version} of run {plan.reused.run}: the planner was not asked"
-    return f"{said}: {plan.why}" if plan.cause in ("error", "guided", "reopened", "detour") and plan.why else said
+    return (
+        f"{said}: {plan.why}"
+        if plan.cause in ("error", "guided", "reopened", "detour", "amended", "taken_over") and plan.why
+        else said
+    )
 
 
 def step_words(step: Step) -> str:

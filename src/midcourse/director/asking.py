@@ -6,9 +6,10 @@ from midcourse.domain.command import AskedStep, AskPerson, Wait
 from midcourse.domain.event import ApprovalDecided, PersonAsked, TimerFired
 from midcourse.domain.move import Ask, End, Plan, Report
 from midcourse.domain.phase import Asking
+from midcourse.domain.plan import Amendment, Changed, PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.approval import why_not_theirs
+from midcourse.policy.approval import why_not_theirs, why_unfit
 from midcourse.policy.spending import past_deadline, seconds_to_deadline
 
 
@@ -42,9 +43,12 @@ def objection_to(run: Run, phase: Asking, event: ApprovalDecided) -> str:
         return f"question {event.question} is not open; question {phase.question} is"
     if event.verdict not in VERDICTS[phase.about]:
         return f"question {phase.question} takes {', '.join(VERDICTS[phase.about])}, not {event.verdict}"
-    if event.verdict == "approved" and event.shown != tuple(step.consequence for step in phase.steps):
+    if event.verdict in ("approved", "changed") and event.shown != tuple(step.consequence for step in phase.steps):
         return f"what was shown is not what question {phase.question} asks about"
-    return why_not_theirs(run.not_by, event.verdict, event.by)
+    if event.verdict == "changed" and phase.purpose != "segment":
+        return "a try of a detour cannot be changed: reject it with guidance"
+    unfit = why_unfit(event.verdict, event.changes, len(phase.steps))
+    return unfit or why_not_theirs(run.not_by, event.verdict, event.by)
 
 
 def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
@@ -64,15 +68,40 @@ def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
 
 def _approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
+    who = event.by or "a person"
     if event.verdict == "approved":
-        expires = run.now + run.limits.approval_seconds
-        grants = tuple(Grant(consequence=s.consequence, expires_at=expires, once=event.once) for s in phase.steps)
-        alive = tuple(grant for grant in run.grants if grant.expires_at > run.now)
-        return replace(run, grants=(*alive, *grants)), phase.then
+        return _granted(run, phase.steps, event), phase.then
+    if event.verdict == "changed":
+        otherwise = {change.step for change in event.changes}
+        run = _granted(run, tuple(step for n, step in enumerate(phase.steps) if n not in otherwise), event)
+        changed = ", ".join(phase.steps[n].skill for n in sorted(otherwise))
+        return run, Plan(cause="amended", why=f"{who} changed {changed}", amends=_amendment(run, phase, event))
+    if event.verdict == "take_over":
+        return replace(run, wish="pause"), Plan(cause="taken_over", why=f"{who} took over instead of {names}")
     if event.guidance.strip():
         return run, Plan(cause="guided", why=f"a person rejected {names}: {event.guidance.strip()[:200]}")
     by = f" ({event.by})" if event.by else ""
     return run, End(reason="rejected", detail=f"{names} was rejected{by}")
+
+
+def _granted(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided) -> Run:
+    expires = run.now + run.limits.approval_seconds
+    grants = tuple(Grant(consequence=step.consequence, expires_at=expires, once=event.once) for step in steps)
+    alive = tuple(grant for grant in run.grants if grant.expires_at > run.now)
+    return replace(run, grants=(*alive, *grants))
+
+
+def _amendment(run: Run, phase: Asking, event: ApprovalDecided) -> Amendment:
+    segment = run.segment
+    assert segment is not None, "a step of a plan was asked about"
+    return Amendment(
+        version=segment.version,
+        made_by=segment.made_by,
+        cursor=segment.cursor,
+        changes=tuple(
+            Changed(index=phase.steps[change.step].index, arguments=change.arguments) for change in event.changes
+        ),
+    )
 
 
 def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:

@@ -100,7 +100,7 @@ def plan(run: Run, move: Plan) -> Turn:
     if move.cause == "error" and (wait := replan_delay(run)):
         return run, BackOff(seconds=jittered(run, wait), then=Look(then=move))
     run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
-    asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure)
+    asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
     if move.cause != "error":
         return run, asked
     return replace(run, replanned_at=run.now), replace(asked, due=run.now + run.limits.replan_timeout_seconds)
@@ -139,11 +139,12 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             beyond=may_plan_beyond(run.limits, run.counts.segments),
             turn=move.turn,
             failure=move.failure,
+            amends=move.amends,
         ),
         seconds=seconds,
-        worst=worst_plan(run.limits),
+        worst=FREE if move.amends else worst_plan(run.limits),
     )
-    return count(run_then, planner_calls=isinstance(rest, Rest)), rest
+    return count(run_then, planner_calls=isinstance(rest, Rest) and move.amends is None), rest
 
 
 def _replanned_too_long(run: Run, detail: str) -> End:
@@ -166,6 +167,8 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
             return run, Conclude(detail=event.detail)
         case "transport":
             return _ask_later(run, asked, event)
+        case "refused" if asked.amends:
+            return run, _asked_again(run, event.detail)
         case "impossible" if run.limits.structural_stop:
             return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
         case "garbage" if not asked.refused:
@@ -233,6 +236,15 @@ def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     if critical:
         return run, Ask(about="approve", steps=critical, purpose="segment", then=Advance())
     return run, Advance()
+
+
+def _asked_again(run: Run, detail: str) -> Ask | Advance:
+    """What a person changed cannot be done like that: the plan stays as it was, and so does what was asked about it."""
+    segment = current(run)
+    critical = tuple(step for step in segment.steps[segment.cursor :] if _can_be_asked_now(run, step))
+    if not critical:
+        return Advance()  # the gate asks, once it is known again what would be sent
+    return Ask(about="approve", steps=critical, purpose="segment", then=Advance(), detail=detail)
 
 
 def _can_be_asked_now(run: Run, step: PlannedStep) -> bool:

@@ -39,23 +39,52 @@ class Grant:
 
 About: TypeAlias = Literal["approve", "happened", "stuck"]
 """`stuck`: failures go on; may the run go on all the same?"""
-Verdict: TypeAlias = Literal["approved", "rejected", "happened", "did_not_happen", "go_on", "stop"]
+Verdict: TypeAlias = Literal[
+    "approved", "rejected", "happened", "did_not_happen", "go_on", "stop", "changed", "take_over"
+]
 
 VERDICTS: dict[About, tuple[Verdict, ...]] = {
-    "approve": ("approved", "rejected"),
+    "approve": ("approved", "changed", "rejected", "take_over"),
     "happened": ("happened", "did_not_happen", "stop"),
     "stuck": ("go_on", "stop"),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
+class Change:
+    """Other arguments for one of the steps in a question; those that it does not name stay."""
+
+    step: int = 0
+    """Which one, counted from 0."""
+    arguments: Pairs
+
+
+@dataclass(frozen=True, kw_only=True)
 class Decision:
-    """A person's answer to a question."""
+    """A person's answer to a question.
+
+    `changed`: not like that, but like this. What comes of it is another consequence, and is shown before it is done; steps
+    that were not changed are approved as shown. `take_over`: the run pauses, and plans anew from what it finds afterwards.
+    """
 
     verdict: Verdict
     once: bool = True
     guidance: str = ""
     by: str = ""
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revision:
+    """What a plan changed in the one whose place it took, in words."""
+
+    version: int
+    before: int
+    why: str
+    kept: int
+    """Steps that stay as they were."""
+    dropped: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +104,10 @@ class Question:
     detail: str = ""
     not_by: str = ""
     """Who must not decide it: whoever started the run, if four eyes are to see it."""
+    before: tuple[Consequence | None, ...] = ()
+    """For each consequence what was asked about in its place before, if that was something else."""
+    revision: Revision | None = None
+    """Set if the plan took the place of another. What it kept, and was approved, is not asked about again."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy, Tried
 from midcourse.domain.failure import Failure
 from midcourse.domain.move import FinalReason
-from midcourse.domain.plan import Cause
+from midcourse.domain.plan import Amendment, Cause
 from midcourse.domain.skill import Effect
 
 
@@ -60,6 +60,8 @@ class MakePlan:
     """How often this question was put before without anybody being reached."""
     failure: Failure | None = None
     """What the plan is to mend."""
+    amends: Amendment | None = None
+    """Take what a person changed in the plan under way instead of asking the planner."""
     kind: Literal["make_plan"] = "make_plan"
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.agreement import Ruling
-from midcourse.domain.approval import Verdict
+from midcourse.domain.approval import Change, Verdict
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.failure import Track
@@ -258,6 +258,7 @@ class ApprovalDecided:
     by: str = ""
     shown: tuple[str, ...] = ()
     """What the person saw, as digests. An approval is for exactly that; without it nothing is approved."""
+    changes: tuple[Change, ...] = ()
     kind: Literal["approval_decided"] = "approval_decided"
 
 

@@ -12,7 +12,7 @@ from pydantic import Discriminator
 from midcourse.domain.approval import About
 from midcourse.domain.failure import Failure, Track
 from midcourse.domain.outcome import Status
-from midcourse.domain.plan import Cause, PlannedStep
+from midcourse.domain.plan import Amendment, Cause, PlannedStep
 
 Purpose: TypeAlias = Literal["segment", "try", "revert"]
 """Which horizon asked for a step, and is told how it went."""
@@ -44,6 +44,7 @@ class Plan:
     why: str = ""
     failure: Failure | None = None
     """What went wrong, if the cause is an error."""
+    amends: Amendment | None = None
     kind: Literal["plan"] = "plan"
 
 
@@ -61,6 +62,8 @@ class AskPlanner:
     failure: Failure | None = None
     due: float | None = None
     """When a replan after a failure has taken too long."""
+    amends: Amendment | None = None
+    """Nobody is asked: a person has said what is to be otherwise."""
     kind: Literal["ask_planner"] = "ask_planner"
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from midcourse.domain.agreement import Ruling
-from midcourse.domain.argument import Arguments
+from midcourse.domain.argument import Arguments, Pairs
 from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Effect
@@ -16,9 +16,10 @@ GLOBAL = "__global__"
 REACH = "__reach__"
 """The target of a step that says only what has to be true after it: a detour finds the way there."""
 
-Cause: TypeAlias = Literal["initial", "adaptive", "error", "guided", "reopened", "detour"]
+Cause: TypeAlias = Literal["initial", "adaptive", "error", "guided", "reopened", "detour", "amended", "taken_over"]
 """Why a plan version was made: the first; at a transition; after a failure; a person said so; the world was lost; as one try
-of a detour, which is beside the segment and does not take its place."""
+of a detour, which is beside the segment and does not take its place; a person changed what a step does, or has acted in the
+world."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +107,25 @@ class Segment:
     tries: int = 0
     made_by: int = 0
     """The command that made it: a version may be drafted more than once before it is adopted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """Other arguments for one step of a plan."""
+
+    index: int
+    arguments: Pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amendment:
+    """What a person wants otherwise in a plan that is under way: no planner is asked."""
+
+    version: int
+    made_by: int
+    cursor: int
+    """Its steps before this one are done."""
+    changes: tuple[Changed, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

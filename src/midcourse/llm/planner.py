@@ -26,6 +26,7 @@ CAUSES = {
     "error": "a step or an answer failed",
     "guided": "the person gave guidance",
     "reopened": "the world was lost and opened again, so finished steps may be undone",
+    "taken_over": "a person took over and acted; go on from what is there now, and do not do again what they did",
 }
 
 SCREEN_SHARE = 0.6

@@ -7,8 +7,9 @@ from midcourse.domain.event import ApprovalDecided, PersonAsked
 from midcourse.domain.experience import Asked
 from midcourse.perform.acting import step_of
 from midcourse.perform.ports import Ports, say
+from midcourse.perform.revision import revision_of, shown_before
 from midcourse.policy.agreement import as_planned
-from midcourse.policy.approval import why_not_theirs
+from midcourse.policy.approval import why_not_theirs, why_unfit
 from midcourse.policy.identity import consequence_digest, shape_digest
 
 
@@ -25,6 +26,8 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
         return _denied(command, ports.plain(f"asking failed: {say(error)}"))
     if decision.verdict not in VERDICTS[command.about]:
         return _denied(command, f"'{decision.verdict}' does not answer the question")
+    if unfit := why_unfit(decision.verdict, decision.changes, len(question.consequences)):
+        return _denied(command, unfit)
     if why_not_theirs(question.not_by, decision.verdict, decision.by):
         return PersonAsked(answers=command.id)  # it stays open for somebody else
     return decided(question, decision)
@@ -50,6 +53,7 @@ def decided(question: Question, decision: Decision) -> ApprovalDecided:
         once=decision.once,
         guidance=decision.guidance,
         by=decision.by,
+        changes=decision.changes,
         shown=tuple(consequence_digest(question.run, consequence) for consequence in question.consequences),
     )
 
@@ -80,4 +84,6 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
         changed_from=changed,
         detail=command.detail,
         not_by=ports.task.by if ports.task.agreement.four_eyes else "",
+        before=await shown_before(ports, command, tuple(consequences)) if command.about == "approve" else (),
+        revision=await revision_of(ports, command) if command.about == "approve" else None,
     )

@@ -7,11 +7,12 @@ from midcourse.codec import decode, encode
 from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Planned
 from midcourse.domain.observation import Observation
-from midcourse.domain.plan import PlannedStep, PlanVersion, Reused, Step
+from midcourse.domain.plan import Amendment, PlannedStep, PlanVersion, Reused, Step
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
 from midcourse.errors import MidcourseError
+from midcourse.perform.amending import amended
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import History, history_of
 from midcourse.perform.ports import Allowance, Ports, say
@@ -28,6 +29,8 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     view = await _view(ports, command)
     if view is None:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
+    if command.amends:
+        return await _amend(ports, command, command.amends, view, time)
     history = await history_of(ports.store, ports.run_id, command.told)
     recovery = await replanning_context(ports, command.failure, history) if command.failure else None
     offer = await offered(ports, command, view, history)
@@ -38,6 +41,21 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
         await ports.store.save_plan(ports.run_id, version)
     spent = billed("planner", draft.cost, command.version, draft.model)
     return replace(planned, cost=draft.cost, spent=spent, reused=offer is not None)
+
+
+async def _amend(ports: Ports, command: MakePlan, amendment: Amendment, view: View, time: Allowance) -> Planned:
+    """What a person changed in the plan under way. It was made from what that was made from."""
+    plan = await ports.store.plan(ports.run_id, amendment.version, amendment.made_by)
+    assert plan is not None, f"plan version {amendment.version} was adopted and must be stored"
+    steps = amended(plan, amendment, command.version, view)
+    if isinstance(steps, str):
+        return Planned(answers=command.id, verdict="refused", detail=steps)
+    resolved = Resolved(steps=steps, final=plan.final, repairs=())
+    version = replace(_version(command, resolved, None, None), observation=plan.observation)
+    await ports.store.save_plan(ports.run_id, version)
+    return Planned(
+        answers=command.id, steps=await _short_forms(ports, steps, view, time), final=plan.final, detail=command.why
+    )
 
 
 async def _planned(

@@ -1,6 +1,6 @@
 """Does a person have to agree first? The gate is here, in code, outside any model."""
 
-from midcourse.domain.approval import Grant, Verdict
+from midcourse.domain.approval import Change, Grant, Verdict
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import PlannedStep, Step
 
@@ -32,6 +32,16 @@ def why_not_theirs(not_by: str, verdict: Verdict, by: str) -> str:
     if by.strip().casefold() == not_by.strip().casefold():
         return f"{by.strip()} started the run: somebody else has to decide"
     return ""
+
+
+def why_unfit(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:
+    """Why these changes are none that a question about so many steps can be answered with, or nothing."""
+    if verdict != "changed":
+        return "only an approval with changes changes anything" if changes else ""
+    if not any(change.arguments for change in changes):
+        return "it says that something is to be changed, and not what"
+    beyond = [change.step + 1 for change in changes if not 0 <= change.step < steps]
+    return f"there is no step {beyond[0]} in the question" if beyond else ""
 
 
 def live_grant(grants: tuple[Grant, ...], consequence: str, now: float) -> Grant | None:
