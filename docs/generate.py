@@ -1,4 +1,4 @@
-"""Writes the pages that are drawn from the code: the state diagram and the settings.
+"""Writes the pages that are drawn from the code: the state diagram, the settings, and what can be done in a browser.
 
 python docs/generate.py            write them
 python docs/generate.py --check    fail if they are not current
@@ -10,6 +10,8 @@ from pathlib import Path
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import reference
 from midcourse.director.diagram import mermaid, table
+from midcourse.domain.skill import Catalogue, Parameter, Skill
+from midcourse.worlds.browser import Browser
 
 DOCS = Path(__file__).parent
 
@@ -36,9 +38,59 @@ what `midcourse up` left in the home.
 
 {fleet}"""
 
+SKILLS = """# What can be done in a browser
+
+Written by `python docs/generate.py` from the skills of the [browser world](browser.md). A skill without 'on a zone' is used with
+`zone = "__global__"`. After one that usually changes the screen, a plan looks again and plans the rest.
+
+Whatever its class, nothing that a skill causes leaves the browser with an unsafe method before it was allowed: then the step becomes
+irreversible and shows [that very request](../design/0007-what-leaves-the-browser.md).
+
+{skills}
+## Probes
+
+Asked whether an effect happened, in a page of their own that nobody sees: `probe` of a step, or `done_when`.
+
+{probes}"""
+
+
+def skills_of(catalogue: Catalogue) -> str:
+    rows = [
+        "| skill | on a zone | arguments | class | changes the screen | undone by | |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*rows, *map(_skill, catalogue.skills), ""])
+
+
+def _skill(skill: Skill) -> str:
+    undo = f"`{skill.undo}`" if skill.undo else ""
+    cells = (_yes(skill.on_zone), _arguments(skill.parameters), f"`{skill.effect}`", _yes(skill.transition), undo)
+    return f"| `{skill.name}` | {' | '.join(cells)} | {skill.description} |"
+
+
+def _arguments(parameters: tuple[Parameter, ...]) -> str:
+    return "; ".join(map(_argument, parameters))
+
+
+def _argument(parameter: Parameter) -> str:
+    choices = " or ".join(f"`{choice}`" for choice in parameter.choices)
+    said = ", ".join(filter(None, ("" if parameter.required else "optional", choices or parameter.description)))
+    return f"`{parameter.name}`{f' ({said})' if said else ''}".replace("|", r"\|")
+
+
+def _yes(it_is: bool) -> str:
+    return "yes" if it_is else ""
+
+
+def probes_of(catalogue: Catalogue) -> str:
+    rows = [f"| `{one.name}` | {_arguments(one.parameters)} | {one.description} |" for one in catalogue.probes]
+    return "\n".join(["| probe | arguments | |", "|---|---|---|", *rows, ""])
+
 
 def pages() -> dict[Path, str]:
+    browser = Browser("https://example.com").catalogue()
     return {
+        DOCS / "browser-skills.md": SKILLS.format(skills=skills_of(browser), probes=probes_of(browser)),
         DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid(), table=table()),
         DOCS / "settings.md": SETTINGS.format(table=reference(), fleet=reference(FleetSettings)),
     }

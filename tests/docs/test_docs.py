@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 from typing import get_args
 
@@ -11,6 +12,7 @@ import pytest
 
 from midcourse.app.taskfile import parse_task_file
 from midcourse.domain.move import FinalReason
+from midcourse.worlds.browser import Browser
 from midcourse.worlds.simulated.faults import FAULT_KINDS
 
 ROOT = Path(__file__).parents[2]
@@ -105,3 +107,17 @@ def test_every_fault_is_explained():
 def test_every_final_reason_is_explained():
     page = (ROOT / "docs" / "why-it-ended.md").read_text()
     assert all(f"`{reason}`" in page for reason in get_args(FinalReason))
+
+
+def test_every_option_of_the_browser_is_explained():
+    page = (ROOT / "docs" / "browser.md").read_text()
+    options = [name for name in signature(Browser.__init__).parameters if name != "self"]
+    assert all(f"`{option}`" in page for option in options)
+
+
+def test_what_shows_a_limit_of_the_browser_exists():
+    page = (ROOT / "docs" / "browser-safety.md").read_text()
+    folders = [ROOT / "tests" / "worlds" / "browser", ROOT]
+    named = set(re.findall(r"`([\w/]+\.py)`", page))
+    assert len(named) > 5
+    assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
