@@ -119,10 +119,11 @@ class TestPlaying:
             await ask(Played(NAME, Player(path, unmasked)), "What is it?", other)
         assert text_of(await ask(Played(NAME, Player(path, unmasked)), "What is it?", picture)) == "a cat"
 
-    def test_a_model_that_was_not_recorded_is_not_played(self, path: Path):
-        Recorder(path, unmasked).exchange(NAME, {"output": {"mode": "native"}}, {})
-        with pytest.raises(CassetteMiss, match=r"nothing was recorded of openai:gpt-6; recorded was openai:gpt-5"):
-            models_on_tape("openai:gpt-6", player=Player(path, unmasked))
+    async def test_a_model_that_was_not_recorded_is_missed_when_it_is_asked(self, path: Path):
+        await ask(Recorded(saying("blue"), NAME, Recorder(path, unmasked)))
+        (other,) = models_on_tape("openai:gpt-6", player=Player(path, unmasked))
+        with pytest.raises(CassetteMiss, match=r"recorded of openai:gpt-6; recorded was openai:gpt-5\."):
+            await ask(other)
 
 
 TROUBLE = [

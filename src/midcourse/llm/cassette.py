@@ -90,13 +90,9 @@ class Player:
         """How many exchanges nobody has asked for yet."""
         return sum(map(len, self._left.values()))
 
-    def of(self, model: str) -> Exchange:
+    def of(self, model: str) -> Exchange | None:
         """Some exchange with this model."""
-        for exchange in self._recorded:
-            if exchange.model == model:
-                return exchange
-        known = ", ".join(sorted({exchange.model for exchange in self._recorded})) or "nobody"
-        raise CassetteMiss(f"{self._path}: nothing was recorded of {model}; recorded was {known}")
+        return next((exchange for exchange in self._recorded if exchange.model == model), None)
 
     def play(self, model: str, asked: Json) -> Json:
         asked = masked(asked, self._mask)
@@ -113,7 +109,8 @@ class Player:
         wanted = _lines(asked)
         others = [exchange for exchange in self._recorded if exchange.model == model]
         if not others:
-            return f"Nothing was recorded of {model}."
+            known = ", ".join(sorted({exchange.model for exchange in self._recorded})) or "nobody"
+            return f"Nothing was recorded of {model}; recorded was {known}."
         nearest = max(others, key=lambda other: _likeness(wanted, _lines(other.asked)))
         changed = [
             line[:WIDEST]

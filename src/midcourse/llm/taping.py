@@ -76,7 +76,8 @@ class Played(Model):
     """A model that is not there. It answers what the cassette has, and raises `CassetteMiss` for anything else."""
 
     def __init__(self, name: str, player: Player) -> None:
-        mode = player.of(name).asked["output"]["mode"]
+        recorded = player.of(name)
+        mode = recorded.asked["output"]["mode"] if recorded else "native"
         super().__init__(
             profile=ModelProfile(supports_json_schema_output=mode == "native", supports_tools=mode != "prompted")
         )
