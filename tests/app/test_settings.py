@@ -11,8 +11,16 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
 
-OWN = {"model", "model_base_url", "answer_tokens", "record", "cassette", "reuse", "step_delay_seconds", "home"}
-OWN |= {"approval_policy", "lessons", "agent", "lesson_similarity", "embedder", "embedder_base_url"}
+OWN = {"model", "model_base_url", "answer_tokens", "role_models", "record", "cassette", "reuse", "home"}
+OWN |= {
+    "approval_policy",
+    "lessons",
+    "agent",
+    "lesson_similarity",
+    "embedder",
+    "embedder_base_url",
+    "step_delay_seconds",
+}
 """Settings of adapters; the director is not told of them."""
 
 
@@ -44,6 +52,7 @@ def test_every_setting_reaches_the_limits():
         "human_after": "2",
         "failures": '[{"reason": "odd", "severity": "LOW"}]',
         "lesson_tries": "0.5",
+        "reads_words": "on",
     }
     for field in fields(Limits):
         value = words.get(field.name, "off" if field.default is True else "on" if field.default is False else "77")

@@ -1,7 +1,7 @@
 """A model that answers by the screen it is shown, for tests: what it was asked and what it answers, in order."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
@@ -17,7 +17,7 @@ class ScriptedModel:
 
     def __init__(
         self,
-        answers: Mapping[str, Answer] | list[Answer] | Callable[[str], Answer],
+        answers: Mapping[str, Answer] | Sequence[Answer] | Callable[[str], Answer],
         *,
         name: str = "scripted",
         provider: str = "",
@@ -46,7 +46,7 @@ class ScriptedModel:
     def _chosen(self, prompt: str) -> Answer:
         if callable(self.answers):
             return self.answers(prompt)
-        if isinstance(self.answers, list):
+        if isinstance(self.answers, Sequence):
             return self.answers[len(self.prompts) - 1]
         return next(answer for title, answer in self.answers.items() if f'surface "{title}"' in prompt)
 

@@ -15,13 +15,19 @@ from hypothesis import strategies as st
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.observation import Zone
+from midcourse.llm.extractor import extractor_prompt
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.planner import prompt_for
+from midcourse.llm.reader import reader_prompt
 from midcourse.llm.screen import shown
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
+from midcourse.llm.verifier import verifier_prompt
+from midcourse.ports.extractor import Wanted
 from midcourse.ports.planner import PlanningContext
-from tests.llm.situations import CROWDED, FIRST, REPLAN, after_failure, form, seen
+from midcourse.ports.reader import Picture
+from midcourse.ports.verifier import Claim
+from tests.llm.situations import CROWDED, FIRST, REPLAN, TASK, after_failure, form, seen
 
 GOLDEN = Path(__file__).parent / "golden"
 ROOM = 50_000
@@ -30,6 +36,14 @@ PROMPTS = {
     "planner_first": prompt_for(FIRST, ROOM),
     "planner_replan": prompt_for(REPLAN, ROOM),
     "planner_crowded": prompt_for(CROWDED, 2_500),
+    "verifier_done": verifier_prompt(Claim(says="The order was placed", task=TASK, now=FIRST.observation), ROOM),
+    "verifier_step": verifier_prompt(
+        Claim(says="The address is filled in", task=TASK, before=FIRST.observation, now=REPLAN.observation), ROOM
+    ),
+    "extractor": extractor_prompt(
+        Wanted(task=TASK, fields=TASK.output, screens=(REPLAN.observation, FIRST.observation)), ROOM
+    ),
+    "reader": reader_prompt(Picture(png=b"", surface=FIRST.observation.surface), (1280, 720)),
 }
 
 

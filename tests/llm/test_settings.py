@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from midcourse import Agent, Settings
-from midcourse.app.minds import planner_by
+from midcourse import Agent, Expectation, Settings, Task
+from midcourse.app.minds import minds_by, planner_by
+from midcourse.app.reserving import reserving
 from midcourse.app.wiring import job_from, planner_for
 from midcourse.errors import TaskInvalid
 from midcourse.llm.cassette import exchanges, situations
+from midcourse.llm.extractor import ModelExtractor
 from midcourse.llm.planner import ModelPlanner
-from midcourse.testing import MemoryStore
+from midcourse.llm.verifier import ModelVerifier
+from midcourse.policy.spending import worst_look
+from midcourse.ports.planner import PlanDraft
+from midcourse.testing import MemoryStore, Scripted
 from midcourse.testing.models import ModelServer
 from midcourse.worlds.simulated.shop import Shop
 from tests.llm.scripted import ScriptedModel
@@ -55,6 +60,39 @@ async def answer_tokens() -> None:
 
 
 @shows
+async def role_models() -> None:
+    loaded = Settings.load(overrides={"model": "openai:gpt-5", "role_models": "verifier=openai:gpt-5-mini"})
+    minds = minds_by(loaded)
+    assert isinstance(minds.verifier, ModelVerifier)
+    assert isinstance(minds.extractor, ModelExtractor)
+    assert [model.model_name for model in minds.verifier.mind.models] == ["gpt-5-mini"]
+    assert [model.model_name for model in minds.extractor.mind.models] == ["gpt-5"]
+
+
+@shows
+async def reads_words() -> None:
+    assert await checked() == ("goal_reached", 2)
+    assert await checked(reads_words="off") == ("plan_complete", 1)
+
+
+async def checked(**more: str) -> tuple[str, int]:
+    with ModelServer([{"verdict": "done"}, {"now": True}]) as server:
+        loaded = Settings.load(overrides={"model": "openai:m", "model_base_url": server.url, **more})
+        task = Task(goal="Look", done_when=Expectation(says="it was looked at"), limits=loaded.limits())
+        result = await Agent(world=Shop(), settings=loaded, store=MemoryStore()).run(task)
+        return result.final_reason, len(server.requests)
+
+
+@shows
+async def vision() -> None:
+    plain, seeing = (
+        reserving(loaded.limits(), minds_by(loaded))
+        for loaded in (Settings.load(overrides={"model": "openai:gpt-5", "vision": on}) for on in ("off", "on"))
+    )
+    assert (worst_look(plain).calls, worst_look(seeing).calls) == (0, 1)
+
+
+@shows
 async def record() -> None:
     with ModelServer([{"verdict": "done"}]) as server:
         await asked(record="tape.jsonl", model_base_url=server.url)
@@ -93,6 +131,24 @@ def test_without_a_model_and_without_a_planner_nobody_plans():
 def test_a_model_that_cannot_be_asked_is_refused_before_anything_runs(name: str):
     with pytest.raises(TaskInvalid, match="model"):
         planner_by(name, Settings())
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong"),
+    [
+        ("verifer=openai:m", "did you mean 'verifier'"),
+        ("verifier", "role=provider:name"),
+        ("verifier=", "role=provider"),
+    ],
+)
+def test_a_role_that_means_nothing_is_refused(written: str, wrong: str):
+    with pytest.raises(TaskInvalid, match=wrong):
+        minds_by(Settings(model="openai:gpt-5", role_models=written))
+
+
+def test_whoever_is_to_read_pictures_has_to_be_named():
+    with pytest.raises(TaskInvalid, match="vision"):
+        minds_by(Settings(vision=True), planner=Scripted(PlanDraft(verdict="done")))
 
 
 def test_a_missing_key_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch):

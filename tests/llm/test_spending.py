@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_ai.models import Model
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import RequestUsage
 
 from midcourse import Agent, Result, Settings, Task
+from midcourse.app.minds import Minds
 from midcourse.app.reserving import reserving
 from midcourse.app.wiring import job_from, job_text, load_job, task_to_run
 from midcourse.domain.budget import Cost, Limits
@@ -24,6 +26,10 @@ from tests.llm.scripted import Answer, ScriptedModel
 from tests.llm.situations import FIRST
 
 GPT = OpenAIChatModel("gpt-5", provider=OpenAIProvider(api_key="none"))
+
+
+def minds(*models: Model) -> Minds:
+    return Minds(planner=ModelPlanner(Mind(models, answer_tokens=8000)))
 
 
 def of_gpt(*answers: Answer, tokens: tuple[int, int] = (1000, 100)) -> FunctionModel:
@@ -53,19 +59,19 @@ async def test_what_was_spent_is_told_by_role_plan_and_model():
 
 
 async def test_without_being_told_what_the_model_can_cost_at_most_is_set_aside():
-    limits = reserving(Limits(), ModelPlanner(Mind([GPT], answer_tokens=8000)))
+    limits = reserving(Limits(), minds(GPT))
     assert limits.plan_tokens == CALL_TOKENS
     assert limits.plan_cost_usd == (52_000 * 1.25 + 8_000 * 10) / 1e6
 
 
 def test_the_dearest_model_counts():
     cheap = OpenAIChatModel("gpt-5-nano", provider=OpenAIProvider(api_key="none"))
-    both = reserving(Limits(), ModelPlanner(Mind([cheap, GPT], answer_tokens=8000)))
-    assert both == reserving(Limits(), ModelPlanner(Mind([GPT], answer_tokens=8000)))
+    both = reserving(Limits(), minds(cheap, GPT))
+    assert both == reserving(Limits(), minds(GPT))
 
 
 def test_a_ceiling_in_money_needs_a_price():
-    nameless = ModelPlanner(Mind([ScriptedModel([]).model], answer_tokens=8000))
+    nameless = minds(ScriptedModel([]).model)
     assert reserving(Limits(), nameless).plan_cost_usd == 0.0
     assert reserving(Limits(max_cost_usd=1.0, plan_cost_usd=0.01), nameless).plan_cost_usd == 0.01
     with pytest.raises(TaskInvalid, match="nobody knows the price"):

@@ -360,6 +360,18 @@ def test_a_process_that_died_meanwhile_may_have_waited_too_long_before() -> None
     assert run.again(plan_timeout_seconds=5.0).verdict == "same_course"
 
 
+@pytest.mark.parametrize("change", [{"reads_words": True}, {"vision": True}])
+async def test_what_a_model_would_have_read_nobody_knows(change: dict[str, bool]) -> None:
+    recording, _ = await recorded(example("notepad"))
+    assert recording.again(**change).verdict == "undetermined"
+
+
+def test_a_reading_that_would_have_been_given_up() -> None:
+    run = Recorder(reads_words=True)
+    run.to_acting(a_step(reads=True)).acts(after=20.0)
+    assert run.again(plan_timeout_seconds=5.0).verdict == "undetermined"
+
+
 # --- all of them
 
 
@@ -368,8 +380,16 @@ def test_no_limit_goes_unnoticed() -> None:
     source = Path(__file__).parents[2] / "src" / "midcourse"
     texts = [path.read_text() for path in (*(source / "perform").glob("*.py"), source / "policy" / "horizon.py")]
     read = {name for text in texts for name in re.findall(r"task\.limits\.(\w+)", text)}
-    answers = {"look_calls", "max_plan_steps", "act_timeout_seconds", "look_timeout_seconds", "detour_iterations"}
-    assert read == answers
+    assert read == {
+        "look_calls",
+        "max_plan_steps",
+        "act_timeout_seconds",
+        "look_timeout_seconds",
+        "plan_timeout_seconds",
+        "detour_iterations",
+        "reads_words",
+        "vision",
+    }
 
 
 async def test_a_long_run_is_replayed_in_no_time() -> None:

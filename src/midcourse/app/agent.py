@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 
 from midcourse.app.embedding import embedder_for
 from midcourse.app.key import Done, Free, Unfinished, standing_of
+from midcourse.app.minds import Minds, minds_by
 from midcourse.app.nobody import Nobody
 from midcourse.app.person import user
 from midcourse.app.reserving import reserving
@@ -18,6 +19,7 @@ from midcourse.director.decide import objection
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.budget import Limits
 from midcourse.domain.event import CancelAsked, Control, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.expectation import Expectation
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -26,6 +28,7 @@ from midcourse.errors import KeyTaken, TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.perform.asking import decided
 from midcourse.policy.reachable import why_without_effect
+from midcourse.policy.verify import in_words
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
@@ -33,6 +36,7 @@ from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.memory import Memory
 from midcourse.ports.planner import Planner
+from midcourse.ports.reader import Pictures
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import Claimable, Store
 from midcourse.ports.vault import Secrets, Vault, revealed
@@ -72,6 +76,8 @@ class Agent:
     """Finds a way to steps that are out of reach. Without one, they are planned around."""
     closeness_judge: ClosenessJudge | None = None
     """Says how near a detour's goal is; without one, the words on the screen do."""
+    pictures: Pictures | None = None
+    """Where the world keeps its screenshots, if the setting `vision` is on."""
 
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and say what came of it.
@@ -90,7 +96,7 @@ class Agent:
         if isinstance(task, str):
             settings = self._settings
             task = Task(goal=task, limits=settings.limits(), agreement=settings.agreement(), by=user())
-        task = replace(task, limits=reserving(task.limits, self._planner(())))
+        task = replace(task, limits=reserving(task.limits, self._minds(())))
         return LiveRun(self, self._store, self._new_run(task, run_id), task, again=again)
 
     async def resume(self, run_id: str) -> Result:
@@ -112,13 +118,9 @@ class Agent:
     def _store(self) -> Store:
         return self.store or SqliteStore(self._settings.home / DATABASE)
 
-    def _planner(self, secrets: Secrets) -> Planner:
-        """One for each run that a model plans: runs may be in event loops of their own, which share no connections."""
-        if self.planner is not None:
-            return self.planner
-        from midcourse.app.minds import planner_by
-
-        return planner_by(self.model or self._settings.model, self._settings, secrets=secrets)
+    def _minds(self, secrets: Secrets) -> Minds:
+        """Others for each run: runs may be in event loops of their own, which share no connections."""
+        return minds_by(self._settings, planner=self.planner, model=self.model, secrets=secrets)
 
     @property
     def _lessons(self) -> Lessons | None:
@@ -133,11 +135,16 @@ class Agent:
 
     def ports(self, store: Store, run_id: str, task: Task) -> Ports:
         vault = self.vault or EnvironmentVault()
+        minds = self._minds(revealed(vault, task.secrets))
         return Ports(
             run_id=run_id,
             task=task,
             world=self.world,
-            planner=self._planner(revealed(vault, task.secrets)),
+            planner=minds.planner,
+            verifier=minds.verifier,
+            extractor=minds.extractor,
+            reader=minds.reader,
+            pictures=self.pictures,
             approver=self.approver or Nobody(),
             store=store,
             clock=self.clock or SystemClock(),
@@ -285,6 +292,8 @@ def new_run(task: Task, run_id: str, *, detours: bool = False) -> Run:
         limits=task.limits,
         has_done_when=task.done_when is not None,
         has_detours=detours,
+        done_in_words=isinstance(task.done_when, Expectation) and in_words(task.done_when),
+        wants_data=bool(task.output),
         not_by=task.by if task.agreement.four_eyes else "",
     )
 

@@ -6,7 +6,7 @@ from midcourse.app.embedding import embedder_for
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.settings import Settings
 from midcourse.app.vault import EnvironmentVault
-from midcourse.app.wiring import job_from, planner_for, remote_world, world_class
+from midcourse.app.wiring import job_from, minds_for, pictures_in, remote_world, world_class
 from midcourse.codec import decode
 from midcourse.domain.approval import Question
 from midcourse.errors import TaskInvalid
@@ -32,11 +32,16 @@ class PortsMaker:
         job = job_from(text)
         spec, folder = job.file.world, self._home / "runs" / run_id
         host, vault = self._host_of(world_class(spec)), EnvironmentVault()
+        minds = minds_for(job, revealed(vault, task.secrets))
         return Ports(
             run_id=run_id,
             task=task,
             world=remote_world(spec, folder, host=host, key=f"{self._settings.tenant}/{run_id}"),
-            planner=planner_for(job.file.planner, job.settings, revealed(vault, task.secrets)),
+            planner=minds.planner,
+            verifier=minds.verifier,
+            extractor=minds.extractor,
+            reader=minds.reader,
+            pictures=pictures_in(folder),
             approver=Posting(self._store),
             store=self._store,
             clock=SystemClock(),

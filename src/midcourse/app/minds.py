@@ -1,15 +1,35 @@
-"""Which models do what, as the settings have it. The only module that imports `llm`, and nothing imports it before it is used."""
+"""Which models do what, as the settings have it. The only module that imports `llm`, and only when a model is to be asked."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from midcourse.app.settings import Settings
+from midcourse.app.spelling import unknown
 from midcourse.errors import TaskInvalid
+from midcourse.ports.extractor import Extractor
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.ports.reader import Reader
 from midcourse.ports.vault import Secrets
+from midcourse.ports.verifier import Verifier
 from midcourse.redact import redactor
 
+if TYPE_CHECKING:
+    from midcourse.llm.mind import Mind
+
 EXTRA = "pip install 'midcourse[llm]'"
+ROLES = ("planner", "verifier", "extractor", "reader")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Minds:
+    """Who thinks for a run, by role. Whom nobody named is not there."""
+
+    planner: Planner
+    verifier: Verifier | None = None
+    extractor: Extractor | None = None
+    reader: Reader | None = None
 
 
 def planner_by(
@@ -19,26 +39,68 @@ def planner_by(
 
     `secrets` are kept out of what is recorded. `wording` is a prompt to use instead of the one that ships.
     """
-    if not model:
+    return minds_by(settings, model=model, base_url=base_url, secrets=secrets, wording=wording).planner
+
+
+def minds_by(
+    settings: Settings,
+    *,
+    planner: Planner | None = None,
+    model: str = "",
+    base_url: str = "",
+    secrets: Secrets = (),
+    wording: Path | None = None,
+) -> Minds:
+    """The models that are named do what nobody else does. The rest is as for `planner_by`."""
+    names = _names(model or settings.model, settings.role_models)
+    if planner is None and not names["planner"]:
         raise TaskInvalid("nobody plans: give a planner, or a model such as model='openai:gpt-5' or MIDCOURSE_MODEL")
+    if settings.vision and not names["reader"]:
+        raise TaskInvalid("vision: name the model that reads pictures, with model or role_models")
+    if planner is not None and not any(names.values()):
+        return Minds(planner=planner)
     try:
         from midcourse.llm.cassette import Player, Recorder
+        from midcourse.llm.extractor import ModelExtractor
         from midcourse.llm.mind import Mind
         from midcourse.llm.planner import ROLE, ModelPlanner
+        from midcourse.llm.reader import ModelReader
         from midcourse.llm.taping import models_on_tape
         from midcourse.llm.template import template_at
+        from midcourse.llm.verifier import ModelVerifier
     except ImportError as error:
-        raise TaskInvalid(f"to plan with a model, {EXTRA}: {error}") from error
+        raise TaskInvalid(f"to work with a model, {EXTRA}: {error}") from error
     if settings.record and settings.cassette:
         raise TaskInvalid("record and cassette: what is played from a cassette cannot be recorded at once")
     mask = redactor((*secrets, *_keys()))
     recorder = Recorder(settings.record, mask) if settings.record else None
     player = Player(settings.cassette, mask) if settings.cassette else None
-    base_url = base_url or settings.model_base_url
-    models = models_on_tape(model, base_url=base_url, recorder=recorder, player=player)
-    mind = Mind(models, answer_tokens=settings.answer_tokens)
-    note = recorder.situation if recorder else None
-    return ModelPlanner(mind, note=note, wording=template_at(wording, ROLE) if wording else None)
+    where = base_url or settings.model_base_url
+
+    def mind(role: str) -> "Mind":
+        models = models_on_tape(names[role], base_url=where, recorder=recorder, player=player)
+        return Mind(models, answer_tokens=settings.answer_tokens)
+
+    note, told = recorder.situation if recorder else None, template_at(wording, ROLE) if wording else None
+    return Minds(
+        planner=planner or ModelPlanner(mind("planner"), note=note, wording=told),
+        verifier=ModelVerifier(mind("verifier")) if names["verifier"] else None,
+        extractor=ModelExtractor(mind("extractor")) if names["extractor"] else None,
+        reader=ModelReader(mind("reader")) if settings.vision else None,
+    )
+
+
+def _names(model: str, by_role: str) -> dict[str, str]:
+    """Which models each role asks: `verifier=openai:gpt-5-mini, reader=openai:gpt-5` over `model`."""
+    names: dict[str, str] = dict.fromkeys(ROLES, model)
+    for pair in filter(None, (part.strip() for part in by_role.split(","))):
+        role, equals, name = (part.strip() for part in pair.partition("="))
+        if not equals or not name:
+            raise TaskInvalid(f"role_models: '{pair}' is written role=provider:name")
+        if role not in names:
+            raise TaskInvalid(f"role_models: {unknown('role', role, ROLES)}")
+        names[role] = name
+    return names
 
 
 def recorded_situations(path: Path) -> tuple[tuple[PlanningContext, PlanDraft], ...]:

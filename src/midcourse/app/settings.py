@@ -243,6 +243,21 @@ class Settings(RecoverySettings):
         default="",
         description="Address of an OpenAI-compatible server of your own, for models of `openai:`.",
     )
+    role_models: str = Field(
+        default="",
+        description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`): "
+        "`verifier=openai:gpt-5-mini, reader=openai:gpt-5`.",
+    )
+    reads_words: bool | None = Field(
+        default=Limits.reads_words,
+        description="Whether a model judges expectations and a `done_when` that are only words, and reads from the screen what the "
+        "task is to bring back and no skill has brought. `none`: if there is a model.",
+    )
+    vision: bool = Field(
+        default=Limits.vision,
+        description="A model reads the zones from the screenshot of every look, in place of what the world says is there. Each look is "
+        "then a call, the first included.",
+    )
     answer_tokens: int = Field(
         default=8_000,
         ge=64,
@@ -277,6 +292,7 @@ class Settings(RecoverySettings):
         "max_cost_usd",
         "deadline_seconds",
         "visible_plans",
+        "reads_words",
         "human_after",
         "lesson_stop_after",
         "record",

@@ -13,20 +13,21 @@ from midcourse.app.agent import Agent
 from midcourse.app.checking import check_against
 from midcourse.app.export import export as export
 from midcourse.app.export import result_json as result_json
+from midcourse.app.minds import Minds, minds_by, planner_by
 from midcourse.app.person import user
 from midcourse.app.reserving import reserving
 from midcourse.app.settings import Settings, said, written
 from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
-from midcourse.app.vault import EnvironmentVault
 from midcourse.app.writing import write_whole
+from midcourse.blobs import BlobFolder
 from midcourse.domain.argument import Pairs
 from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import Planner
-from midcourse.ports.vault import Secrets, revealed
+from midcourse.ports.vault import Secrets
 from midcourse.ports.world import World
 
 if TYPE_CHECKING:
@@ -171,22 +172,41 @@ def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
     check_against(job.file, _foreseen(job.file.world) if job.file.world.process else world.catalogue())
     return Agent(
         world=world,
-        planner=planner_for(job.file.planner, job.settings, revealed(EnvironmentVault(), job.task.secrets)),
+        planner=None if job.file.planner.name == "model" else planner_for(job.file.planner),
+        model=job.file.planner.model,
         approver=approver,
-        settings=job.settings,
+        settings=_served(job),
+        pictures=pictures_in(folder),
     )
 
 
+def pictures_in(folder: Path) -> BlobFolder:
+    """Of a run with this folder."""
+    return BlobFolder(folder / "blobs")
+
+
+def _served(job: Job) -> Settings:
+    """With the address that the task gives for its model, if it gives one."""
+    where = job.file.planner.base_url
+    return job.settings.with_overrides({"model_base_url": where}) if where else job.settings
+
+
+def minds_for(job: Job, secrets: Secrets = ()) -> Minds:
+    """Who thinks for it. No recording has any of the `secrets`."""
+    spec = job.file.planner
+    planner = None if spec.name == "model" else planner_for(spec)
+    return minds_by(_served(job), planner=planner, model=spec.model, secrets=secrets)
+
+
 def task_to_run(job: Job) -> Task:
-    """With as much set aside for each call of its planner as that can cost."""
-    planner = planner_for(job.file.planner, job.settings)
-    return replace(job.task, limits=reserving(job.task.limits, planner))
+    """With as much set aside for each call of a model as that can cost."""
+    return replace(job.task, limits=reserving(job.task.limits, minds_for(job)))
 
 
 def check_job(job: Job) -> None:
     """Raises `TaskInvalid` for what cannot be loaded or built, or does not fit, as far as that can be known from here."""
     check_against(job.file, _foreseen(job.file.world))
-    planner_for(job.file.planner, job.settings)
+    minds_for(job)
 
 
 def _foreseen(spec: WorldSpec) -> Catalogue:
@@ -250,8 +270,6 @@ def remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None,
 def planner_for(spec: PlannerSpec, settings: Settings | None = None, secrets: Secrets = ()) -> Planner:
     """`settings` say which model plans, if one does and the task does not name it. No recording has any of the `secrets`."""
     if spec.name == "model":
-        from midcourse.app.minds import planner_by
-
         settings = settings or Settings.load()
         return planner_by(spec.model or settings.model, settings, spec.base_url, secrets)
     if spec.name == "playbook":

@@ -10,7 +10,7 @@ from midcourse.director.turn import (
     seen_fingerprint,
     unfinish_identity,
 )
-from midcourse.domain.budget import Cost
+from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
 from midcourse.domain.move import Ask, BackOff, Do, Doubt, Look, Open, Report
@@ -21,6 +21,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.admission import already_finished, repeats_failure, too_soon
 from midcourse.policy.approval import binds, live_grant, needs_approval
+from midcourse.policy.spending import worst_look, worst_reading
 
 MOST_HOLDS = 3
 """How often a step may turn out to have another consequence before it counts as failed."""
@@ -73,9 +74,19 @@ def do(run: Run, move: Do) -> Turn:
             look=move.look,
             found=step.found,
         ),
-        seconds=run.limits.act_timeout_seconds + run.limits.look_timeout_seconds,
-        worst=Cost(calls=run.limits.look_calls),
+        seconds=_seconds(run.limits, step),
+        worst=_worst(run.limits, step),
     )
+
+
+def _seconds(limits: Limits, step: PlannedStep) -> float:
+    reading = limits.plan_timeout_seconds if step.reads and limits.reads_words else 0.0
+    return limits.act_timeout_seconds + limits.look_timeout_seconds + reading
+
+
+def _worst(limits: Limits, step: PlannedStep) -> Cost:
+    look = worst_look(limits)
+    return look.plus(worst_reading(limits)) if step.reads else look
 
 
 def acted(run: Run, phase: Acting, event: Acted) -> Turn:
@@ -164,8 +175,8 @@ def doubt(run: Run, move: Doubt) -> Turn:
             doubted=move.command,
             effect=move.step.effect,
         ),
-        seconds=run.limits.act_timeout_seconds + run.limits.look_timeout_seconds,
-        worst=Cost(calls=run.limits.look_calls),
+        seconds=_seconds(run.limits, move.step),
+        worst=_worst(run.limits, move.step),
     )
 
 

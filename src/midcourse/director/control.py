@@ -37,7 +37,8 @@ from midcourse.domain.move import (
 from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.spending import seconds_to_deadline
+from midcourse.policy.recovery import SHORTEST_WAIT, jittered, retry_delay
+from midcourse.policy.spending import affords, seconds_to_deadline, worst_look, worst_reading
 
 # --- what a person or a runtime says
 
@@ -117,28 +118,55 @@ def overslept(run: Run, _phase: Paused, _event: TimerFired) -> Turn:
 
 # --- the end
 
+CARRIED_OUT = "every step of the plan was carried out"
+
 
 def conclude(run: Run, move: Conclude) -> Turn:
-    """Without a `done_when` nobody can tell whether the task is done."""
-    if not run.has_done_when:
-        return run, End(reason="plan_complete", detail=move.detail or "every step of the plan was carried out")
-    seen = run.seen
-    look = seen is None or seen.stale
+    """Without a `done_when` nobody can tell whether the task is done. What it is to bring back is read on the way out."""
+    extract = run.wants_data and bool(run.limits.reads_words) and not move.otherwise
+    if not (run.has_done_when or extract):
+        return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
+    if extract and not affords(run, _worst_check(run, extract=True)):
+        extract = False  # to know that it is done is worth more
+        if not run.has_done_when:
+            return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
+    seen, readings = run.seen, run.done_in_words + extract
     then, nxt = issue(
         run,
-        Concluding(detail=move.detail, otherwise=move.otherwise),
-        lambda number, time: CheckDone(id=number, timeout=time, seen=seen.id if seen else "", look=look),
-        seconds=run.limits.look_timeout_seconds,
-        worst=Cost(calls=run.limits.look_calls if look else 0),
+        Concluding(detail=move.detail, otherwise=move.otherwise, tries=move.tries, turn=move.turn),
+        lambda number, time: CheckDone(
+            id=number,
+            timeout=time,
+            seen=seen.id if seen else "",
+            look=_must_look(run),
+            turn=move.turn,
+            extract=extract,
+        ),
+        seconds=run.limits.look_timeout_seconds + readings * run.limits.plan_timeout_seconds,
+        worst=_worst_check(run, extract=extract),
     )
     if move.otherwise and not isinstance(nxt, Rest):
         return _finish(run, move.otherwise)  # there is nothing left to look with
     return then, nxt
 
 
+def _must_look(run: Run) -> bool:
+    return run.seen is None or run.seen.stale
+
+
+def _worst_check(run: Run, *, extract: bool) -> Cost:
+    worst = worst_look(run.limits) if _must_look(run) else FREE
+    for reads in (run.done_in_words, extract):
+        worst = worst.plus(worst_reading(run.limits)) if reads else worst
+    return worst
+
+
 def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
+    run = replace(run, data=event.data)
     if event.seen is not None:
         run = see(run, event.seen)
+    if event.wait is not None and (later := _ask_later(run, phase, event.wait)):
+        return run, later
     match event.verdict:
         case "met":
             return replace(run, verified=True), End(reason="goal_reached", detail=event.detail)
@@ -150,7 +178,18 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
             again = Recover(reason="done_when_unmet", detail=f"done_when is not met: {event.detail}")
             return run, again if event.seen else Look(then=again)
         case "undecided":
-            return run, End(reason="plan_complete", detail=event.detail or "whether the task is done was not checked")
+            unsaid = "whether the task is done was not checked" if run.has_done_when else phase.detail or CARRIED_OUT
+            return run, End(reason="plan_complete", detail=event.detail or unsaid)
+
+
+def _ask_later(run: Run, phase: Concluding, wait: float) -> BackOff | None:
+    """Whoever was to read it could not be reached. None: that was often enough, and what there is has to do."""
+    again = Conclude(detail=phase.detail, otherwise=phase.otherwise, tries=phase.tries + 1, turn=phase.turn + 1)
+    if wait > 0:
+        return BackOff(seconds=jittered(run, max(SHORTEST_WAIT, wait)), then=replace(again, tries=0))
+    if phase.tries >= run.limits.max_step_retries:
+        return None
+    return BackOff(seconds=retry_delay(run, "transport", phase.tries), then=again)
 
 
 def end(run: Run, move: End) -> Turn:
@@ -163,7 +202,9 @@ def end(run: Run, move: End) -> Turn:
 def _finish(run: Run, move: End) -> Turn:
     run = withdraw(run)
     detail = move.detail.strip()[:2000] or f"{move.reason.replace('_', ' ')}, and nobody said more"
-    finish = Finish(id=run.next_id, reason=move.reason, detail=detail, verified=run.verified, told=run.told)
+    finish = Finish(
+        id=run.next_id, reason=move.reason, detail=detail, verified=run.verified, told=run.told, data=run.data
+    )
     return send(run, finish), Rest(Ended(reason=move.reason, detail=detail))
 
 

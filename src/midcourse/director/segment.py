@@ -1,7 +1,7 @@
 """The segment horizon: look, plan for what is visible, go through the steps, look again at the transition."""
 
 from midcourse.director.turn import REFUSALS, Rest, Turn, count, issue, lose_world, remember, see, seen_fingerprint
-from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.budget import FREE
 from midcourse.domain.command import MakePlan, Observe, OpenWorld
 from midcourse.domain.event import Observed, Planned, Started, WorldOpened
 from midcourse.domain.move import (
@@ -25,11 +25,8 @@ from midcourse.domain.run import Run
 from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_progress, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.horizon import may_plan_beyond
-from midcourse.policy.recovery import jittered, may_replan, replan_delay, retry_delay
-from midcourse.policy.spending import left, near_ceiling, worst_plan
-
-SHORTEST_WAIT = 1.0
-"""Seconds, for whoever is asked to wait: it ends with the run's time, so it must not be done for nothing."""
+from midcourse.policy.recovery import SHORTEST_WAIT, jittered, may_replan, replan_delay, retry_delay
+from midcourse.policy.spending import left, near_ceiling, worst_look, worst_plan
 
 
 def started(run: Run, _phase: New, event: Started) -> Turn:
@@ -57,7 +54,7 @@ def opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
 
 
 def look(run: Run, move: Look) -> Turn:
-    worst = FREE if move.free else Cost(calls=run.limits.look_calls)
+    worst = FREE if move.free and not run.limits.vision else worst_look(run.limits)
     return issue(
         run,
         Looking(then=move.then, failures=move.failures),
@@ -71,6 +68,9 @@ def observed(run: Run, phase: Looking, event: Observed) -> Turn:
     run = see(run, event.seen)
     if event.reason == "world_lost":
         return lose_world(run), Open(then=Look(then=phase.then))
+    if event.seen is None and event.wait is not None and event.wait > 0:
+        again = Look(then=phase.then, failures=phase.failures)
+        return run, BackOff(seconds=jittered(run, max(SHORTEST_WAIT, event.wait)), then=again)
     if run.seen is not None:
         return run, phase.then
     if phase.failures >= run.limits.max_step_retries:

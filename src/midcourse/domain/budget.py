@@ -71,6 +71,8 @@ class Limits:
     approval_seconds: float = 3600.0
     wrap_up_at: float = 0.8
     look_calls: int = 0
+    vision: bool = False
+    reads_words: bool | None = None
     final_looks: FinalLooks = "each"
     plan_tokens: int = 0
     plan_cost_usd: float = 0.0

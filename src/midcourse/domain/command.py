@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About, Told
+from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy, Tried
 from midcourse.domain.failure import Failure
@@ -163,6 +164,10 @@ class CheckDone:
     seen: str
     look: bool = False
     """Look first: what was seen is stale."""
+    turn: int = 0
+    """How often it was asked before without anybody being reached."""
+    extract: bool = False
+    """Read from the screen what the task is to bring back and no skill has brought."""
     kind: Literal["check_done"] = "check_done"
 
 
@@ -214,6 +219,8 @@ class Finish:
     detail: str
     verified: bool
     told: tuple[Told, ...] = ()
+    data: Pairs = ()
+    """What was read for the task's output."""
     kind: Literal["finish"] = "finish"
 
 

@@ -10,6 +10,7 @@ from pydantic import Discriminator
 
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import Change, Verdict
+from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.failure import Track
@@ -41,6 +42,8 @@ class Observed:
     seen: ObservationRef | None = None
     reason: str = ""
     detail: str = ""
+    wait: float | None = None
+    """Whoever reads the picture could not be reached, and said for how long."""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
     """`cost` by role, as far as it is known."""
@@ -126,6 +129,10 @@ class DoneChecked:
     detail: str = ""
     seconds: float = 0.0
     seen: ObservationRef | None = None
+    data: Pairs = ()
+    """What was read for the task's output."""
+    wait: float | None = None
+    """Whoever was to read something could not be reached: seconds until it is worth asking again, 0 if nobody said."""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
     kind: Literal["done_checked"] = "done_checked"

@@ -237,6 +237,9 @@ class Conclude:
     detail: str = ""
     otherwise: End | None = None
     """How the run ends if it is not; nothing: it is planned again."""
+    tries: int = 0
+    """How often whoever was to read something could not be reached; being asked to wait does not count."""
+    turn: int = 0
     kind: Literal["conclude"] = "conclude"
 
 

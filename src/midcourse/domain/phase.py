@@ -109,6 +109,8 @@ class Concluding:
 
     detail: str = ""
     otherwise: End | None = None
+    tries: int = 0
+    turn: int = 0
     kind: Literal["concluding"] = "concluding"
 
 

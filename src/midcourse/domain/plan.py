@@ -91,6 +91,8 @@ class PlannedStep:
     found: str = ""
     """Where a detour found its target, or `__reach__` if what the step was for is there already."""
     ruled: Ruling = ""
+    reads: bool = False
+    """Whether somebody has to read what came of it: its expectation is only words."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from midcourse.domain.approval import Grant, Told
+from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Budget, Cost, Limits
 from midcourse.domain.command import Command
 from midcourse.domain.detour import Detour
@@ -78,6 +79,10 @@ class Run:
     has_done_when: bool = False
     has_detours: bool = False
     """Whether somebody is there to plan them."""
+    done_in_words: bool = False
+    """Whether only somebody who reads can tell that the task is done."""
+    wants_data: bool = False
+    """Whether the task is to bring something back."""
     phase: Phase = field(default_factory=New)
     wish: Wish = "go"
     pending: tuple[Issued, ...] = ()
@@ -104,6 +109,8 @@ class Run:
     grants: tuple[Grant, ...] = ()
     guidance: tuple[str, ...] = ()
     told: tuple[Told, ...] = ()
+    data: Pairs = ()
+    """What was read for the task's output."""
     spent: tuple[Spent, ...] = ()
     """All that was spent, by role, plan and model."""
     overrun: Cost = FREE

@@ -45,6 +45,8 @@ from midcourse.llm.tokens import tokens_at_most
 CALL_TOKENS = 60_000
 """Tokens of a call for which nothing was set aside in particular, answer included."""
 
+IMAGE_TOKENS = 6_000
+"""What a picture may be counted as: providers cut it into tiles, and make a few thousand tokens of the largest."""
 PATIENCE = 10.0
 """Seconds to wait where a provider says that it is too much and not for how long."""
 SHORTEST_ANSWER = 32
@@ -73,6 +75,11 @@ class Unanswered:
     model: str
     wait: float | None = None
 
+    @property
+    def again(self) -> float | None:
+        """For those who are not to ask again themselves: when it is worth it, 0 if nobody said. None: it was no outage."""
+        return (self.wait or 0.0) if self.why == "transport" else None
+
 
 class Mind:
     """The models of one role, in the order in which they are asked."""
@@ -98,7 +105,8 @@ class Mind:
     ) -> Answered[A] | Unanswered:
         """`worst` is what was set aside for this call: what may have been spent counts as spent."""
         model = self.models[turn % len(self.models)]
-        most = self._longest_answer(model, prompt, answer, worst)
+        told = tokens_at_most(prompt.text) + IMAGE_TOKENS * len(images)
+        most = self._longest_answer(model, told, answer, worst)
         if most < SHORTEST_ANSWER:
             detail = "what is to be told is longer than what may be spent on it"
             return Unanswered(why="garbage", detail=detail, cost=FREE, model=model.model_name)
@@ -121,9 +129,8 @@ class Mind:
             return Unanswered(why="transport", detail=error.message, cost=worst, model=model.model_name)
         return _understood(response, answer, paid(response, worst), model.model_name)
 
-    def _longest_answer(self, model: Model, prompt: Prompt, answer: type[BaseModel], worst: Cost) -> int:
+    def _longest_answer(self, model: Model, told: int, answer: type[BaseModel], worst: Cost) -> int:
         """In tokens, so that the call stays within what was set aside for it."""
-        told = tokens_at_most(prompt.text)
         most = self.answer_tokens + min(0, self.room(worst, answer) - told)
         if not worst.microusd:
             return most

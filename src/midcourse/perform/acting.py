@@ -3,7 +3,6 @@
 import asyncio
 from typing import cast
 
-from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
 from midcourse.domain.expectation import Probe
@@ -13,9 +12,12 @@ from midcourse.domain.outcome import Evidence, Outcome
 from midcourse.domain.plan import REACH, REPLAN, Step, Target
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect, Skill
+from midcourse.domain.spending import Spent, total
 from midcourse.perform.consequence import Foreseen, call_of, consequence_of
 from midcourse.perform.learning import lesson_of, track_of
+from midcourse.perform.looking import NO_LOOK, Looked, look
 from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.reading import read_words
 from midcourse.policy.agreement import as_planned, ruling
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import arguments_problem
@@ -67,7 +69,7 @@ async def act(ports: Ports, command: Act) -> Acted:
         if foreseen.digest != command.consequence:
             return _held(command, foreseen, step.effect)
         entry = replace(entry, identity=foreseen.identity if step.effect == "irreversible" else "")
-    report, entry = await _dispatch(ports, command, step, entry, time)
+    report, entry = await _dispatch(ports, command, step, before, entry, time)
     if report.reason == WOULD_SEND:
         return await _turned(ports, command, replace(step, effect="irreversible"), skill, before, entry, time)
     return await _judged(ports, command, step, before, entry, report, time)
@@ -181,12 +183,12 @@ def _held(command: Act, foreseen: Foreseen, effect: Effect) -> Acted:
 
 
 async def _dispatch(
-    ports: Ports, command: Act, step: Step, entry: LedgerEntry, time: Allowance
+    ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, time: Allowance
 ) -> tuple[Outcome, LedgerEntry]:
     if step.effect in LEDGERED:
         entry = replace(entry, dispatched_at=ports.clock.now())
         await ports.store.write_ledger(ports.run_id, entry)
-    return await _send(ports, command, step, time), entry
+    return await _send(ports, command, step, before, time), entry
 
 
 async def _judged(
@@ -194,14 +196,14 @@ async def _judged(
 ) -> Acted:
     if ports.step_delay_seconds:
         await ports.clock.sleep(time.left(ports.step_delay_seconds))
-    after: Observation | Unseen | None = None
     looked = command.look or report.status != "ok" or step.effect == "irreversible"
-    if looked:
-        after = await ports.look(command.id, time.left(ports.task.limits.look_timeout_seconds))
-    outcome = judge(step.effect, report, _sight(step, before, after))
+    found = await _look(ports, command.id, step, time) if looked else NO_LOOK
+    sight, read = await _sight(ports, step, before, found, time, report)
+    outcome = judge(step.effect, report, sight)
     lesson = lesson_of(ports, step, before, outcome)
     await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome, lesson=lesson))
-    lost = isinstance(after, Unseen) and after.reason == "world_lost"
+    lost = isinstance(found.seen, Unseen) and found.seen.reason == "world_lost"
+    spent = found.spent + read
     return Acted(
         answers=command.id,
         status=outcome.status,
@@ -211,16 +213,21 @@ async def _judged(
         identity=entry.identity,
         track=await track_of(ports, lesson),
         looked=looked,
-        seen=after.ref if isinstance(after, Observation) else None,
-        cost=ports.look_cost if looked else FREE,
+        seen=found.ref,
+        cost=total(spent),
+        spent=spent,
     )
 
 
-async def _send(ports: Ports, command: Act, step: Step, time: Allowance) -> Outcome:
+async def _look(ports: Ports, command: int, step: Step, time: Allowance) -> Looked:
+    return await look(ports, command, time.left(ports.task.limits.look_timeout_seconds), version=step.version)
+
+
+async def _send(ports: Ports, command: Act, step: Step, before: Observation, time: Allowance) -> Outcome:
     """The world's own word. Whatever goes wrong from here on, the act may have happened."""
     arguments = ports.fill_in(step.arguments)
     assert not isinstance(arguments, str), "checked before dispatch"
-    call = call_of(step, command.id, arguments, allowed=binds(step))
+    call = call_of(step, command.id, arguments, seen=before, allowed=binds(step))
     seconds = time.left(ports.task.limits.act_timeout_seconds)
     try:
         answer = cast(object, await asyncio.wait_for(ports.world.act(call), seconds))
@@ -246,13 +253,18 @@ def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:
     )
 
 
-def _sight(step: Step, before: Observation, after: Observation | Unseen | None) -> Sight:
-    return Sight(
-        before=before,
-        after=after if isinstance(after, Observation) else None,
-        expect=step.expect,
-        absent_when=step.absent_when,
-    )
+async def _sight(
+    ports: Ports, step: Step, before: Observation, found: Looked, time: Allowance, report: Outcome | None = None
+) -> tuple[Sight, tuple[Spent, ...]]:
+    """What is to be seen, read where it is only words, and what the reading took. Of a failure nothing need be read."""
+    after = found.seen if isinstance(found.seen, Observation) else None
+    sight = Sight(before=before, after=after, expect=step.expect, absent_when=step.absent_when)
+    if after is None or (report is not None and report.status not in ("ok", "unknown")):
+        return sight, ()
+    read = await read_words(ports, step.expect, after, time, before=before, version=step.version)
+    if read.verdict is None:
+        return sight, ()
+    return replace(sight, read=read.verdict.holds, read_before=read.verdict.held_before), read.spent
 
 
 # --- an act in doubt
@@ -281,11 +293,12 @@ async def verify(ports: Ports, command: Verify) -> Verified:
     if over and entry.barred_at is None:
         entry = replace(entry, barred_at=ports.clock.now())
         await ports.store.write_ledger(ports.run_id, entry)
-    after = await ports.look(command.id, time.left(ports.task.limits.look_timeout_seconds))
-    verdict = await _verdict(ports, command, step, entry, after, time)
+    found = await _look(ports, command.id, step, time)
+    verdict = await _verdict(ports, command, step, entry, found, time)
     if verdict.verdict in ("happened", "did_not_happen"):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolved(entry, verdict)))
-    return replace(verdict, seen=after.ref if isinstance(after, Observation) else None, cost=ports.look_cost)
+    spent = found.spent + verdict.spent
+    return replace(verdict, seen=found.ref, cost=total(spent), spent=spent)
 
 
 async def _bar(ports: Ports, command: Verify, time: Allowance) -> str:
@@ -304,26 +317,24 @@ def _answered(entry: LedgerEntry) -> bool:
 
 
 async def _verdict(
-    ports: Ports,
-    command: Verify,
-    step: Step,
-    entry: LedgerEntry,
-    after: Observation | Unseen,
-    time: Allowance,
+    ports: Ports, command: Verify, step: Step, entry: LedgerEntry, found: Looked, time: Allowance
 ) -> Verified:
     """Only of an act that nobody can carry out any more (`barred_at`) is it worth anything that its effect is not there."""
     before = await ports.store.observation(ports.run_id, entry.seen)
+    read: tuple[Spent, ...] = ()
     if before is not None:
-        sight = _sight(step, before, after)
+        sight, read = await _sight(ports, step, before, found, time)
         if sight.happened:
-            return _decided(command, "happened", "expectation")
+            return replace(_decided(command, "happened", "expectation"), spent=read)
         if sight.absent and entry.barred_at is not None:
-            return _decided(command, "did_not_happen", "absent_when")
-    if isinstance(after, Unseen) and after.reason == "world_lost":
-        return Verified(answers=command.id, reason="world_lost", detail=after.detail)
+            return replace(_decided(command, "did_not_happen", "absent_when"), spent=read)
+    if isinstance(found.seen, Unseen) and found.seen.reason == "world_lost":
+        return Verified(answers=command.id, reason="world_lost", detail=found.seen.detail)
     if step.probe is None:
-        return Verified(answers=command.id, detail="nothing on the screen decides it, and there is no probe")
-    return await _ask_probe(ports, command, step.probe, entry, time)
+        return Verified(
+            answers=command.id, detail="nothing on the screen decides it, and there is no probe", spent=read
+        )
+    return replace(await _ask_probe(ports, command, step.probe, entry, time), spent=read)
 
 
 async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerEntry, time: Allowance) -> Verified:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
+from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Step
 from midcourse.domain.skill import Skill
 from midcourse.perform.ports import Allowance, Ports
@@ -74,8 +75,11 @@ async def _commit_set(ports: Ports, step: Step, skill: Skill, time: Allowance) -
     return commit and CommitSet(values=ports.mask(commit.values), address=ports.mask_text(commit.address))
 
 
-def call_of(step: Step, command: int, arguments: Pairs, *, allowed: bool = False) -> Call:
-    """`arguments` are the step's, filled in."""
+def call_of(
+    step: Step, command: int, arguments: Pairs, *, seen: Observation | None = None, allowed: bool = False
+) -> Call:
+    """`arguments` are the step's, filled in; `seen` is what it relies on."""
+    zone = seen.zone(step.zone) if seen else None
     return Call(
         command=command,
         skill=step.skill,
@@ -87,6 +91,7 @@ def call_of(step: Step, command: int, arguments: Pairs, *, allowed: bool = False
             for name, value in step.arguments
             if isinstance(value, Reference) and value.source == "secret"
         ),
+        bounds=zone.bounds if zone else None,
         allowed=allowed,
     )
 

@@ -4,16 +4,19 @@ import asyncio
 from contextlib import suppress
 
 from midcourse.domain.argument import Pairs
-from midcourse.domain.budget import FREE
 from midcourse.domain.command import CheckDone, Finish
 from midcourse.domain.event import DoneChecked, Finished
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.replace import replace
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.domain.run import Run
+from midcourse.domain.spending import total
 from midcourse.perform.history import history_of
 from midcourse.perform.learning import learn
-from midcourse.perform.ports import Ports, say
+from midcourse.perform.looking import look
+from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.reading import extracted, read_words
 from midcourse.perform.reuse import keep_what_worked
 from midcourse.policy.horizon import fits
 from midcourse.policy.spending import MICRO
@@ -21,30 +24,51 @@ from midcourse.policy.verify import describe, holds
 
 
 async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
+    time = Allowance(ports.clock, command.timeout)
+    must_look = command.look and (command.extract or not isinstance(ports.task.done_when, Probe))
+    seconds = time.left(ports.task.limits.look_timeout_seconds)
+    found = await look(ports, command.id, seconds) if must_look else None
+    seen = found.seen if found else await ports.store.observation(ports.run_id, command.seen)
+    checked = await _checked(ports, command, seen, time)
+    spent = (found.spent if found else ()) + checked.spent
+    if command.extract and checked.verdict in ("met", "undecided"):
+        history = await history_of(ports.store, ports.run_id, ())
+        screen = seen if isinstance(seen, Observation) else None
+        brought = await extracted(ports, history, screen, time, command.turn)
+        wait = checked.wait if checked.wait is not None else brought.wait
+        checked, spent = replace(checked, data=brought.data, wait=wait), spent + brought.spent
+    return replace(checked, seen=found.ref if found else None, cost=total(spent), spent=spent)
+
+
+async def _checked(ports: Ports, command: CheckDone, seen: Observation | Unseen | None, time: Allowance) -> DoneChecked:
+    """Whether `done_when` holds of what is seen, or by its probe."""
     condition = ports.task.done_when
     if condition is None:
         return DoneChecked(answers=command.id, verdict="undecided")
     if isinstance(condition, Probe):
         return await _ask_probe(ports, command, condition)
-    if command.look:
-        seen = await ports.look(command.id, command.timeout)
-    else:
-        seen = await ports.store.observation(ports.run_id, command.seen)
-    cost = ports.look_cost if command.look else FREE
     if not isinstance(seen, Observation):
         detail = seen.detail if isinstance(seen, Unseen) else "nothing has been seen"
-        return DoneChecked(answers=command.id, verdict="undecided", detail=detail, cost=cost)
-    ref = seen.ref if command.look else None
-    words = describe(condition)
-    match holds(condition, seen):
+        return DoneChecked(answers=command.id, verdict="undecided", detail=detail)
+    words, held = describe(condition), holds(condition, seen)
+    if held is not None:
+        return _found(command, held, words, seen)
+    read = await read_words(ports, condition, seen, time, turn=command.turn)
+    if read.verdict is None:
+        return _found(command, None, words, seen)
+    found = _found(command, read.verdict.holds, words, seen, f" ({read.verdict.why})" if read.verdict.why else "")
+    return replace(found, spent=read.spent, wait=read.verdict.wait)
+
+
+def _found(command: CheckDone, held: bool | None, words: str, seen: Observation, why: str = "") -> DoneChecked:
+    match held:
         case True:
-            return DoneChecked(answers=command.id, verdict="met", detail=f"seen: {words}", seen=ref, cost=cost)
+            return DoneChecked(answers=command.id, verdict="met", detail=f"seen: {words}{why}")
         case False:
-            detail = f"expected {words}; the screen is '{seen.surface.title}'"
-            return DoneChecked(answers=command.id, verdict="unmet", detail=detail, seen=ref, cost=cost)
+            detail = f"expected {words}; the screen is '{seen.surface.title}'{why}"
+            return DoneChecked(answers=command.id, verdict="unmet", detail=detail)
         case None:
-            detail = f"nobody here can check: {words}"
-            return DoneChecked(answers=command.id, verdict="undecided", detail=detail, seen=ref, cost=cost)
+            return DoneChecked(answers=command.id, verdict="undecided", detail=f"nobody here can check: {words}{why}")
 
 
 async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe) -> DoneChecked:
@@ -78,7 +102,7 @@ async def finish(ports: Ports, command: Finish) -> Finished:
 
 async def _result(ports: Ports, command: Finish, run: Run) -> Result:
     history = await history_of(ports.store, ports.run_id, command.told)
-    data, missing = _output(ports, history.data)
+    data, missing = _output(ports, tuple({**dict(command.data), **dict(history.data)}.items()))
     return Result(
         run=run.id,
         goal=ports.task.goal,

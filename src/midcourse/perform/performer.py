@@ -3,7 +3,6 @@
 import asyncio
 from typing import Literal, assert_never
 
-from midcourse.domain.budget import FREE
 from midcourse.domain.command import (
     Act,
     AskPerson,
@@ -35,11 +34,11 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
-from midcourse.domain.spending import billed
 from midcourse.perform.acting import act, verify
 from midcourse.perform.asking import ask_person
 from midcourse.perform.detouring import judge_closeness, plan_revert, plan_try
 from midcourse.perform.finishing import check_done, finish
+from midcourse.perform.looking import look
 from midcourse.perform.planning import make_plan
 from midcourse.perform.ports import Ports, say
 from midcourse.perform.reuse import drop_failed
@@ -123,10 +122,15 @@ class Performer:
         return WorldOpened(answers=command.id, opened=True)
 
     async def _observe(self, command: Observe) -> Observed:
-        seen = await self.ports.look(command.id, command.timeout)
-        cost = FREE if command.free else self.ports.look_cost
-        if isinstance(seen, Observation):
-            return Observed(answers=command.id, seen=seen.ref, cost=cost, spent=billed("reader", cost))
+        looked = await look(self.ports, command.id, command.timeout, free=command.free)
+        if isinstance(looked.seen, Observation):
+            return Observed(answers=command.id, seen=looked.ref, cost=looked.cost, spent=looked.spent)
+        unseen = looked.seen
         return Observed(
-            answers=command.id, reason=seen.reason, detail=seen.detail, cost=cost, spent=billed("reader", cost)
+            answers=command.id,
+            reason=unseen.reason,
+            detail=unseen.detail,
+            wait=looked.wait,
+            cost=looked.cost,
+            spent=looked.spent,
         )

@@ -104,16 +104,16 @@ async def _ask(
     """The planner's answer, whatever it does: late is transport, and what is no draft is garbage."""
     worst = worst_plan(ports.task.limits)
     context = PlanningContext(
-        task=ports.task,
+        task=ports.public_task,
         observation=view.observation,
         catalogue=view.catalogue,
         completed=history.completed,
         attempts=history.attempts,
         cause=command.cause,
-        why=command.why,
-        refused=command.refused,
+        why=ports.mask_text(command.why),
+        refused=ports.mask_text(command.refused),
         recovery=recovery,
-        guidance=command.guidance,
+        guidance=tuple(map(ports.mask_text, command.guidance)),
         mended=history.plans[-1].repairs if history.plans else (),
         earlier=await _earlier(ports, view.observation, history.plans),
         left=command.left,

@@ -1,12 +1,10 @@
 """The ports of one run, and the few things that more than one command does with them."""
 
-import asyncio
 from dataclasses import dataclass, field
-from typing import cast
 
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.budget import Cost
-from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
 from midcourse.ports.approver import Approver
@@ -14,11 +12,14 @@ from midcourse.ports.clock import Clock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.embedder import Embedder
+from midcourse.ports.extractor import Extractor
 from midcourse.ports.memory import Memory
 from midcourse.ports.planner import Planner
+from midcourse.ports.reader import Pictures, Reader
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import Store
 from midcourse.ports.vault import Secrets, Vault, revealed
+from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World
 from midcourse.redact import Redactor, keep_out_of_logs, redactor
 
@@ -51,6 +52,11 @@ class Ports:
     store: Store
     clock: Clock
     vault: Vault
+    verifier: Verifier | None = None
+    extractor: Extractor | None = None
+    reader: Reader | None = None
+    pictures: Pictures | None = None
+    """Where the reader finds what it reads."""
     segments: Segments | None = None
     """Where segments that worked are kept; nothing if none are reused."""
     lessons: Lessons | None = None
@@ -69,23 +75,12 @@ class Ports:
     def look_cost(self) -> Cost:
         return Cost(calls=self.task.limits.look_calls)
 
-    async def look(self, command: int, seconds: float) -> Observation | Unseen:
-        """See the world and keep what was seen. An empty screen counts as not seen: most likely it was not read."""
-        try:
-            seen = cast(object, await asyncio.wait_for(self.world.observe(), seconds))
-        except TimeoutError:
-            return Unseen(reason="timeout", detail=f"nothing was seen within {seconds:g} s")
-        except Exception as error:
-            return Unseen(reason="failed", detail=self.plain(say(error)))
-        if isinstance(seen, Unseen):
-            return replace(seen, detail=self.plain(seen.detail))
-        if not isinstance(seen, Observation):
-            return Unseen(reason="failed", detail=f"the world showed {type(seen).__name__}, which is no observation")
-        if not seen.zones:
-            return Unseen(reason="empty", detail=f"'{seen.surface.title}' showed nothing to act on")
-        seen = self._masked(replace(seen, id=f"o{command}"))
-        await self.store.save_observation(self.run_id, seen)
-        return seen
+    @property
+    def public_task(self) -> Task:
+        """The task as others may be told of it: somebody may have written a secret into it."""
+        if not self.secrets():
+            return self.task
+        return replace(self.task, goal=self.mask_text(self.task.goal), inputs=self.mask(self.task.inputs))
 
     def fill_in(self, arguments: Arguments) -> Pairs | str:
         """Arguments with every reference replaced by its value, or why that cannot be done."""
@@ -123,7 +118,7 @@ class Ports:
         """What somebody said, as it may be passed on and written down: without secrets, and no longer than a page."""
         return self.mask_text(text)[:LONGEST_TEXT]
 
-    def _masked(self, seen: Observation) -> Observation:
+    def masked(self, seen: Observation) -> Observation:
         """A field may show the secret that was typed into it."""
         secrets, surface = self.secrets(), seen.surface
         if not secrets:

@@ -17,7 +17,7 @@ from midcourse.domain.task import Task
 from midcourse.policy.agreement import as_planned, provisional_ruling
 from midcourse.policy.destination import unvouched
 from midcourse.policy.identity import call_digest
-from midcourse.policy.verify import describe
+from midcourse.policy.verify import describe, in_words
 
 PLACES: dict[str, Place] = {REPLAN: "replan", GLOBAL: "global", REACH: "reach"}
 AIM = Skill(name="reach", effect="read", transition=True, on_zone=False)
@@ -206,4 +206,5 @@ def short_form(step: Step, identity: str = "", consequence: str = "") -> Planned
         consequence=consequence,
         asks=step.asks,
         ruled=step.ruled,
+        reads=step.expect is not None and in_words(step.expect),
     )

@@ -115,6 +115,10 @@ def _doubling(seconds: float, times: int, most: float) -> float:
     return min(seconds * 2.0 ** min(max(times, 0), 32), most)
 
 
+SHORTEST_WAIT = 1.0
+"""Seconds, for whoever is asked to wait: it ends with the run's time, so it must not be done for nothing."""
+
+
 def jittered(run: Run, seconds: float) -> float:
     """Longer by up to a share of itself, so that runs that failed together do not all come back together."""
     return round(seconds * (1.0 + run.limits.backoff_jitter * chance(run.started_at, run.next_id)), 3)

@@ -1,6 +1,6 @@
 """Can the run afford this? Ceilings on calls, tokens and money, and on time."""
 
-from midcourse.domain.budget import Cost, Limits
+from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import AskPerson, Command, Finish, Record, Wait
 from midcourse.domain.run import Run
 
@@ -30,6 +30,17 @@ def affords(run: Run, worst: Cost) -> bool:
 
 def worst_plan(limits: Limits) -> Cost:
     return Cost(calls=1, tokens=limits.plan_tokens, microusd=microusd(limits.plan_cost_usd))
+
+
+def worst_look(limits: Limits) -> Cost:
+    """Of one look; a reader reads each, the first included."""
+    flat = Cost(calls=limits.look_calls)
+    return flat.plus(worst_plan(limits)) if limits.vision else flat
+
+
+def worst_reading(limits: Limits) -> Cost:
+    """Of having something read that is only words."""
+    return worst_plan(limits) if limits.reads_words else FREE
 
 
 def near_ceiling(run: Run) -> bool:

@@ -30,6 +30,11 @@ def holds(expectation: Expectation, seen: Observation, before: str | None = None
     return all(_check(check, seen, before) for check in expectation.checks)
 
 
+def in_words(expectation: Expectation) -> bool:
+    """Whether only somebody who reads can tell."""
+    return bool(expectation.says.strip()) and not expectation.checks
+
+
 def _check(check: Check, seen: Observation, before: str | None) -> bool:
     match check:
         case ZoneAppears():
@@ -85,17 +90,23 @@ class Sight:
     after: Observation | None
     expect: Expectation | None
     absent_when: Expectation | None
+    read: bool | None = None
+    """Whether the expectation holds, by the word of somebody who read it: where it is only words."""
+    read_before: bool | None = None
 
     @property
     def expected(self) -> bool | None:
         """Whether the expectation came true: it holds now. None if nothing can be said."""
-        return self._holds(self.expect)
+        found = self._holds(self.expect)
+        return self.read if found is None else found
 
     @property
     def newly_expected(self) -> bool:
         """Whether it holds now and did not before: only that is evidence that this act did it."""
         if self.expect is None or not self.expected:
             return False
+        if in_words(self.expect):
+            return self.read_before is False
         return not holds(self.expect, self.before)
 
     @property
@@ -106,6 +117,8 @@ class Sight:
         """
         if self.expect is None or not self.expected or self._holds(self.absent_when):
             return False
+        if in_words(self.expect):
+            return self.newly_expected
         signs = tuple(check for check in self.expect.checks if _is_sign(check))
         return holds(Expectation(checks=signs), self.before) is False
 

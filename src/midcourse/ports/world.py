@@ -25,6 +25,8 @@ class Call:
     arguments: Pairs = ()
     secrets: Pairs = ()
     """Which of them is which secret: (argument, name of the secret)."""
+    bounds: tuple[int, int, int, int] | None = None
+    """Where the zone is, as it was last seen: for a world of pictures that somebody else reads."""
     allowed: bool = False
     """Whether the commit set that was read last for this very call may be sent. Without it, nothing that was held may go."""
 

@@ -146,6 +146,9 @@ class Changed:
             times.append(limits.act_timeout_seconds)
         if (acts or reads) and self._old.look_timeout_seconds != self._new.look_timeout_seconds:
             times.append(limits.look_timeout_seconds)
+        models = self._old.reads_words and (acts or isinstance(command, CheckDone))
+        if models and self._old.plan_timeout_seconds != self._new.plan_timeout_seconds:
+            times.append(limits.plan_timeout_seconds)
         return min(times)
 
     def _given_up(self, command: Command, event: Answer, at: float) -> Answer | None:
@@ -167,6 +170,9 @@ class Changed:
         charged = isinstance(event, Planned | TryPlanned | ClosenessJudged)
         if charged and event.verdict in ("transport", "garbage") and worst_plan(old) != worst_plan(new):
             return _undetermined("what a planner call that failed is charged was changed")
+        thinks = isinstance(command, Observe | Act | Verify | CheckDone)
+        if thinks and (old.vision, old.reads_words) != (new.vision, new.reads_words):
+            return _undetermined("whether a model reads was changed, and nobody knows what it would have said")
         if not isinstance(event, Planned):
             return None
         if self._run.has_detours and bool(old.detour_iterations) != bool(new.detour_iterations):

@@ -1,0 +1,70 @@
+"""The extractor: has a model read from screens what a task is to bring back."""
+
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel, Field, create_model
+
+from midcourse.domain.argument import Scalar
+from midcourse.domain.budget import Cost
+from midcourse.domain.skill import Parameter
+from midcourse.llm.fence import fenced, quoted
+from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.screen import shown
+from midcourse.llm.telling import about, parameter_line
+from midcourse.llm.template import Prompt, template
+from midcourse.ports.extractor import Extract, Wanted
+
+ROLE = "extractor"
+
+TYPES: dict[str, type[Scalar]] = {"string": str, "integer": int, "number": float, "boolean": bool}
+
+
+class ModelExtractor:
+    def __init__(self, mind: Mind) -> None:
+        self.mind = mind
+
+    def worst(self, tokens: int) -> Cost:
+        return self.mind.worst(tokens)
+
+    async def extract(self, wanted: Wanted) -> Extract:
+        shape = answer_for(wanted.fields)
+        prompt = extractor_prompt(wanted, self.mind.room(wanted.worst, shape))
+        reply = await self.mind.ask(prompt, shape, worst=wanted.worst, turn=wanted.turn)
+        if isinstance(reply, Unanswered):
+            return Extract(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.again)
+        values = reply.answer.model_dump()
+        data = tuple((field.name, values[f"field_{n}"]) for n, field in enumerate(wanted.fields))
+        return Extract(
+            data=tuple((name, value) for name, value in data if value is not None), cost=reply.cost, model=reply.model
+        )
+
+
+@lru_cache(maxsize=64)
+def answer_for(fields: tuple[Parameter, ...]) -> type[BaseModel]:
+    """The wanted fields, each of which may be missing. Any name will do for a field, so in here they have numbers."""
+    shape: dict[str, Any] = {
+        f"field_{n}": (
+            TYPES[field.type] | None,
+            Field(default=None, alias=field.name, description=field.description or None),
+        )
+        for n, field in enumerate(fields)
+    }
+    return create_model("Values", **shape)
+
+
+def extractor_prompt(wanted: Wanted, room: int) -> Prompt:
+    """The latest screen gets half of the room, and each before it half of what is left."""
+    words = f"{about(wanted.task)} {' '.join(f'{field.name} {field.description}' for field in wanted.fields)}"
+    screens: list[str] = []
+    for n, screen in enumerate(wanted.screens):
+        room //= 2
+        when = "The latest screen" if n == 0 else "A screen before that"
+        screens.append(f"{when}:\n{shown(screen, (), words, room, 0).first}")
+    return template(ROLE).filled(
+        {
+            "goal": quoted(wanted.task.goal, longest=1000),
+            "fields": fenced("WANTED", map(parameter_line, wanted.fields)),
+            "screens": "\n\n".join(screens),
+        }
+    )

@@ -1,0 +1,107 @@
+"""Words that somebody has to read: expectations without checks, and what a task is to bring back."""
+
+import asyncio
+from dataclasses import dataclass
+
+from midcourse.domain.argument import Pairs
+from midcourse.domain.expectation import Expectation
+from midcourse.domain.observation import Observation
+from midcourse.domain.skill import Parameter
+from midcourse.domain.spending import Spent, billed
+from midcourse.perform.history import History
+from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.policy.evidence import shown_on
+from midcourse.policy.horizon import fits
+from midcourse.policy.spending import worst_plan
+from midcourse.policy.verify import in_words
+from midcourse.ports.extractor import Extract, Wanted
+from midcourse.ports.verifier import Claim, Verdict
+
+MOST_SCREENS = 6
+"""Screens that are gone through for what is wanted, the latest first."""
+LONGEST_VALUE = 2000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """What somebody says who read it; nothing if nobody did."""
+
+    verdict: Verdict | None = None
+    spent: tuple[Spent, ...] = ()
+
+
+async def read_words(
+    ports: Ports,
+    condition: Expectation | None,
+    now: Observation,
+    time: Allowance,
+    *,
+    before: Observation | None = None,
+    version: int = 0,
+    turn: int = 0,
+) -> Read:
+    """Whether it is true, if it is only words and there is somebody who reads."""
+    if condition is None or not in_words(condition) or ports.verifier is None or not ports.task.limits.reads_words:
+        return Read()
+    worst, seconds = worst_plan(ports.task.limits), time.left(ports.task.limits.plan_timeout_seconds)
+    says, task = ports.plain(condition.says), ports.public_task
+    claim = Claim(says=says, task=task, now=now, before=before, worst=worst, turn=turn)
+    try:
+        verdict = await asyncio.wait_for(ports.verifier.verify(claim), seconds)
+    except TimeoutError:
+        verdict = Verdict(why="it was not read in time", cost=worst, wait=0.0)
+    except Exception as error:
+        verdict = Verdict(why=say(error), cost=worst)
+    return Read(verdict=verdict, spent=billed("verifier", verdict.cost, version, verdict.model))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brought:
+    data: Pairs = ()
+    spent: tuple[Spent, ...] = ()
+    wait: float | None = None
+
+
+async def extracted(ports: Ports, history: History, now: Observation | None, time: Allowance, turn: int = 0) -> Brought:
+    """What is missing of the task's output, as far as it is to be read on a screen of this run."""
+    have = {
+        name
+        for name, value in history.data
+        if any(_fits(value, field) for field in ports.task.output if field.name == name)
+    }
+    fields = tuple(field for field in ports.task.output if field.name not in have)
+    if not fields or ports.extractor is None or not ports.task.limits.reads_words:
+        return Brought()
+    screens = await _screens(ports, history, now)
+    worst = worst_plan(ports.task.limits)
+    wanted = Wanted(task=ports.public_task, fields=fields, screens=screens, worst=worst, turn=turn)
+    try:
+        seconds = time.left(ports.task.limits.plan_timeout_seconds)
+        found = await asyncio.wait_for(ports.extractor.extract(wanted), seconds)
+    except TimeoutError:
+        found = Extract(why="it was not read in time", cost=worst, wait=0.0)
+    except Exception as error:
+        found = Extract(why=say(error), cost=worst)
+    data = ports.mask(_kept(found.data, fields, screens))
+    return Brought(data=data, spent=billed("extractor", found.cost, 0, found.model), wait=found.wait)
+
+
+async def _screens(ports: Ports, history: History, now: Observation | None) -> tuple[Observation, ...]:
+    ids = dict.fromkeys(plan.observation for plan in reversed(history.plans))
+    earlier = [await ports.store.observation(ports.run_id, seen) for seen in [*ids][:MOST_SCREENS]]
+    different = {seen.fingerprint: seen for seen in (now, *earlier) if seen is not None}
+    return tuple(different.values())[:MOST_SCREENS]
+
+
+def _kept(data: Pairs, fields: tuple[Parameter, ...], screens: tuple[Observation, ...]) -> Pairs:
+    """What was asked for, of the right type, and really to be seen: a value that no screen shows is made up."""
+    wanted = {field.name: field for field in fields}
+    return tuple(
+        (name, value[:LONGEST_VALUE] if isinstance(value, str) else value)
+        for name, value in dict(data).items()
+        if name in wanted and _fits(value, wanted[name]) and shown_on(value, screens)
+    )
+
+
+def _fits(value: object, field: Parameter) -> bool:
+    return fits(value, field.type) and (not field.choices or value in field.choices)

@@ -1,0 +1,48 @@
+"""Is this value to be seen on these screens? What a model says that it read there may be made up."""
+
+import re
+from collections.abc import Iterable
+
+from midcourse.domain.argument import Scalar
+from midcourse.domain.observation import Observation
+
+_SPACES = re.compile(r"\s+")
+_NUMBER = re.compile(r"[-−]?\d[\d.,' \u00a0\u202f]*")
+
+
+def shown_on(value: Scalar, screens: Iterable[Observation]) -> bool:
+    """A text as it stands, whatever the case and blanks; a number however it is written. Yes and no are read between lines."""
+    if value is None:
+        return False
+    if isinstance(value, bool):
+        return True
+    texts = [text for screen in screens for text in texts_of(screen)]
+    if isinstance(value, str):
+        wanted = _plain(value)
+        return bool(wanted) and any(wanted in _plain(text) for text in texts)
+    return any(value in _numbers(text) for text in texts)
+
+
+def texts_of(screen: Observation) -> Iterable[str]:
+    """All that is written there."""
+    yield screen.surface.title
+    yield screen.surface.address
+    for zone in screen.zones:
+        yield zone.label
+        yield from (str(value) for _, value in zone.state if value is not None and not isinstance(value, bool))
+
+
+def _plain(text: str) -> str:
+    return _SPACES.sub(" ", text).strip().casefold()
+
+
+def _numbers(text: str) -> set[float]:
+    """With either sign for decimals: 1.234,50 and 1,234.50 are the same, and 1.234 may be either of two."""
+    found: set[float] = set()
+    for written in _NUMBER.findall(text):
+        bare = re.sub(r"['\s]", "", written).replace("−", "-").rstrip(".,")
+        for decimal, thousands in ((".", ","), (",", ".")):
+            plain = bare.replace(thousands, "").replace(decimal, ".")
+            if plain.count(".") <= 1:
+                found.add(float(plain))
+    return found

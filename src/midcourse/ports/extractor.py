@@ -1,0 +1,37 @@
+"""The extractor: reads from screens what a task is to bring back."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from midcourse.domain.argument import Pairs
+from midcourse.domain.budget import Cost
+from midcourse.domain.observation import Observation
+from midcourse.domain.skill import Parameter
+from midcourse.domain.task import Task
+from midcourse.ports.planner import ONE_CALL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    task: Task
+    fields: tuple[Parameter, ...]
+    """Those that no skill has brought back."""
+    screens: tuple[Observation, ...]
+    """Seen during the run, the latest first."""
+    worst: Cost = ONE_CALL
+    """What is set aside for this very call."""
+    turn: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extract:
+    data: Pairs = ()
+    why: str = ""
+    cost: Cost = ONE_CALL
+    model: str = ""
+    wait: float | None = None
+    """Nobody could be reached: seconds until it is worth asking again, 0 if nobody said."""
+
+
+class Extractor(Protocol):
+    async def extract(self, wanted: Wanted) -> Extract: ...

@@ -1,0 +1,113 @@
+"""What a task is to bring back, read from the screens of its run."""
+
+import pytest
+from pydantic_ai.exceptions import ModelRateLimitError
+
+from midcourse import Agent, Draft, Settings, Task
+from midcourse.app.minds import Minds
+from midcourse.domain.plan import REPLAN
+from midcourse.domain.result import Result
+from midcourse.domain.skill import Parameter
+from midcourse.llm.extractor import ModelExtractor
+from midcourse.llm.mind import Mind
+from midcourse.ports.planner import PlanDraft
+from midcourse.testing import FakeClock, MemoryStore, Scripted
+from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, skill
+from tests.llm.scripted import ScriptedModel
+
+OUTPUT = (
+    Parameter(name="order number", description="as the shop says it"),
+    Parameter(name="total", type="number"),
+    Parameter(name="express", type="boolean", required=False),
+)
+
+
+class Desk(BaseWorld):
+    """Two screens: an order with its number, and then a total."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.page = 0
+
+    def look(self) -> Scene:
+        if self.page == 0:
+            return Scene("Thank you", Zone(id="n", role="text", label="Your order number is A-4711."))
+        return Scene(
+            "Account", Zone(id="t", role="text", label="Total: EUR 1.049,50"), Zone(id="b", role="button", label="On")
+        )
+
+    @skill(effect="set_state", transition=True)
+    def turn(self) -> None:
+        self.page += 1
+
+    @skill(effect="read")
+    def read(self) -> Outcome:
+        return Outcome(data=(("order number", "from the skill"),))
+
+
+def globally(name: str) -> Draft:
+    return Draft(zone="__global__", skill=name)
+
+
+TWO_SCREENS = (
+    PlanDraft(steps=(globally("turn"), Draft(zone=REPLAN))),
+    PlanDraft(verdict="done"),
+)
+
+
+async def run(monkeypatch: pytest.MonkeyPatch, model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Result:
+    chosen = Settings.load(overrides={name: str(value) for name, value in more.items()})
+    planner = Scripted(*(drafts or TWO_SCREENS))
+    minds = Minds(planner=planner, extractor=ModelExtractor(Mind([model.model], answer_tokens=500)))
+    monkeypatch.setattr("midcourse.app.agent.minds_by", lambda *_, **__: minds)
+    agent = Agent(world=Desk(), planner=planner, settings=chosen, store=MemoryStore(), clock=FakeClock())
+    return await agent.run(Task(goal="Find the order", output=OUTPUT, limits=chosen.limits()))
+
+
+async def test_it_is_read_from_the_screens_that_plans_were_made_from(monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel([{"order number": "A-4711", "total": 1049.5, "express": None}])
+    result = await run(monkeypatch, model)
+    assert (result.final_reason, result.data, result.missing) == (
+        "plan_complete",
+        (("order number", "A-4711"), ("total", 1049.5)),
+        (),
+    )
+    assert [(line.role, line.cost.calls) for line in result.spent] == [("planner", 1), ("planner", 1), ("extractor", 1)]
+    assert model.prompts[0].index("Account") < model.prompts[0].index("Thank you")
+
+
+@pytest.mark.parametrize(
+    "made_up",
+    [{"order number": "A-4712"}, {"total": 1049.49}, {"total": "1.049,50"}, {"order number": ""}, {"nothing": 1}, "?"],
+)
+async def test_what_no_screen_shows_is_not_brought_back(monkeypatch: pytest.MonkeyPatch, made_up: object):
+    result = await run(monkeypatch, ScriptedModel([made_up]))
+    assert (result.final_reason, result.data) == ("plan_complete", ())
+    assert result.missing == ("order number", "total")
+
+
+async def test_what_a_skill_brought_back_is_not_asked_for(monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel([{"total": 1049.5}])
+    drafts = (PlanDraft(steps=(globally("read"), globally("turn"), Draft(zone=REPLAN))), PlanDraft(verdict="done"))
+    result = await run(monkeypatch, model, *drafts)
+    assert dict(result.data) == {"order number": "from the skill", "total": 1049.5}
+    assert "order number string" not in model.prompts[0]
+
+
+async def test_it_is_left_out_where_there_is_nothing_left_to_spend(monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel([])
+    result = await run(monkeypatch, model, max_calls=2)
+    assert (result.final_reason, result.missing, model.prompts) == ("plan_complete", ("order number", "total"), [])
+
+
+async def test_a_rate_limit_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+    busy = ModelRateLimitError("m", "too much", retry_after=30.0)
+    result = await run(monkeypatch, ScriptedModel([*[busy] * 9, {"total": 1049.5}]))
+    assert dict(result.data) == {"total": 1049.5}
+    assert result.budget.calls == 3
+
+
+async def test_a_run_that_fails_is_not_read_from(monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel([])
+    result = await run(monkeypatch, model, PlanDraft(verdict="impossible"))
+    assert (result.final_reason, model.prompts) == ("structural_failure", [])

@@ -1,0 +1,169 @@
+"""A world of pictures: a model reads them, what it made out takes the place of what was seen, and what it could not leaves it stale."""
+
+import struct
+import zlib
+
+import pytest
+from pydantic_ai.exceptions import ModelRateLimitError
+from pydantic_ai.messages import BinaryContent, ModelRequest, UserPromptPart
+
+from midcourse import Agent, Draft, Settings, Task
+from midcourse.app.minds import Minds
+from midcourse.blobs import BlobFolder
+from midcourse.domain.budget import Cost
+from midcourse.domain.observation import Observation, Surface, Unseen
+from midcourse.domain.plan import REPLAN
+from midcourse.domain.result import Result
+from midcourse.llm.mind import Mind
+from midcourse.llm.reader import ModelReader
+from midcourse.ports.planner import PlanDraft
+from midcourse.ports.reader import Picture
+from midcourse.ports.world import Call
+from midcourse.testing import FakeClock, MemoryStore, Scripted
+from midcourse.worlds.base import BaseWorld, Outcome, Zone, skill
+from tests.llm.scripted import ScriptedModel
+
+SAVE = {"role": "button", "label": "Save", "place": [10, 10, 60, 30]}
+NAME = {"role": "textbox", "label": "Name", "place": [10, 40, 90, 60], "state": {"text": "Ada"}}
+
+
+def png(width: int = 100, height: int = 80) -> bytes:
+    """A white picture."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\x00" + b"\xff" * width) * height
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+class Pixels(BaseWorld):
+    """Shows a picture and takes clicks at places."""
+
+    def __init__(self, blobs: BlobFolder) -> None:
+        super().__init__()
+        self.blobs = blobs
+        self.clicks: list[object] = []
+
+    async def observe(self) -> Observation | Unseen:
+        digest = await self.blobs.save(png(100 + len(self.clicks)))
+        return Observation(id="", surface=Surface(title="Editor"), fingerprint="", screenshot=digest)
+
+    @skill(effect="set_state")
+    def click(self, zone: Zone) -> None:
+        """Click in the middle of it."""
+
+    async def act(self, call: Call) -> Outcome:
+        self.clicks.append(call.bounds)
+        return Outcome()
+
+
+def click(zone: str) -> Draft:
+    return Draft(zone=zone, skill="click")
+
+
+class Screening:
+    """A run in the world of pictures."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: object) -> None:
+        self._monkeypatch = monkeypatch
+        self.blobs = BlobFolder(str(folder))
+        self.world = Pixels(self.blobs)
+
+    async def run(self, model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Result:
+        chosen = Settings.load(overrides={"vision": "on", "model": "openai:m", **{k: str(v) for k, v in more.items()}})
+        planner = Scripted(*drafts)
+        minds = Minds(planner=planner, reader=ModelReader(Mind([model.model], answer_tokens=500)))
+        self._monkeypatch.setattr("midcourse.app.agent.minds_by", lambda *_, **__: minds)
+        agent = Agent(
+            world=self.world,
+            planner=planner,
+            settings=chosen,
+            store=MemoryStore(),
+            clock=FakeClock(),
+            pictures=self.blobs,
+        )
+        return await agent.run(Task(goal="Save it", limits=chosen.limits()))
+
+
+@pytest.fixture
+def screening(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> Screening:
+    return Screening(monkeypatch, tmp_path)
+
+
+async def test_what_is_made_out_can_be_acted_on_where_it_was_seen(screening: Screening):
+    model = ScriptedModel(lambda prompt: {"zones": [SAVE, NAME]})
+    result = await screening.run(model, PlanDraft(steps=(click("button-save"),), final=True))
+    assert (result.final_reason, screening.world.clicks) == ("plan_complete", [(10, 10, 60, 30)])
+    assert [(line.role, line.cost.calls) for line in result.spent] == [("reader", 1), ("planner", 1), ("reader", 1)]
+    assert "100 by 80 pixels" in model.prompts[0]
+
+
+async def test_a_picture_in_which_nothing_is_made_out_leaves_the_last_screen_stale(screening: Screening):
+    readings = iter([{"zones": [SAVE]}, {"zones": []}, "?", {"zones": [SAVE]}])
+    model = ScriptedModel(lambda prompt: next(readings))
+    drafts = (PlanDraft(steps=(click("button-save"), Draft(zone=REPLAN))), PlanDraft(verdict="done"))
+    result = await screening.run(model, *drafts)
+    assert result.final_reason == "plan_complete"
+    assert len(screening.world.clicks) == 1
+
+
+async def test_a_rate_limit_is_waited_for(screening: Screening):
+    busy = ModelRateLimitError("m", "too much", retry_after=30.0)
+    answers = iter([*[busy] * 9, {"zones": [SAVE]}])
+    result = await screening.run(ScriptedModel(lambda prompt: next(answers)), PlanDraft(verdict="done"))
+    assert (result.final_reason, result.budget.calls) == ("plan_complete", 2)
+
+
+async def test_every_look_is_paid_for_and_the_first_one_too(screening: Screening):
+    result = await screening.run(
+        ScriptedModel(lambda prompt: {"zones": [SAVE]}), PlanDraft(verdict="done"), max_calls=1
+    )
+    assert (result.final_reason, result.budget.calls) == ("budget_exhausted", 1)
+
+
+async def read(*zones: object) -> tuple[Zone, ...]:
+    reader = ModelReader(Mind([ScriptedModel([{"zones": list(zones)}]).model], answer_tokens=500))
+    return (await reader.read(Picture(png=png(), surface=Surface(title="x")))).zones
+
+
+async def test_ids_are_the_same_as_long_as_role_and_label_are():
+    first, second = await read(SAVE, NAME, SAVE), await read({**SAVE, "place": [0, 0, 9, 9]}, NAME)
+    assert [zone.id for zone in first] == ["button-save", "textbox-name", "button-save-2"]
+    assert [zone.id for zone in second] == ["button-save", "textbox-name"]
+    assert first[1].get("text") == "Ada"
+
+
+@pytest.mark.parametrize("place", [[200, 10, 260, 30], [60, 10, 10, 30], [-9, -9, -1, -1], [0, 0, 0, 0]])
+async def test_what_is_nowhere_on_the_picture_is_left_out(place: list[int]):
+    assert await read({**SAVE, "place": place}) == ()
+
+
+async def test_what_sticks_out_is_cut_off():
+    assert (await read({**SAVE, "place": [-5, 70, 300, 300]}))[0].bounds == (0, 70, 100, 80)
+
+
+async def test_what_is_no_picture_is_not_sent():
+    model = ScriptedModel([])
+    reader = ModelReader(Mind([model.model], answer_tokens=500))
+    sighting = await reader.read(Picture(png=b"GIF89a", surface=Surface(title="x")))
+    assert (sighting.zones, sighting.cost, model.prompts) == ((), Cost(), [])
+
+
+async def test_the_picture_itself_is_sent():
+    sent: list[object] = []
+    model = ScriptedModel([{"zones": [SAVE]}])
+    answer = model.model.function
+    assert answer is not None
+
+    def watched(messages, info):
+        request = messages[-1]
+        assert isinstance(request, ModelRequest)
+        assert isinstance(request.parts[0], UserPromptPart)
+        sent.extend(part for part in request.parts[0].content if isinstance(part, BinaryContent))
+        return answer(messages, info)
+
+    model.model.function = watched
+    await ModelReader(Mind([model.model], answer_tokens=500)).read(Picture(png=png(), surface=Surface(title="x")))
+    assert sent == [BinaryContent(data=png(), media_type="image/png")]

@@ -1,0 +1,143 @@
+"""Words that a model reads: expectations without checks, and a done_when in words."""
+
+from dataclasses import replace
+
+import pytest
+from pydantic_ai.exceptions import ModelRateLimitError, ModelServerError
+
+from midcourse import Agent, Draft, Expectation, Settings, Task
+from midcourse.app.minds import Minds
+from midcourse.domain.result import Result
+from midcourse.llm.mind import Mind
+from midcourse.llm.verifier import ModelVerifier, verifier_prompt
+from midcourse.ports.planner import PlanDraft
+from midcourse.ports.verifier import Claim
+from midcourse.testing import FakeClock, MemoryStore, Scripted
+from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
+from tests.llm.scripted import Answer, ScriptedModel
+from tests.llm.situations import TASK, form, seen
+
+
+class Lamp(BaseWorld):
+    """Says what it says, and counts its presses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.presses = 0
+
+    def look(self) -> Scene:
+        return Scene("Room", Zone(id="lamp", role="switch", label="Lamp", state=(("presses", self.presses),)))
+
+    @skill(effect="set_state")
+    def press(self, zone: Zone) -> None:
+        self.presses += 1
+
+    @skill(effect="set_state")
+    def turn(self, zone: Zone) -> None:
+        self.presses += 1
+
+    @skill(effect="irreversible")
+    def smash(self, zone: Zone) -> None:
+        self.presses += 1
+
+
+def settings(**more: object) -> Settings:
+    return Settings.load(overrides={"approvals": "never", **{name: str(value) for name, value in more.items()}})
+
+
+async def run(
+    monkeypatch: pytest.MonkeyPatch, verifier: ScriptedModel, *drafts: PlanDraft, says: str = "", **more: object
+) -> Result:
+    chosen = settings(**more)
+    planner = Scripted(*drafts)
+    minds = Minds(planner=planner, verifier=ModelVerifier(Mind([verifier.model], answer_tokens=500)))
+    monkeypatch.setattr("midcourse.app.agent.minds_by", lambda *_, **__: minds)
+    task = Task(goal="Light the lamp", done_when=Expectation(says=says) if says else None, limits=chosen.limits())
+    return await Agent(world=Lamp(), planner=planner, settings=chosen, store=MemoryStore(), clock=FakeClock()).run(task)
+
+
+def press(says: str = "", name: str = "press") -> PlanDraft:
+    expect = Expectation(says=says) if says else None
+    return PlanDraft(steps=(Draft(zone="lamp", skill=name, expect=expect),), final=True)
+
+
+async def test_a_done_when_in_words_is_read(monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel([{"now": True, "why": "it was pressed once"}])
+    result = await run(monkeypatch, model, press(), says="the lamp has been pressed")
+    assert (result.final_reason, result.verified) == ("goal_reached", True)
+    assert result.final_detail == "seen: the lamp has been pressed (it was pressed once)"
+    assert 'Said to be true now: "the lamp has been pressed"' in model.prompts[0]
+    assert [(line.role, line.cost.calls) for line in result.spent] == [("planner", 1), ("verifier", 1)]
+
+
+async def test_a_done_when_that_is_not_so_is_planned_for_again(monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel([{"now": False, "why": "it is dark"}, {"now": True}])
+    result = await run(monkeypatch, model, press(), says="the lamp is lit")
+    assert (result.final_reason, result.verified, result.budget.error_replans) == ("goal_reached", True, 1)
+
+
+@pytest.mark.parametrize("answer", [{"now": None}, "perhaps", {"before": True}])
+async def test_what_cannot_be_told_stays_unverified(monkeypatch: pytest.MonkeyPatch, answer: Answer):
+    result = await run(monkeypatch, ScriptedModel(lambda prompt: answer), press(), says="the lamp is lit")
+    assert (result.final_reason, result.verified) == ("plan_complete", False)
+
+
+async def test_nobody_reads_if_that_is_switched_off(monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel([])
+    result = await run(monkeypatch, model, press("lit"), says="the lamp is lit", reads_words="off")
+    assert (result.final_reason, result.verified, model.prompts) == ("plan_complete", False, [])
+
+
+async def test_an_expectation_in_words_that_is_not_met_is_a_failure_of_the_step(monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel([{"now": False}, {"now": True}])
+    result = await run(monkeypatch, model, press("the lamp is lit"), press("the lamp is lit", "turn"))
+    assert result.final_reason == "plan_complete"
+    assert [attempt.reason for attempt in result.attempts] == ["expectation_unmet"]
+    assert [(line.role, line.version) for line in result.spent if line.role == "verifier"] == [
+        ("verifier", 1),
+        ("verifier", 2),
+    ]
+
+
+async def test_of_an_irreversible_step_only_what_was_not_so_before_is_evidence(monkeypatch: pytest.MonkeyPatch):
+    new = await run(monkeypatch, ScriptedModel([{"now": True, "before": False}]), press("it is broken", "smash"))
+    old = await run(monkeypatch, ScriptedModel([{"now": True, "before": True}] * 9), press("it is broken", "smash"))
+    assert (new.final_reason, new.completed[0].doubtful) == ("plan_complete", False)
+    assert (old.final_reason, old.completed[0].doubtful) == ("needs_human", True)
+
+
+async def test_a_no_is_never_evidence_that_nothing_happened(monkeypatch: pytest.MonkeyPatch):
+    result = await run(
+        monkeypatch, ScriptedModel([{"now": False, "before": False}] * 9), press("it is broken", "smash")
+    )
+    assert result.completed[0].doubtful
+    assert result.executions == 1
+
+
+async def test_whoever_reads_at_a_rate_limit_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+    busy = ModelRateLimitError("m", "too much", retry_after=30.0)
+    result = await run(monkeypatch, ScriptedModel([*[busy] * 9, {"now": True}]), press(), says="the lamp is lit")
+    assert (result.final_reason, result.verified) == ("goal_reached", True)
+    assert result.wall_seconds > 9 * 30
+    assert result.budget.calls == 2
+
+
+async def test_whoever_reads_and_cannot_be_reached_is_tried_a_few_times(monkeypatch: pytest.MonkeyPatch):
+    down = ModelServerError("m", "down")
+    model = ScriptedModel(lambda prompt: down)
+    result = await run(monkeypatch, model, press(), says="the lamp is lit")
+    assert (result.final_reason, result.verified, len(model.prompts)) == ("plan_complete", False, 4)
+
+
+async def test_a_ceiling_counts_what_is_read(monkeypatch: pytest.MonkeyPatch):
+    model = ScriptedModel(lambda prompt: {"now": True})
+    result = await run(monkeypatch, model, press("lit"), says="the lamp is lit", max_calls=2)
+    assert (result.final_reason, result.budget.calls) == ("budget_exhausted", 2)
+
+
+def test_another_screen_is_shown_in_full_and_the_same_one_as_what_changed():
+    other = Claim(says="x", task=TASK, before=seen(*form()), now=seen(*form("a"), title="Thanks"))
+    same = replace(other, now=seen(*form("1 Harbour Street")))
+    assert verifier_prompt(other, 20_000).text.count("<<<SCREEN") == 2
+    assert verifier_prompt(same, 20_000).text.count("<<<SCREEN") == 1
+    assert "<<<CHANGES" in verifier_prompt(same, 20_000).text
