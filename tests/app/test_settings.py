@@ -11,7 +11,17 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
 
-OWN = {"model", "model_base_url", "answer_tokens", "role_models", "record", "cassette", "reuse", "home"}
+OWN = {
+    "model",
+    "model_base_url",
+    "answer_tokens",
+    "role_models",
+    "trace_content",
+    "record",
+    "cassette",
+    "reuse",
+    "home",
+}
 OWN |= {
     "approval_policy",
     "lessons",

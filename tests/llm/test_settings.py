@@ -70,6 +70,18 @@ async def role_models() -> None:
 
 
 @shows
+async def trace_content() -> None:
+    quiet, telling = (
+        minds_by(Settings(model="openai:gpt-5", trace_content=on), secrets=(("pin", "4711-0815"),))
+        for on in (False, True)
+    )
+    for minds, content in ((quiet, False), (telling, True)):
+        assert isinstance(minds.planner, ModelPlanner)
+        assert minds.planner.mind.tracing.content is content
+        assert minds.planner.mind.tracing.mask("4711-0815, not-a-key") == "<secret pin>, <secret OPENAI_API_KEY>"
+
+
+@shows
 async def reads_words() -> None:
     assert await checked() == ("goal_reached", 2)
     assert await checked(reads_words="off") == ("plan_complete", 1)

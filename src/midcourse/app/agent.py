@@ -96,7 +96,7 @@ class Agent:
         if isinstance(task, str):
             settings = self._settings
             task = Task(goal=task, limits=settings.limits(), agreement=settings.agreement(), by=user())
-        task = replace(task, limits=reserving(task.limits, self._minds(())))
+        task = replace(task, limits=reserving(task.limits, self._minds()))
         return LiveRun(self, self._store, self._new_run(task, run_id), task, again=again)
 
     async def resume(self, run_id: str) -> Result:
@@ -118,9 +118,9 @@ class Agent:
     def _store(self) -> Store:
         return self.store or SqliteStore(self._settings.home / DATABASE)
 
-    def _minds(self, secrets: Secrets) -> Minds:
+    def _minds(self, secrets: Secrets = (), run: str = "") -> Minds:
         """Others for each run: runs may be in event loops of their own, which share no connections."""
-        return minds_by(self._settings, planner=self.planner, model=self.model, secrets=secrets)
+        return minds_by(self._settings, planner=self.planner, model=self.model, secrets=secrets, run=run)
 
     @property
     def _lessons(self) -> Lessons | None:
@@ -135,7 +135,7 @@ class Agent:
 
     def ports(self, store: Store, run_id: str, task: Task) -> Ports:
         vault = self.vault or EnvironmentVault()
-        minds = self._minds(revealed(vault, task.secrets))
+        minds = self._minds(revealed(vault, task.secrets), run_id)
         return Ports(
             run_id=run_id,
             task=task,

@@ -32,7 +32,7 @@ class PortsMaker:
         job = job_from(text)
         spec, folder = job.file.world, self._home / "runs" / run_id
         host, vault = self._host_of(world_class(spec)), EnvironmentVault()
-        minds = minds_for(job, revealed(vault, task.secrets))
+        minds = minds_for(job, revealed(vault, task.secrets), run_id)
         return Ports(
             run_id=run_id,
             task=task,

@@ -50,8 +50,9 @@ def minds_by(
     base_url: str = "",
     secrets: Secrets = (),
     wording: Path | None = None,
+    run: str = "",
 ) -> Minds:
-    """The models that are named do what nobody else does. The rest is as for `planner_by`."""
+    """The models that are named do what nobody else does, for this run. The rest is as for `planner_by`."""
     names = _names(model or settings.model, settings.role_models)
     if planner is None and not names["planner"]:
         raise TaskInvalid("nobody plans: give a planner, or a model such as model='openai:gpt-5' or MIDCOURSE_MODEL")
@@ -67,6 +68,7 @@ def minds_by(
         from midcourse.llm.reader import ModelReader
         from midcourse.llm.taping import models_on_tape
         from midcourse.llm.template import template_at
+        from midcourse.llm.tracing import Tracing
         from midcourse.llm.verifier import ModelVerifier
     except ImportError as error:
         raise TaskInvalid(f"to work with a model, {EXTRA}: {error}") from error
@@ -76,10 +78,11 @@ def minds_by(
     recorder = Recorder(settings.record, mask) if settings.record else None
     player = Player(settings.cassette, mask) if settings.cassette else None
     where = base_url or settings.model_base_url
+    tracing = Tracing(run=run, content=settings.trace_content, mask=mask)
 
     def mind(role: str) -> "Mind":
         models = models_on_tape(names[role], base_url=where, recorder=recorder, player=player)
-        return Mind(models, answer_tokens=settings.answer_tokens)
+        return Mind(models, answer_tokens=settings.answer_tokens, tracing=tracing)
 
     note, told = recorder.situation if recorder else None, template_at(wording, ROLE) if wording else None
     return Minds(

@@ -248,6 +248,11 @@ class Settings(RecoverySettings):
         description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`): "
         "`verifier=openai:gpt-5-mini, reader=openai:gpt-5`.",
     )
+    trace_content: bool = Field(
+        default=False,
+        description="Puts what models are told and answer into OpenTelemetry spans, without secrets. Off, the spans have only what a "
+        "call was for, how it ended and what it took.",
+    )
     reads_words: bool | None = Field(
         default=Limits.reads_words,
         description="Whether a model judges expectations and a `done_when` that are only words, and reads from the screen what the "

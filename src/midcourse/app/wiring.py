@@ -191,11 +191,11 @@ def _served(job: Job) -> Settings:
     return job.settings.with_overrides({"model_base_url": where}) if where else job.settings
 
 
-def minds_for(job: Job, secrets: Secrets = ()) -> Minds:
-    """Who thinks for it. No recording has any of the `secrets`."""
+def minds_for(job: Job, secrets: Secrets = (), run: str = "") -> Minds:
+    """Who thinks for it. No recording and no trace has any of the `secrets`."""
     spec = job.file.planner
     planner = None if spec.name == "model" else planner_for(spec)
-    return minds_by(_served(job), planner=planner, model=spec.model, secrets=secrets)
+    return minds_by(_served(job), planner=planner, model=spec.model, secrets=secrets, run=run)
 
 
 def task_to_run(job: Job) -> Task:

@@ -41,6 +41,7 @@ from midcourse.llm.price import affordable, paid, price_of
 from midcourse.llm.reading import Unreadable, read
 from midcourse.llm.template import Prompt
 from midcourse.llm.tokens import tokens_at_most
+from midcourse.llm.tracing import Tracing
 
 CALL_TOKENS = 60_000
 """Tokens of a call for which nothing was set aside in particular, answer included."""
@@ -84,10 +85,11 @@ class Unanswered:
 class Mind:
     """The models of one role, in the order in which they are asked."""
 
-    def __init__(self, models: Sequence[Model], *, answer_tokens: int) -> None:
+    def __init__(self, models: Sequence[Model], *, answer_tokens: int, tracing: Tracing | None = None) -> None:
         assert models, "somebody has to be asked"
         self.models = tuple(models)
         self.answer_tokens = answer_tokens
+        self.tracing = tracing or Tracing()
 
     def worst(self, tokens: int) -> Cost:
         """What a call can cost if it has so many tokens, or as many as it likes (0), whoever is asked."""
@@ -101,33 +103,65 @@ class Mind:
         return (worst.tokens or CALL_TOKENS) - self.answer_tokens - _schema_tokens(answer)
 
     async def ask(
-        self, prompt: Prompt, answer: type[A], *, worst: Cost, turn: int = 0, images: Sequence[bytes] = ()
+        self,
+        prompt: Prompt,
+        answer: type[A],
+        *,
+        worst: Cost,
+        version: int = 0,
+        turn: int = 0,
+        images: Sequence[bytes] = (),
     ) -> Answered[A] | Unanswered:
-        """`worst` is what was set aside for this call: what may have been spent counts as spent."""
+        """`worst` is what was set aside for this call: what may have been spent counts as spent. `version` is the plan it is for."""
         model = self.models[turn % len(self.models)]
         told = tokens_at_most(prompt.text) + IMAGE_TOKENS * len(images)
         most = self._longest_answer(model, told, answer, worst)
         if most < SHORTEST_ANSWER:
             detail = "what is to be told is longer than what may be spent on it"
             return Unanswered(why="garbage", detail=detail, cost=FREE, model=model.model_name)
+        with self.tracing.call(model, prompt, version=version, most=most) as call:
+            response = await self._response(model, _request(prompt, images), answer, prompt.role, most)
+            if isinstance(response, Exception):
+                call.failed(type(response).__name__, str(response))
+                return self._trouble(model, response, worst, turn)
+            cost = paid(response, worst)
+            call.answered(response, cost)
+        return _understood(response, answer, cost, model.model_name)
+
+    async def _response(
+        self, model: Model, request: ModelRequest, answer: type[BaseModel], role: str, most: int
+    ) -> ModelResponse | ModelAPIError | UnexpectedModelBehavior:
         settings = ModelSettings(max_tokens=most)
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
         try:
             await connect(model)
-            response = await model_request(
-                model,
-                [_request(prompt, images)],
-                model_settings=settings,
-                model_request_parameters=_parameters(model, prompt.role, answer),
+            return await model_request(
+                model, [request], model_settings=settings, model_request_parameters=_parameters(model, role, answer)
             )
-        except ContentFilterError as error:
-            return Unanswered(why="refused", detail=error.message, cost=worst, model=model.model_name)
-        except ModelAPIError as error:
-            return self._unreachable(model, error, worst, turn)
-        except UnexpectedModelBehavior as error:
-            return Unanswered(why="transport", detail=error.message, cost=worst, model=model.model_name)
-        return _understood(response, answer, paid(response, worst), model.model_name)
+        except (ModelAPIError, UnexpectedModelBehavior) as error:
+            return error
+
+    def _trouble(
+        self, model: Model, error: ModelAPIError | UnexpectedModelBehavior, worst: Cost, turn: int
+    ) -> Unanswered:
+        detail = self.tracing.mask(f"{type(error).__name__}: {error.message}")
+        if isinstance(error, ContentFilterError):
+            return Unanswered(why="refused", detail=detail, cost=worst, model=model.model_name)
+        if isinstance(error, UnexpectedModelBehavior):
+            return Unanswered(why="transport", detail=detail, cost=worst, model=model.model_name)
+        unsent = isinstance(error, ModelRateLimitError | ModelRequestRejectedError) or (
+            isinstance(error, ModelConnectionError) and error.phase in ("pool", "connect")
+        )
+        another = (turn + 1) % len(self.models) != 0
+        patience = PATIENCE if isinstance(error, ModelRateLimitError) else None
+        return Unanswered(
+            why="transport",
+            detail=detail,
+            cost=FREE if unsent else worst,
+            model=model.model_name,
+            wait=0.0 if another else error.retry_after or patience,
+        )
 
     def _longest_answer(self, model: Model, told: int, answer: type[BaseModel], worst: Cost) -> int:
         """In tokens, so that the call stays within what was set aside for it."""
@@ -135,21 +169,6 @@ class Mind:
         if not worst.microusd:
             return most
         return min(most, affordable(model, tokens_in=told + _schema_tokens(answer), microusd=worst.microusd))
-
-    def _unreachable(self, model: Model, error: ModelAPIError, worst: Cost, turn: int) -> Unanswered:
-        unsent = isinstance(error, ModelRateLimitError | ModelRequestRejectedError) or (
-            isinstance(error, ModelConnectionError) and error.phase in ("pool", "connect")
-        )
-        another = (turn + 1) % len(self.models) != 0
-        return Unanswered(
-            why="transport",
-            detail=f"{type(error).__name__}: {error.message}",
-            cost=FREE if unsent else worst,
-            model=model.model_name,
-            wait=0.0
-            if another
-            else error.retry_after or (PATIENCE if isinstance(error, ModelRateLimitError) else None),
-        )
 
 
 def _request(prompt: Prompt, images: Sequence[bytes]) -> ModelRequest:

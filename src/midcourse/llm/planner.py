@@ -62,7 +62,7 @@ class ModelPlanner:
 
     async def _ask(self, context: PlanningContext) -> PlanDraft:
         prompt = prompt_for(context, self.mind.room(context.worst, PlanAnswer), self._wording)
-        reply = await self.mind.ask(prompt, PlanAnswer, worst=context.worst, turn=context.turn)
+        reply = await self.mind.ask(prompt, PlanAnswer, worst=context.worst, version=context.version, turn=context.turn)
         if isinstance(reply, Unanswered):
             return PlanDraft(
                 verdict=reply.why, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.wait

@@ -109,6 +109,7 @@ async def _ask(
         catalogue=view.catalogue,
         completed=history.completed,
         attempts=history.attempts,
+        version=command.version,
         cause=command.cause,
         why=ports.mask_text(command.why),
         refused=ports.mask_text(command.refused),

@@ -27,6 +27,8 @@ class PlanningContext:
     """Not to be done again."""
     attempts: tuple[FailedStep, ...] = ()
     """Not to be repeated unchanged."""
+    version: int = 1
+    """The number of the plan that is to be made."""
     cause: Cause = "initial"
     why: str = ""
     refused: str = ""

@@ -1,0 +1,98 @@
+"""Calls of models as OpenTelemetry spans, by the semantic conventions for generative AI.
+
+Spans go wherever the application sends its own; without an SDK nothing is made. What was told and answered is in them only on
+request. Whatever is, and every message of an error, is without secrets: a provider may quote the key that it turned away. That is
+why these spans are not the library's.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider, get_tracer
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models import Model
+
+from midcourse.domain.budget import Cost
+from midcourse.llm.template import Prompt
+from midcourse.policy.spending import MICRO
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tracing:
+    """`mask` takes out the secrets; `provider` is the application's own unless given."""
+
+    run: str = ""
+    content: bool = False
+    mask: Callable[[str], str] = str
+    provider: TracerProvider | None = None
+
+    @contextmanager
+    def call(self, model: Model, prompt: Prompt, *, version: int, most: int) -> Iterator["Call"]:
+        tracer = get_tracer("midcourse", tracer_provider=self.provider)
+        attributes = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": model.system,
+            "gen_ai.request.model": model.model_name,
+            "gen_ai.request.max_tokens": most,
+            "midcourse.role": prompt.role,
+            "midcourse.prompt": f"{prompt.role} {prompt.version}",
+            "midcourse.run": self.run,
+            "midcourse.plan": version,
+        }
+        with tracer.start_as_current_span(
+            f"chat {model.model_name}",
+            kind=SpanKind.CLIENT,
+            attributes=attributes,
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            call = Call(span, self)
+            try:
+                yield call
+            except BaseException as error:
+                call.failed(type(error).__name__, str(error))
+                raise
+            if self.content:
+                call.told(prompt)
+
+
+class Call:
+    """One call under way."""
+
+    def __init__(self, span: Span, tracing: Tracing) -> None:
+        self._span = span
+        self._tracing = tracing
+
+    def told(self, prompt: Prompt) -> None:
+        parts = [{"type": "text", "content": part} for part in prompt.parts]
+        self._json("gen_ai.system_instructions", [{"type": "text", "content": prompt.instructions}])
+        self._json("gen_ai.input.messages", [{"role": "user", "parts": parts}])
+
+    def answered(self, response: ModelResponse, cost: Cost) -> None:
+        usage, span = response.usage, self._span
+        span.set_attributes(
+            {
+                "gen_ai.response.model": response.model_name or "",
+                "gen_ai.response.finish_reasons": [response.finish_reason or "stop"],
+                "gen_ai.usage.input_tokens": usage.input_tokens,
+                "gen_ai.usage.output_tokens": usage.output_tokens,
+                "gen_ai.usage.cache_read.input_tokens": usage.cache_read_tokens,
+                "midcourse.cost_usd": cost.microusd / MICRO,
+            }
+        )
+        if response.provider_response_id:
+            span.set_attribute("gen_ai.response.id", response.provider_response_id)
+        if self._tracing.content:
+            said = [part.content for part in response.parts if isinstance(part, TextPart)]
+            said += [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
+            parts = [{"type": "text", "content": text} for text in said]
+            self._json("gen_ai.output.messages", [{"role": "assistant", "parts": parts}])
+
+    def failed(self, kind: str, message: str) -> None:
+        self._span.set_attribute("error.type", kind)
+        self._span.set_status(Status(StatusCode.ERROR, self._tracing.mask(message)[:300]))
+
+    def _json(self, name: str, value: object) -> None:
+        self._span.set_attribute(name, self._tracing.mask(json.dumps(value, ensure_ascii=False)))
