@@ -52,6 +52,8 @@ from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.perform import Lessons, Performer, Ports
 from midcourse.ports.approver import Approver
+from midcourse.ports.closeness import ClosenessJudge, WordOverlap
+from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.planner import PlanDraft, Planner
 from midcourse.ports.world import World
 from midcourse.runtimes.local import LocalRuntime
@@ -376,6 +378,8 @@ class Bench:
     lessons: Lessons | None = None
     run_id: str = "run"
     step_delay_seconds: float = 0.0
+    detour_planner: DetourPlanner | None = None
+    closeness_judge: ClosenessJudge = field(default_factory=WordOverlap)
     history: list[Progress] = field(default_factory=list[Progress])
 
     @property
@@ -391,6 +395,8 @@ class Bench:
             vault=self.vault,
             lessons=self.lessons,
             step_delay_seconds=self.step_delay_seconds,
+            detour_planner=self.detour_planner,
+            closeness_judge=self.closeness_judge,
         )
 
     def with_limits(self, **changes: Any) -> "Bench":

@@ -50,6 +50,16 @@ def test_at_most_half_is_spent_on_what_nothing_could_mend():
     assert told["lost"] == 0
 
 
+def test_detours_find_what_replanning_does_not_and_every_revert_is_verified_or_flagged():
+    told = measured("detour", "--runs", "8")
+    assert (told["reverts_neither_verified_nor_flagged"], told["sent"]) == (0, 0)
+    rows = {(row["arm"], row["noise"]): row for row in told["rows"]}
+    sure = rows["detour", 0.0]
+    assert sure["reached"]["share"] >= rows["replan only", 0.0]["reached"]["share"]
+    assert sure["iterations"] <= 5
+    assert all(row["false_done"] == 0 for row in told["rows"])
+
+
 def test_invoices_of_a_killed_batch_are_booked_once():
     told = measured("invoices", "--rows", "10", "--seed", "3")
     assert (told["booked_once"], told["booked_twice"], told["missing"]) == (10, 0, 0)

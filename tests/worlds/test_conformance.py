@@ -13,6 +13,7 @@ from midcourse.worlds.base import Scene, Zone
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
 from midcourse.worlds.simulated import Arm, Desktop, Erp, Quest, Shop, Tabletop, Web
+from midcourse.worlds.simulated.application import Windows
 from tests.worlds.standing import DIARY, ERP, SHOP, standing
 from tests.worlds.test_base import Lamp
 
@@ -45,6 +46,14 @@ class TestShop(WorldConformance):
 class TestArm(WorldConformance):
     def make_world(self, tmp_path: Path) -> World:
         return Arm()
+
+    def a_harmless_call(self, observation: Observation) -> Call:
+        return a_call("click", observation.zones[0])
+
+
+class TestWindows(WorldConformance):
+    def make_world(self, tmp_path: Path) -> World:
+        return Windows(effects=str(tmp_path / "effects.jsonl"))
 
     def a_harmless_call(self, observation: Observation) -> Call:
         return a_call("click", observation.zones[0])

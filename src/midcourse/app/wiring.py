@@ -43,6 +43,7 @@ SIMULATED = {
     "shop": "midcourse.worlds.simulated.shop:Shop",
     "tabletop": "midcourse.worlds.simulated.tabletop:Tabletop",
     "web": "midcourse.worlds.simulated.web:Web",
+    "windows": "midcourse.worlds.simulated.application:Windows",
 }
 """Worlds that keep a log of their effects; without a path of their own it goes into the run's folder."""
 

@@ -12,13 +12,17 @@ from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft
 from midcourse.policy.closeness import words_of
 from midcourse.policy.verify import holds
 from midcourse.ports.closeness import Closeness, JudgingContext
-from midcourse.ports.detour import DetourContext, PastTry, TryDraft
+from midcourse.ports.detour import DetourContext, TryDraft
 from midcourse.ports.planner import ONE_CALL, PlanDraft, PlanningContext
 
 Related: TypeAlias = Callable[[str, str], float]
 """How much a label has to do with a goal, from 0 to 1."""
 
 OPENS = ("menu", "menuitem", "button", "tab", "link", "row")
+CLOSE_CALL = 0.1
+SAME_TOPIC = 0.5
+"""Labels that are no more related than this do not name the goal."""
+LASTING = ("menu", "row", "tab")
 CLOSES = ("ok", "cancel", "close")
 VAGUE = ("more", "advanced…", "details…", "custom…", "more…", "defaults…", "rules…")
 """Labels that may lead anywhere."""
@@ -42,16 +46,24 @@ class Searcher:
     async def plan_try(self, context: DetourContext) -> TryDraft:
         if context.undo is not None:
             return TryDraft(verdict="gave_up", detail="no idea how to take that back")
-        seen = context.observation
-        known = {past.step.says for past in context.tries if past.step and _in_vain(past, seen)}
-        ideas = [draft for draft in self.ideas(seen, aim_of(context.goal)) if draft.says not in known]
+        seen, useless = context.observation, _in_vain(context)
+        ideas = [draft for draft in self.ideas(seen, aim_of(context.goal)) if draft.zone not in useless]
         if context.hint is not None:
             hinted = [draft for draft in ideas if draft.zone == context.hint.name]
-            ideas = [*(hinted or way_out(seen)), *ideas]
+            ideas = hinted + [draft for draft in ideas if draft not in hinted] if hinted else [*way_out(seen), *ideas]
         if not ideas:
             return TryDraft(step=ESCAPE)
-        others = tuple(Option(name=draft.zone, says=draft.says) for draft in ideas[1 : 1 + self.options])
-        return TryDraft(step=ideas[0], options=others)
+        return TryDraft(step=ideas[0], options=self._others(ideas, context))
+
+    def _others(self, ideas: list[Draft], context: DetourContext) -> tuple[Option, ...]:
+        """As promising as the first, and still there after it: a menu does not hide the others, a dialog does."""
+        seen, aim = context.observation, aim_of(context.goal)
+        zones = [zone for draft in ideas if (zone := seen.zone(draft.zone)) and zone.role in LASTING]
+        if not zones or zones[0].id != ideas[0].zone:
+            return ()
+        good = self._score(zones[0], aim) - CLOSE_CALL
+        others = [zone for zone in zones[1:] if self._score(zone, aim) >= good]
+        return tuple(Option(name=zone.id, says=zone.label) for zone in others[: self.options])
 
     def ideas(self, seen: Observation, aim: str) -> list[Draft]:
         """What could be done here, the most promising first."""
@@ -59,9 +71,11 @@ class Searcher:
         return [_on(zone) for _, _, zone in sorted(scored, key=lambda one: one[:2], reverse=True)]
 
     def _score(self, zone: Zone, aim: str) -> float:
+        """What is named like the goal; then what may hold anything; then what is only about the same."""
         if zone.label.lower() in VAGUE:
             return 0.3
-        return self.related(zone.label, aim) + (0.1 if zone.role == "menu" else 0.0)
+        related = self.related(zone.label, aim)
+        return related if zone.role in LASTING or related > SAME_TOPIC else 0.4 * related
 
 
 class Replanner:
@@ -126,8 +140,19 @@ def aim_of(goal: Goal) -> str:
     return named[0] if named else goal.says
 
 
-def _in_vain(past: PastTry, seen: Observation) -> bool:
-    return past.before == seen.fingerprint and past.closeness_after <= past.closeness_before
+def _in_vain(context: DetourContext) -> set[str]:
+    """Zones that are not worth another try: they never helped, or not in this state, or just now."""
+    tried, helped, not_here = set[str](), set[str](), set[str]()
+    for past in context.tries:
+        if past.step is None:
+            continue
+        tried.add(past.step.zone)
+        if past.closeness_after > past.closeness_before:
+            helped.add(past.step.zone)
+        elif past.before == context.observation.fingerprint:
+            not_here.add(past.step.zone)
+    path = [past.step.zone for past in context.tries if past.step and not past.reverted]
+    return (tried - helped) | not_here | set(path[-1:])
 
 
 def way_out(seen: Observation) -> Iterator[Draft]:

@@ -1,5 +1,6 @@
 """Worlds to try things in, with faults to order or by chance, and a log of what really happened."""
 
+from midcourse.worlds.simulated.application import Windows
 from midcourse.worlds.simulated.arm import Arm
 from midcourse.worlds.simulated.desktop import Desktop
 from midcourse.worlds.simulated.drift import PROFILES, Drift
@@ -23,5 +24,6 @@ __all__ = [
     "Shop",
     "Tabletop",
     "Web",
+    "Windows",
     "read_effects",
 ]

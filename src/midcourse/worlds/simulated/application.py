@@ -35,7 +35,7 @@ class Windows(SimulatedWorld[AppState]):
         self.application = application or application_of(simulation.get("seed", 0)).application
 
     def steps_to(self, view: str) -> int:
-        """How far away this view is, in acts. What a perfect judge would know."""
+        """How far away this view is, in clicks. What a perfect judge would know."""
         return self.application.steps_to(view, self.state.stack)
 
     # --- skills

@@ -45,10 +45,10 @@ def related(label: str, goal: str) -> float:
     """How much a label has to do with a goal, for whoever knows the words: 0 nothing, 1 the same."""
     if label == goal:
         return 1.0
-    shared = _words(label) & _words(goal)
-    if shared:
-        return 0.9
-    return 0.6 if any(_about(label, topic) and _about(goal, topic) for topic in TOPICS) else 0.0
+    wanted = _words(goal)
+    if shared := _words(label) & wanted:
+        return 0.6 + 0.3 * len(shared) / len(wanted)
+    return 0.5 if any(_about(label, topic) and _about(goal, topic) for topic in TOPICS) else 0.0
 
 
 def _about(label: str, topic: str) -> bool:
@@ -57,7 +57,7 @@ def _about(label: str, topic: str) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z]+", text.lower())) - {word.lower() for word in DETAILS}
+    return set(re.findall(r"[a-z]+|[0-9]+", text.lower())) - {word.lower() for word in DETAILS}
 
 
 class _Builder:

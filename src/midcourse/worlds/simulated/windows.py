@@ -76,17 +76,15 @@ class Application:
         return stack[:-1] if len(stack) > 1 else stack
 
     def leads(self, stack: Stack) -> tuple[Stack, ...]:
-        """Every state of the windows that one act leads to."""
+        """Every state of the windows that one click leads to. Keys are not counted: nobody can see them."""
         found = [self.below(stack)]
         for view in self.usable(stack):
             for control in view.controls:
                 found += [self.opened(stack, into, view) for into in (control.opens, control.context) if into]
-        if len(self.usable(stack)) == len(stack):
-            found += [(stack[0], into) for _, into in self.shortcuts]
         return tuple(dict.fromkeys(found))
 
     def steps_to(self, goal: str, stack: Stack) -> int:
-        """How many acts at least until this view is open."""
+        """How many clicks at least until this view is open."""
         if stack not in self._known:
             self._known[stack] = self._steps_from(stack)
         return self._known[stack][goal]

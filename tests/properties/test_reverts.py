@@ -1,0 +1,112 @@
+"""Promise 9 over a thousand episodes in a thousand applications: a revert leads back, as seen, or it is flagged.
+
+Whoever searches here tries anything at random, so that there is much to take back. What was seen is read from the store by
+whoever checks, not from what the director believes.
+"""
+
+import asyncio
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from midcourse.app.agent import Agent
+from midcourse.app.settings import Settings
+from midcourse.domain.command import Act, AskPerson
+from midcourse.domain.detour import Tried
+from midcourse.domain.expectation import Expectation, SurfaceMatches
+from midcourse.domain.observation import Zone
+from midcourse.domain.plan import REACH, Draft
+from midcourse.drive import Progress
+from midcourse.ports.detour import DetourContext, TryDraft
+from midcourse.testing import FakeClock, MemoryStore, Scripted
+from midcourse.testing.searcher import NoisyJudge, RandomTries
+from midcourse.worlds.simulated.application import Windows
+from midcourse.worlds.simulated.generated import application_of
+from tests.scenarios.stage import plan
+
+SETTINGS = {"max_calls": 60, "max_replans": 0, "max_error_replans": 0}
+
+
+class Reckless(RandomTries):
+    """Ticks boxes, writes into fields, and would send things."""
+
+    async def plan_try(self, context: DetourContext) -> TryDraft:
+        if self._chance.random() < 0.5:
+            return await super().plan_try(context)
+        zone = self._chance.choice(context.observation.zones)
+        return TryDraft(step=self._on(zone))
+
+    def _on(self, zone: Zone) -> Draft:
+        if zone.role == "textbox":
+            return Draft(zone=zone.id, skill="type_text", arguments=(("text", "something else"),))
+        return Draft(zone=zone.id, skill="send" if zone.role == "send_button" else "click")
+
+
+async def episode(seed: int) -> Counter[str]:
+    made = application_of(seed)
+    world, store = Windows(made.application, seed=seed), MemoryStore()
+    there = Expectation(checks=(SurfaceMatches(pattern=made.title),))
+    agent = Agent(
+        world=world,
+        planner=Scripted(plan(Draft(zone=REACH, expect=there), final=True)),
+        detour_planner=Reckless(seed),
+        closeness_judge=NoisyJudge(lambda: world.steps_to(made.goal), noise=0.3, seed=seed),
+        settings=Settings.load(task=SETTINGS),
+        store=store,
+        clock=FakeClock(),
+    )
+    live = agent.start("open it", run_id="run")
+    turns = [turn async for turn in live]
+    final = turns[-1].run
+    verified = 0
+    for before, after in pairwise(turns):
+        if back := taken_back(before, after):
+            await check(store, back, after)
+            verified += 1
+    for turn in turns:
+        assert not any(isinstance(command, AskPerson) for command in turn.commands)
+        assert not any(isinstance(command, Act) and command.effect == "irreversible" for command in turn.commands)
+    assert world.happened() == (), "nothing was sent"
+    flagged = sum(attempt.reason == "revert_unverified" for attempt in final.attempts)
+    assert verified + flagged == final.counts.reverts, "led back, or flagged"
+    return Counter(episodes=1, reverts=final.counts.reverts, verified=verified, flagged=flagged)
+
+
+def taken_back(before: Progress, after: Progress) -> Tried | None:
+    """The try that this turn found taken back, if the revert is complete."""
+    was, now = before.run.detour, after.run.detour
+    if now is None or now.reverting is not None:
+        return None
+    known = {one.label for one in was.tries if one.reverted} if was else set[str]()
+    return next((one for one in now.tries if one.reverted and one.label not in known), None)
+
+
+async def check(store: Any, back: Tried, after: Progress) -> None:
+    before, now = await store.observation("run", back.seen), await store.observation("run", after.run.seen.id)  # pyright: ignore[reportOptionalMemberAccess]
+    assert before.fingerprint == now.fingerprint
+    assert (before.surface, before.zones) == (now.surface, now.zones)
+
+
+def play(seeds: range) -> Counter[str]:
+    async def all_of_them() -> Counter[str]:
+        counted: Counter[str] = Counter()
+        for seed in seeds:
+            counted += await episode(seed)
+        return counted
+
+    return asyncio.run(all_of_them())
+
+
+def test_a_revert_leads_back_or_is_flagged() -> None:
+    counted = play(range(30_000, 30_030))
+    assert counted["verified"] > 0
+    assert counted["flagged"] > 0
+
+
+@pytest.mark.slow
+def test_a_revert_leads_back_or_is_flagged_in_a_thousand_episodes() -> None:
+    counted = play(range(30_000, 31_000))
+    assert counted["episodes"] == 1000
+    assert counted["verified"] > 1000
