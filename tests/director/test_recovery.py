@@ -9,18 +9,55 @@ from midcourse.domain.failure import FailureRule
 from midcourse.domain.phase import Acting, Asking, Looking
 from tests.harness import Drill, a_step
 
-ONE, TWO = a_step("one"), a_step("two")
+ONE, TWO, THREE = a_step("one"), a_step("two"), a_step("three")
 
 
 def test_three_retries_are_four_executions_with_doubling_waits() -> None:
     drill = Drill().to_acting(ONE, TWO)
     for _ in range(3):
-        drill.acts("failed", reason="busy").waits()
-    drill.acts("failed", reason="busy", detail="still busy")
+        drill.acts("failed", reason="grasp_slipped").waits()
+    drill.acts("failed", reason="grasp_slipped", detail="again")
     assert [wait.seconds for wait in drill.sent(Wait)] == [2.0, 4.0, 8.0]
     assert len(drill.sent(Act)) == 4
     assert (drill.run.counts.executions, drill.run.counts.steps) == (4, 1)
-    assert drill.pending(MakePlan).why == "one failed: busy — still busy"
+    assert drill.pending(MakePlan).why == "one failed: grasp_slipped — again"
+
+
+@pytest.mark.parametrize("reason", ["busy", "timeout", "network"])
+def test_what_needs_time_is_waited_for_longer(reason: str) -> None:
+    drill = Drill().to_acting(ONE, TWO)
+    for _ in range(3):
+        drill.acts("failed", reason=reason).waits()
+    assert [wait.seconds for wait in drill.sent(Wait)] == [6.0, 18.0, 54.0]
+
+
+def test_what_would_not_pass_is_not_waited_for_again_because_a_new_plan_meets_it() -> None:
+    drill = Drill().to_acting(ONE)
+    for _ in range(3):
+        drill.acts("failed", reason="busy").waits()
+    drill.acts("failed", reason="busy").plans(TWO).acts("failed", reason="busy")
+    assert len(drill.sent(Wait)) == 3
+    assert drill.pending(MakePlan).cause == "error"
+
+
+def test_it_is_waited_for_again_on_another_screen() -> None:
+    drill = Drill().to_acting(ONE)
+    for _ in range(3):
+        drill.acts("failed", reason="busy").waits()
+    drill.acts("failed", reason="busy").plans(THREE, TWO).acts(fingerprint="f2")
+    drill.acts("failed", reason="busy", fingerprint="f2")
+    assert len(drill.sent(Wait)) == 4
+
+
+def test_a_line_that_stays_down_ends_the_run_after_one_new_plan() -> None:
+    drill = Drill().to_acting(ONE)
+    for _ in range(3):
+        drill.acts("failed", reason="network").waits()
+    drill.acts("failed", reason="network").plans(TWO).acts("failed", reason="network", detail="no route")
+    assert drill.ended == (
+        "replan_exhausted",
+        "two failed: network — no route (the connection is still down, and a new plan did not get around that)",
+    )
 
 
 def test_a_retry_that_works_goes_on_and_the_next_step_has_all_its_retries() -> None:
@@ -74,12 +111,12 @@ def test_a_stale_screen_is_looked_at_before_it_is_planned_from() -> None:
 
 
 def test_a_wait_that_does_not_fit_ends_the_run_now() -> None:
-    drill = Drill(max_wall_seconds=10.0, retry_delay_seconds=30.0).to_acting(ONE).acts("failed", reason="busy")
+    drill = Drill(max_wall_seconds=10.0, retry_delay_seconds=30.0).to_acting(ONE).acts("failed", reason="no_effect")
     assert drill.ended == ("budget_exhausted", "no time left to wait 30 s")
 
 
 def test_a_wait_past_the_deadline_ends_the_run_now() -> None:
-    drill = Drill(deadline_seconds=20.0, retry_delay_seconds=30.0).to_acting(ONE).acts("failed", reason="busy")
+    drill = Drill(deadline_seconds=20.0, retry_delay_seconds=30.0).to_acting(ONE).acts("failed", reason="no_effect")
     assert drill.ended == ("deadline_exceeded", "no time left to wait 30 s")
 
 

@@ -131,6 +131,13 @@ def test_the_wait_doubles_up_to_its_ceiling() -> None:
     assert retry_delay(a_run(retry_delay_seconds=0.0), "busy", 3) == 0.0
 
 
+def test_what_needs_time_is_waited_for_three_times_as_long_each_time() -> None:
+    run = a_run()
+    assert [retry_delay(run, "busy", n, classify("busy")) for n in range(4)] == [6.0, 18.0, 54.0, 60.0]
+    assert retry_delay(run, "no_effect", 0, classify("no_effect")) == 2.0
+    assert retry_delay(run, "error", 0, classify("error", "connection refused")) == 6.0
+
+
 def test_what_was_never_sent_needs_no_wait() -> None:
     assert retry_delay(a_run(), "not_dispatched", 2) == 0.0
 

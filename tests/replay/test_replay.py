@@ -277,12 +277,12 @@ async def test_a_question_that_would_have_stayed_open() -> None:
 async def test_a_retry_that_would_not_have_been_made() -> None:
     recording, _ = await recorded(faulty("transient"))
     again = recording.again(max_step_retries=0)
-    assert (again.verdict, again.detail) == ("undetermined", "it would make plan 2 (error) instead of wait 0.2 s")
+    assert (again.verdict, again.detail) == ("undetermined", "it would make plan 2 (error) instead of wait 0.6 s")
 
 
 async def test_a_wait_of_another_length() -> None:
     recording, _ = await recorded(faulty("transient"))
-    assert recording.again(retry_delay_seconds=5.0).detail == "it would wait 5 s instead of wait 0.2 s"
+    assert recording.again(retry_delay_seconds=5.0).detail == "it would wait 15 s instead of wait 0.6 s"
 
 
 async def test_a_planner_that_would_have_been_told_to_wrap_up() -> None:

@@ -166,7 +166,8 @@ class Settings(RecoverySettings):
     retry_delay_seconds: float = Field(
         default=Limits.retry_delay_seconds,
         ge=0,
-        description="Wait before the first retry of a step; it doubles with each further one.",
+        description="Wait before the first retry of a step; it doubles with each further one. What needs time to pass (busy, timeout, "
+        "network) is waited for three times as long, each time.",
     )
     max_retry_delay_seconds: float = Field(
         default=Limits.max_retry_delay_seconds,

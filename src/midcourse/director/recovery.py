@@ -20,7 +20,8 @@ def recover(run: Run, move: Recover) -> Turn:
         case "continue":
             return _passed_over(run), Advance()
         case "retry":
-            return _again(run), BackOff(seconds=retry_delay(run, failure.reason, failure.tries), then=Advance())
+            wait = retry_delay(run, failure.reason, failure.tries, failure.found)
+            return _again(run), BackOff(seconds=wait, then=Advance())
         case "look_and_retry":
             return _again(run), Look(then=Advance())
         case "detour":
