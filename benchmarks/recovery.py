@@ -1,0 +1,254 @@
+"""What is a failure answered with, what does that cost, and does it help to have learned?
+
+    python benchmarks/recovery.py --json
+
+A part goes through three to six stations of a workshop, and something is the matter with one of them: transient, recoverable by
+another tool, under-specified, structural, a broken line, or a missing right; each in eight guises (`trouble/guises.py`). Four
+ways to deal with it, with the same planner, world and seeds:
+
+(a) no replanning: the first failure is the end
+(b) the plain replan loop of an agent framework's tutorial: three replans, no waiting, no classification
+(c) Midcourse under its defaults, without memory
+(d) the same, with what it learned on other seeds, on which half of the guises were never met. Of what it learned to be
+    hopeless, a tenth has healed since
+
+An execution is wasted if it failed and was not the first to fail at that station, or did again what was done.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from midcourse.app.agent import Agent
+from midcourse.app.settings import Settings
+from midcourse.domain.replace import replace
+from midcourse.perform import Ports
+from midcourse.ports.memory import Memory
+from midcourse.store.sqlite_memory import SqliteMemory
+from midcourse.testing import Approves, FakeClock, MemoryStore
+
+sys.path.insert(0, str(Path(__file__).parent))
+from arms import Vault
+from loops import plain_replan_loop
+from replayed import Again, again
+from report import Share, keep, machine, table
+from trouble.guises import KINDS, Guise
+from trouble.workshop import Foreman, Workshop, frozen, plight_of
+
+PLAIN_REPLANS = 3
+"""The default of the plain loop's own document."""
+FIRST_SEED = 20_000
+"""From 10,000 on nothing is learned. The first 600 of those were looked at while the world had a mistake in it."""
+LEARNING_RUNS = 1000
+ARMS = ("a", "b", "c", "d")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One run, by the workshop's own count."""
+
+    arm: str
+    seed: int
+    guise: Guise
+    healed: bool
+    completed: bool
+    executions: int
+    wasted: int
+    planner_calls: int
+    seconds: float = 0.0
+    reason: str
+    learned_stop: bool = False
+    """Whether it ended because of what other runs had met."""
+    again: Again = field(default_factory=Again)
+
+
+async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
+    plight, clock = plight_of(seed), FakeClock()
+    began = clock.now()
+    world, planner = Workshop(plight, clock), Foreman(plight, clock)
+    told = Trial(
+        arm=arm,
+        seed=seed,
+        guise=plight.guise,
+        healed=plight.healed,
+        completed=False,
+        executions=0,
+        wasted=0,
+        planner_calls=0,
+        reason="",
+    )
+    if arm in ("a", "b"):
+        ports = Ports(
+            run_id="plain",
+            task=plight.task,
+            world=world,
+            planner=planner,
+            approver=Approves(),
+            store=MemoryStore(),
+            clock=clock,
+            vault=Vault(),
+        )
+        most = 0 if arm == "a" else PLAIN_REPLANS
+        tally = await plain_replan_loop(ports, max_replans=most, max_calls=plight.task.limits.max_calls)
+        told = replace(told, reason=tally.reason)
+    else:
+        store = MemoryStore()
+        agent = Agent(
+            world=world,
+            planner=planner,
+            approver=Approves(),
+            store=store,
+            clock=clock,
+            vault=Vault(),
+            memory=memory,
+            settings=Settings(),
+        )
+        result = await agent.run(plight.task, run_id=f"{seed}")
+        learned = result.final_reason == "structural_failure" and "try all the same" in result.final_detail
+        told = replace(told, reason=result.final_reason, learned_stop=learned, again=await again(store))
+    return replace(
+        told,
+        completed=world.finished,
+        executions=world.tries,
+        wasted=world.wasted,
+        planner_calls=planner.calls,
+        seconds=clock.now() - began,
+    )
+
+
+async def learned(memory: Memory, runs: int) -> None:
+    """What runs on other seeds left in memory."""
+    for seed in range(runs):
+        await trial("d", seed, memory)
+
+
+async def run(runs: int, first_seed: int, learning: int) -> list[Trial]:
+    trials: list[Trial] = []
+    with tempfile.TemporaryDirectory() as folder:
+        memory = SqliteMemory(Path(folder) / "lessons.db", agent="benchmark")
+        await learned(memory, learning)
+        for seed in range(first_seed, first_seed + runs):
+            trials += [await trial(arm, seed, memory if arm == "d" else None) for arm in ARMS]
+    return trials
+
+
+# --- what it comes to
+
+
+def rows(trials: list[Trial]) -> list[dict[str, object]]:
+    """One for each arm and kind, and for all kinds together."""
+    groups: dict[tuple[str, str], list[Trial]] = defaultdict(list)
+    for one in trials:
+        groups[one.arm, one.guise.kind].append(one)
+        groups[one.arm, "all"].append(one)
+    return [_row(arm, kind, groups[arm, kind]) for kind in (*KINDS, "all") for arm in ARMS]
+
+
+def _row(arm: str, kind: str, group: list[Trial]) -> dict[str, object]:
+    runs = len(group)
+    return {
+        "arm": arm,
+        "kind": kind,
+        "runs": runs,
+        "completed": asdict(Share.of(sum(one.completed for one in group), runs)),
+        "completed_runs": sum(one.completed for one in group),
+        "executions": round(sum(one.executions for one in group) / runs, 3),
+        "wasted": round(sum(one.wasted for one in group) / runs, 3),
+        "planner_calls": round(sum(one.planner_calls for one in group) / runs, 3),
+        "seconds": round(sum(one.seconds for one in group) / runs, 1),
+    }
+
+
+def text(found: list[dict[str, object]]) -> str:
+    header = ["failure", "arm", "completed, %", "executions", "wasted", "planner calls", "seconds"]
+    body = [
+        [
+            str(row["kind"]),
+            str(row["arm"]),
+            str(Share(**row["completed"])),  # type: ignore[arg-type]
+            f"{row['executions']:.2f}",
+            f"{row['wasted']:.2f}",
+            f"{row['planner_calls']:.2f}",
+            f"{row['seconds']:.0f}",
+        ]
+        for row in found
+    ]
+    return table(header, body)
+
+
+def verdict(trials: list[Trial]) -> dict[str, object]:
+    """What is claimed, each as a number that could have come out otherwise."""
+    by = {(one.arm, one.seed): one for one in trials}
+    seeds = sorted({one.seed for one in trials})
+    wasted = {arm: sum(by[arm, seed].wasted for seed in seeds) for arm in ARMS}
+    stopped = [seed for seed in seeds if by["d", seed].learned_stop]
+    false_stops = [seed for seed in stopped if by["c", seed].completed]
+    unseen = [seed for seed in seeds if not by["c", seed].guise.seen]
+    return {
+        "wasted": wasted,
+        "wasted_c_of_b": _ratio(wasted["c"], wasted["b"]),
+        "wasted_d_of_b": _ratio(wasted["d"], wasted["b"]),
+        "kinds_behind_b": {arm: _behind(by, seeds, arm, "b") for arm in ("c", "d")},
+        "learned_stops": len(stopped),
+        "false_stops": len(false_stops),
+        "false_stop_share": asdict(Share.of(len(false_stops), len(seeds))),
+        "false_stops_of_healed": sum(by["d", seed].healed for seed in false_stops),
+        "healed": sum(by["d", seed].healed for seed in seeds),
+        "unseen": {arm: sum(by[arm, seed].completed for seed in unseen) for arm in ("b", "c", "d")},
+    }
+
+
+def _ratio(ours: int, theirs: int) -> float:
+    return round(ours / theirs, 3) if theirs else 0.0
+
+
+def _behind(by: dict[tuple[str, int], Trial], seeds: Iterable[int], ours: str, theirs: str) -> dict[str, int]:
+    """Kinds of failure of which this arm completes fewer runs than the other, and how many fewer."""
+    lead: dict[str, int] = defaultdict(int)
+    for seed in seeds:
+        lead[by[ours, seed].guise.kind] += by[theirs, seed].completed - by[ours, seed].completed
+    return {kind: behind for kind, behind in lead.items() if behind > 0}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=3000, help="of each arm")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument(
+        "--learning", type=int, default=LEARNING_RUNS, help="runs that (d) learns from, seeds from 0 on"
+    )
+    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
+    given = parser.parse_args()
+    began = time.monotonic()
+    trials = asyncio.run(run(given.runs, given.first_seed, given.learning))
+    found = rows(trials)
+    replayed = sum((one.again for one in trials), Again())
+    summary: dict[str, object] = {
+        "runs": given.runs,
+        "first_seed": given.first_seed,
+        "learning": given.learning,
+        "frozen": frozen(),
+        **verdict(trials),
+        "rows": found,
+        "again": asdict(replayed),
+        "seconds": round(time.monotonic() - began, 1),
+        "machine": machine(),
+    }
+    if given.keep:
+        keep("recovery", f"python benchmarks/recovery.py --runs {given.runs} --json --keep", summary, text(found))
+    if not given.json:
+        print(text(found))
+    print(json.dumps(summary))
+    return 1 if replayed.differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
