@@ -89,6 +89,24 @@ def test_it_asks_is_approved_and_does_it_once(cli: Cli, home: Path, run_id: str)
     assert (result.code, result.json["final_reason"]) == (0, "goal_reached")
     (decided,) = asyncio.run(audited(home, run_id))
     assert (decided["verdict"], decided["by"]) == ("approved", user())
+    assert cli("audit", "verify", "--durable", "--json").json["holds"] is True
+    assert [row["event"]["verdict"] for row in cli("audit", "show", run_id, "--durable", "--json").json] == ["approved"]
+    assert [plan["cause"] for plan in cli("plans", run_id, "--json").json][:2] == ["initial", "adaptive"]
+    assert cli("show", run_id, "--json").json["task_state"] == "COMPLETED"
+
+
+def test_four_eyes_whoever_began_it_cannot_approve_it(cli: Cli, home: Path, run_id: str, tmp_path: Path) -> None:
+    policy = tmp_path / "approvals.toml"
+    policy.write_text("four_eyes = true\n")
+    cli("run", "order", *ASKING, "--run-id", run_id, "--set", f"approval_policy={policy}", "--json")
+    policy.unlink()  # it was read when the run began
+    becomes(cli, run_id, "asking")
+    refused = cli("approve", run_id, "--yes", "--json")
+    assert (refused.code, refused.json["taken"]) == (1, False)
+    assert refused.json["error"] == f"{user()} started the run: somebody else has to decide"
+    assert cli("reject", run_id, "--json").code == 0
+    becomes(cli, run_id, "failed")
+    assert orders(home, run_id) == 0
 
 
 def test_it_is_followed_to_its_end_as_if_it_were_driven_here(cli: Cli, home: Path, run_id: str) -> None:

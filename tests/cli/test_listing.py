@@ -27,6 +27,7 @@ def test_runs_latest_first(cli: Cli, order: str) -> None:
         ("order", "failed", "rejected"),
         ("note", "done, verified", "goal_reached"),
     ]
+    assert [row["task_state"] for row in rows] == ["FAILED", "COMPLETED"]
     lines = cli("runs").out.splitlines()
     assert [line.split("\t")[:3] for line in lines] == [
         ["order", "failed", "rejected"],
@@ -48,6 +49,7 @@ def test_show_for_programs(cli: Cli) -> None:
     cli("run", "notepad", "--run-id", "note", "--json")
     shown = cli("show", "note", "--json").json
     assert shown["result"]["success"] is True
+    assert shown["task_state"] == "COMPLETED"
     assert [plan["cause"] for plan in shown["plans"]] == ["initial", "adaptive", "adaptive"]
     assert shown["journal"][0]["event"]["kind"] == "started"
 

@@ -27,6 +27,24 @@ def _step(version: int, index: int, label: str) -> Step:
     return Step(version=version, index=index, zone=label, skill="click", target=target, call=call)
 
 
+def typed(*words: str) -> PlanVersion:
+    """One step for each, all of them into the same field."""
+    target = Target(surface="Form", role="field", label="Name")
+    steps = tuple(
+        Step(
+            version=1,
+            index=index,
+            zone="name",
+            skill="fill",
+            arguments=(("text", word),),
+            target=target,
+            call=call_digest("fill", target, (("text", word),)),
+        )
+        for index, word in enumerate(words)
+    )
+    return PlanVersion(version=1, parent=None, cause="error", why="", observation="", final=True, steps=steps)
+
+
 def labels(steps: tuple[Step, ...]) -> str:
     return "".join(step.target.label for step in steps)
 
@@ -53,19 +71,28 @@ def test_a_step_that_comes_twice_is_kept_as_often_as_it_is_in_both() -> None:
 
 
 def test_another_argument_is_another_step() -> None:
-    target = Target(surface="Form", role="field", label="Name")
+    first, second = typed("Ann"), typed("Bob")
+    found = diff(first, second)
+    assert (found.kept, found.dropped, found.new) == ((), (), ())
+    assert [(dict(one.before.arguments), dict(one.after.arguments)) for one in found.changed] == [
+        ({"text": "Ann"}, {"text": "Bob"})
+    ]
 
-    def typing(text: str) -> Step:
-        call = call_digest("fill", target, (("text", text),))
-        return Step(
-            version=1, index=0, zone="name", skill="fill", arguments=(("text", text),), target=target, call=call
-        )
 
-    first, second = (
-        PlanVersion(version=n, parent=None, cause="error", why="", observation="", final=True, steps=(typing(text),))
-        for n, text in ((1, "Ann"), (2, "Bob"))
-    )
-    assert diff(first, second).kept == ()
+def test_what_was_carried_out_was_not_changed() -> None:
+    first, second = typed("Ann"), typed("Bob")
+    found = diff(first, second, carried_out=1)
+    assert (len(found.done), found.changed, len(found.new)) == (1, (), 1)
+
+
+def test_steps_on_the_same_thing_are_paired_in_their_order() -> None:
+    found = diff(typed("Ann", "Bob", "Cid"), typed("Dot", "Bob", "Eve", "Flo"))
+    assert [(texts(one.before), texts(one.after)) for one in found.changed] == [("Ann", "Dot"), ("Cid", "Eve")]
+    assert ([texts(step) for step in found.kept], [texts(step) for step in found.new]) == (["Bob"], ["Flo"])
+
+
+def texts(step: Step) -> object:
+    return dict(step.arguments)["text"]
 
 
 @given(st.text("abc", max_size=8), st.text("abc", max_size=8), st.integers(0, 8))

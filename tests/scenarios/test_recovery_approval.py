@@ -9,6 +9,7 @@ from midcourse.domain.agreement import Agreement, Rule
 from midcourse.domain.approval import Change, Decision, Question, Revision
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
+from midcourse.policy.task_state import task_state
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Answers, Approves, MemoryStore, Posts, Rejects, SamePlan, Scripted
@@ -58,8 +59,7 @@ async def test_version_two_with_one_changed_critical_step_of_six_asks_one_questi
         before=1,
         why=played.plans[1].why,
         kept=5,
-        dropped=("Visit on day 0", "Write to Barbara"),
-        new=("Visit on day 1", "Write to Margaret"),
+        changed=(("Visit on day 0", "Visit on day 1"), ("Write to Barbara", "Write to Margaret")),
     )
     assert [(version.version, version.parent, version.cause) for version in played.plans] == [
         (1, None, "initial"),
@@ -333,6 +333,23 @@ async def test_a_change_of_nothing_or_of_what_was_not_asked_is_a_no(odd: Decisio
     post = Post()
     played = await Stage(world=post, planner=SamePlan([letter("Ada")]), approver=Answers(odd)).play()
     assert (played.result.final_reason, post.letters) == ("rejected", [])
+
+
+async def test_after_replanning_the_task_waits_for_approval_and_is_approved_then() -> None:
+    """The states of seed 001: FAILED while the failure is planned around, then PENDING_APPROVAL and APPROVED again."""
+    played, _ = await sent(Approves(doubt="stop"), *SIX[:5], "Eve")
+    states = [task_state(turn.run) for turn in played.turns]
+    assert [state for n, state in enumerate(states) if n == 0 or states[n - 1] != state] == [
+        "PENDING",
+        "PLANNING",
+        "PENDING_APPROVAL",
+        "APPROVED",
+        "FAILED",
+        "PENDING_APPROVAL",
+        "APPROVED",
+        "PENDING_APPROVAL",
+        "FAILED",
+    ]
 
 
 async def test_whoever_takes_over_acts_and_the_run_plans_on_from_what_is_there() -> None:

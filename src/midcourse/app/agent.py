@@ -3,11 +3,13 @@
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 
+from midcourse.app.comparing import Comparison, compare
 from midcourse.app.embedding import embedder_for
+from midcourse.app.journalfile import journal_of
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.minds import Minds, minds_by
 from midcourse.app.nobody import Nobody
@@ -20,6 +22,7 @@ from midcourse.domain.approval import Decision, Question
 from midcourse.domain.budget import Limits
 from midcourse.domain.event import CancelAsked, Control, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.expectation import Expectation
+from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -28,6 +31,7 @@ from midcourse.errors import KeyTaken, TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.perform.asking import decided
 from midcourse.policy.reachable import why_without_effect
+from midcourse.policy.task_state import TaskState, task_state
 from midcourse.policy.verify import in_words
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock, SystemClock
@@ -110,6 +114,31 @@ class Agent:
     def _new_run(self, task: Task, run_id: str) -> Run:
         return new_run(task, run_id or new_run_id(), detours=self.detour_planner is not None)
 
+    async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
+        """Every plan version of a run: its parent, why it was made, from what, its steps, and what was repaired in it."""
+        with self._open_store() as store:
+            return await store.plans(run_id)
+
+    async def compare_plans(self, run_id: str, earlier: int, later: int) -> Comparison:
+        """What one plan version kept, changed, dropped and added. Raises `TaskInvalid` if there is no such version."""
+        with self._open_store() as store:
+            return compare(await journal_of(store, run_id), earlier, later)
+
+    async def task_state(self, run_id: str) -> TaskState:
+        """PENDING_APPROVAL, APPROVED, FAILED and so on: how the task stands, whoever drives the run."""
+        with self._open_store() as store:
+            return task_state((await store.load(run_id))[0])
+
+    @contextmanager
+    def _open_store(self) -> Generator[Store]:
+        """A store of our own is open only for as long as it is used."""
+        store = self._store
+        try:
+            yield store
+        finally:
+            if self.store is None and isinstance(store, SqliteStore):
+                store.close()
+
     @property
     def _settings(self) -> Settings:
         return self.settings or Settings.load()
@@ -184,6 +213,11 @@ class LiveRun:
         self._unsent: list[Control] = []
         self._runtime: LocalRuntime | None = None
         self._task = asyncio.create_task(self._go(run, task, again), name=f"run {self.run_id}")
+
+    @property
+    def task_state(self) -> TaskState:
+        """How the task stands by now."""
+        return task_state(self._latest) if self._latest else "PENDING"
 
     async def result(self) -> Result:
         """What the run came to. Cancelling this waits for nothing and leaves the run to be resumed."""

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.journalfile import JOURNAL_FILE, Journal, journal_of, read_journal
 from midcourse.app.settings import Settings
 from midcourse.app.wiring import run_folder
-from midcourse.cli.find import find_run, opened_store
+from midcourse.cli.locate import located
 from midcourse.cli.overrides import pairs
 from midcourse.errors import RunUnknown
 
@@ -22,8 +23,8 @@ class Found:
     """Where the run's files are."""
 
 
-def find_journal(name: str, settings: Settings) -> Found:
-    """A path leads to a file, or to a run's folder; everything else is looked for among the runs."""
+def find_journal(name: str, settings: Settings, fleet: FleetSettings | None = None) -> Found:
+    """A path leads to a file, or to a run's folder; everything else is looked for among the runs, also of this fleet."""
     path = Path(name)
     if path.is_dir() and (path / JOURNAL_FILE).is_file():
         path = path / JOURNAL_FILE
@@ -31,13 +32,13 @@ def find_journal(name: str, settings: Settings) -> Found:
         return Found(journal=read_journal(path), folder=path.parent)
     if len(path.parts) > 1 or path.suffix == ".jsonl":
         raise RunUnknown(f"there is no journal '{name}'; give a journal.jsonl, or a run's id")
-    return asyncio.run(_kept(name, settings))
+    return asyncio.run(_kept(name, settings, fleet))
 
 
-async def _kept(name: str, settings: Settings) -> Found:
-    with opened_store(settings) as store:
-        run = await find_run(store, name)
-        return Found(journal=await journal_of(store, run.id), folder=run_folder(settings, run.id))
+async def _kept(name: str, settings: Settings, fleet: FleetSettings | None) -> Found:
+    async with located(settings, fleet, name) as found:
+        journal = await journal_of(found.store, found.run.id)
+        return Found(journal=journal, folder=run_folder(settings, found.run.id))
 
 
 def split_home(overrides: Sequence[str]) -> tuple[Settings, dict[str, str]]:

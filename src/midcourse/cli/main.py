@@ -37,7 +37,6 @@ from midcourse.cli.options import (
     Durable,
     ExampleName,
     Fleet,
-    Home,
     Inputs,
     Journal,
     Json,
@@ -196,7 +195,7 @@ def show_command(run: Run, set_: Fleet = None, json: Json = False) -> None:
         ("midcourse plans last --diff 1 2", "what the second kept, dropped and added, and why there is one"),
     ),
 )
-def plans_command(journal: Journal, diff: Diff = None, set_: Home = None, json: Json = False) -> None:
+def plans_command(journal: Journal, diff: Diff = None, set_: Fleet = None, json: Json = False) -> None:
     """Show the plan versions of a run, or what changed between two of them."""
     from midcourse.cli.plans import plans
 

@@ -5,21 +5,21 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from midcourse.app.comparing import Comparison, compare
 from midcourse.app.journalfile import Journal
 from midcourse.cli.journals import find_journal
 from midcourse.cli.marks import Marks
-from midcourse.cli.overrides import settings_with
+from midcourse.cli.overrides import places_with
+from midcourse.cli.question import ABSENT
 from midcourse.cli.terminal import print_object, terminal
-from midcourse.cli.words import step_call, step_words, why_made
+from midcourse.cli.words import argument, step_call, step_words, why_made
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion, Step
-from midcourse.errors import TaskInvalid
-from midcourse.policy.diff import PlanDiff, diff
-from midcourse.replay import carried_out
+from midcourse.policy.diff import StepChange
 
 
 def plans(name: str, compared: tuple[int, int] | None, overrides: Sequence[str], *, json: bool) -> None:
-    journal = find_journal(name, settings_with(overrides, "home")).journal
+    journal = find_journal(name, *places_with(overrides, "home")).journal
     if compared is not None:
         _compare(journal, *compared, json=json)
     elif json:
@@ -51,42 +51,49 @@ def _step_parts(step: Step, marks: Marks) -> tuple[str | tuple[str, str], ...]:
 
 
 def _compare(journal: Journal, earlier: int, later: int, *, json: bool) -> None:
-    before, after = _version(journal, earlier), _version(journal, later)
-    reached = carried_out(journal.opening, journal.rows)
-    found = diff(before, after, reached.get(before.version, 0))
+    compared = compare(journal, earlier, later)
     if json:
-        print_object(_plain(before, after, found))
+        print_object(_plain(compared))
         return
     where = terminal()
-    for line in _lines(before, after, found, where.marks):
+    for line in _lines(compared, where.marks):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
 
 
-def _version(journal: Journal, version: int) -> PlanVersion:
-    plan = journal.plan(version)
-    if plan is None:
-        made = ", ".join(str(plan.version) for plan in journal.plans) or "none"
-        raise TaskInvalid(f"run {journal.opening.id} has no plan {version}; there are: {made}")
-    return plan
-
-
-def _plain(before: PlanVersion, after: PlanVersion, found: PlanDiff) -> dict[str, object]:
+def _plain(compared: Comparison) -> dict[str, object]:
+    after, found = compared.after, compared.found
     steps = {"kept": found.kept, "done": found.done, "dropped": found.dropped, "new": found.new}
     return {
-        "from": before.version,
+        "from": compared.before.version,
         "to": after.version,
         "cause": after.cause,
         "why": after.why,
         **{name: [json_format.loads(encode(step)) for step in some] for name, some in steps.items()},
+        "changed": [json_format.loads(encode(change)) for change in found.changed],
     }
 
 
-def _lines(before: PlanVersion, after: PlanVersion, found: PlanDiff, marks: Marks) -> Iterator[Text]:
-    why = marks.clean(why_made(after))
-    yield Text.assemble((f"Plan {before.version} {marks.arrow} {after.version}  ", "bold"), (why, "italic"))
+def _lines(compared: Comparison, marks: Marks) -> Iterator[Text]:
+    found, why = compared.found, marks.clean(why_made(compared.after))
+    head = f"Plan {compared.before.version} {marks.arrow} {compared.after.version}  "
+    yield Text.assemble((head, "bold"), (why, "italic"))
     signs = (("=", "kept", "", found.kept), (marks.done, "done", "green", found.done))
     signs += (("-", "dropped", "red", found.dropped), ("+", "new", "cyan", found.new))
-    yield Text("  " + ", ".join(f"{name} {len(steps)}" for _, name, _, steps in signs), "dim")
+    counts = [f"{name} {len(steps)}" for _, name, _, steps in signs]
+    counts += [f"changed {len(found.changed)}"] if found.changed else []
+    yield Text("  " + ", ".join(counts), "dim")
     for sign, name, style, steps in signs:
         for step in steps:
             yield Text.assemble((f"  {sign} {name:<8}", style), *_step_parts(step, marks))
+    for change in found.changed:
+        yield Text.assemble(("  ~ changed ", "yellow"), *_step_parts(change.after, marks))
+        yield from _arguments(change, marks)
+
+
+def _arguments(change: StepChange, marks: Marks) -> Iterator[Text]:
+    old, new = dict(change.before.arguments), dict(change.after.arguments)
+    for name in dict.fromkeys((*old, *new)):
+        if name not in old or name not in new or old[name] != new[name]:
+            was = marks.clean(argument(old[name])) if name in old else ABSENT
+            now = marks.clean(argument(new[name])) if name in new else ABSENT
+            yield Text(f"      {marks.clean(name)}: {was} {marks.arrow} {now}", "yellow")

@@ -65,6 +65,7 @@ def _changed(revision: Revision, marks: Marks) -> list[Text]:
     return [
         Text(f"Plan {revision.version} takes the place of plan {revision.before}{why}", "italic"),
         Text(f"  = {several(revision.kept, 'step')} as before", "dim"),
+        *(Text(f"  ~ {marks.clean(was)} {marks.arrow} {marks.clean(now)}", "yellow") for was, now in revision.changed),
         *(Text(f"  - {marks.clean(words)}", "red") for words in revision.dropped),
         *(Text(f"  + {marks.clean(words)}", "cyan") for words in revision.new),
     ]

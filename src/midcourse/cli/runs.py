@@ -15,6 +15,7 @@ from midcourse.cli.marks import Marks
 from midcourse.cli.overrides import settings_with
 from midcourse.cli.terminal import Terminal, print_object, terminal
 from midcourse.perform.finishing import SUCCESSES
+from midcourse.policy.task_state import state_in_phase
 from midcourse.ports.store import RunSummary
 
 LATEST = 20
@@ -57,6 +58,7 @@ def plain(run: RunSummary, state: str) -> dict[str, object]:
         "run": run.id,
         "goal": run.goal,
         "state": state,
+        "task_state": state_in_phase(run.phase, run.final_reason),
         "final_reason": run.final_reason or None,
         "began_at": run.began_at,
     }
@@ -82,6 +84,8 @@ class Line:
     style: str
     began_at: float
     goal: str
+    task: str = ""
+    """The task's state; a batch has none."""
 
 
 def _print_table(settings: Settings, most: int | None, where: Terminal) -> None:
@@ -112,7 +116,14 @@ async def _lines(settings: Settings, most: int | None) -> tuple[list[Line], int]
 
 def line_of(run: RunSummary, state: str) -> Line:
     words = f"{state}: {run.final_reason}" if state == "failed" else state
-    return Line(id=run.id, words=words, style=STYLES.get(state, "yellow"), began_at=run.began_at, goal=run.goal)
+    return Line(
+        id=run.id,
+        words=words,
+        style=STYLES.get(state, "yellow"),
+        began_at=run.began_at,
+        goal=run.goal,
+        task=state_in_phase(run.phase, run.final_reason),
+    )
 
 
 def _batch_line(batch_id: str, rows: Sequence[RunSummary]) -> Line:
@@ -128,12 +139,12 @@ def _batch_line(batch_id: str, rows: Sequence[RunSummary]) -> Line:
 
 def table_of(lines: Sequence[Line], marks: Marks, width: int) -> Table:
     """What does not fit is the end of its goal."""
-    rows = [(line.id, line.words, local_time(line.began_at)[5:16], line.goal) for line in lines]
-    taken = sum(max(len(row[column]) for row in rows) + GAP for column in range(3))
+    rows = [(line.id, line.words, line.task, local_time(line.began_at)[5:16], line.goal) for line in lines]
+    taken = sum(max(len(row[column]) for row in rows) + GAP for column in range(4))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
-    for column in ("run", "state", "began", "goal"):
+    for column in ("run", "state", "task", "began", "goal"):
         table.add_column(column, no_wrap=True)
-    for (name, words, began, goal), line in zip(rows, lines, strict=True):
+    for (name, words, task, began, goal), line in zip(rows, lines, strict=True):
         fitted = marks.fit(goal, max(8, width - taken))
-        table.add_row(name, Text(words, line.style), began, fitted)
+        table.add_row(name, Text(words, line.style), Text(task, "dim"), began, fitted)
     return table

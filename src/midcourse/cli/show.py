@@ -24,6 +24,7 @@ from midcourse.cli.words import elapsed
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Run
+from midcourse.policy.task_state import task_state
 from midcourse.ports.store import JournalRow
 
 
@@ -46,6 +47,7 @@ async def _plain(found: Located) -> dict[str, object]:
         "run": run.id,
         "goal": run.goal,
         "state": found.state,
+        "task_state": task_state((await store.load(run.id))[0]),
         "durable": found.durable,
         "result": json_format.loads(result_json(result)) if result else None,
         "plans": [json_format.loads(encode(plan)) for plan in await store.plans(run.id)],
@@ -68,6 +70,7 @@ async def _print(found: Located, settings: Settings) -> None:
         return
     where.console.print(Text(where.marks.clean(run.goal), "bold"), soft_wrap=True)
     where.console.print(_how_it_stands(found), soft_wrap=True)
+    where.console.print(Text(f"task state: {task_state((await store.load(run.id))[0])}", "dim"), soft_wrap=True)
 
 
 def _how_it_stands(found: Located) -> Text:

@@ -85,6 +85,8 @@ class Revision:
     """Steps that stay as they were."""
     dropped: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
+    changed: tuple[tuple[str, str], ...] = ()
+    """What became of what: the same skill on the same thing, with other arguments."""
 
 
 @dataclass(frozen=True, kw_only=True)

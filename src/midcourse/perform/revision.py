@@ -33,6 +33,7 @@ async def revision_of(ports: Ports, command: AskPerson) -> Revision | None:
         kept=len(found.kept),
         dropped=tuple(_words(step) for step in found.dropped),
         new=tuple(_words(step) for step in found.new),
+        changed=tuple((_words(pair.before), _words(pair.after)) for pair in found.changed),
     )
 
 

@@ -7,6 +7,14 @@ from midcourse.domain.plan import REPLAN, PlanVersion, Step
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepChange:
+    """The same skill on the same thing, with other arguments."""
+
+    before: Step
+    after: Step
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanDiff:
     """The steps of two plans, without `__replan__`. A step that is in both is shown as the later plan has it."""
 
@@ -16,6 +24,8 @@ class PlanDiff:
     dropped: tuple[Step, ...]
     """Of the earlier plan only, and never carried out."""
     new: tuple[Step, ...]
+    changed: tuple[StepChange, ...] = ()
+    """In place of one that was dropped and one that is new."""
 
 
 def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanDiff:
@@ -24,12 +34,31 @@ def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanD
     again = Counter(step.call for step in earlier) & Counter(step.call for step in later)
     kept, new = _shared(later, again)
     _, gone = _shared(earlier, again)
+    dropped = tuple(step for step in gone if step.index >= carried_out)
+    changed = _paired(dropped, new)
     return PlanDiff(
         kept=kept,
         done=tuple(step for step in gone if step.index < carried_out),
-        dropped=tuple(step for step in gone if step.index >= carried_out),
-        new=new,
+        dropped=tuple(step for step in dropped if all(step is not pair.before for pair in changed)),
+        new=tuple(step for step in new if all(step is not pair.after for pair in changed)),
+        changed=changed,
     )
+
+
+def _paired(dropped: tuple[Step, ...], new: tuple[Step, ...]) -> tuple[StepChange, ...]:
+    """Each new step with the first that was dropped there and has no other yet, in the order of the later plan."""
+    free = list(dropped)
+    pairs: list[StepChange] = []
+    for step in new:
+        before = next((one for one in free if _place(one) == _place(step)), None)
+        if before is not None:
+            free.remove(before)
+            pairs.append(StepChange(before=before, after=step))
+    return tuple(pairs)
+
+
+def _place(step: Step) -> tuple[str, str, str]:
+    return step.skill, step.target.role, step.target.label
 
 
 def _steps(plan: PlanVersion) -> tuple[Step, ...]:

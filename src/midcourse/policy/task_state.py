@@ -1,0 +1,40 @@
+"""How does the task stand, in the words of task lists? Derived from the run; nothing stores it."""
+
+from typing import Literal, TypeAlias
+
+from midcourse.domain.phase import Planning
+from midcourse.domain.result import SUCCESSES
+from midcourse.domain.run import Run
+
+TaskState: TypeAlias = Literal[
+    "PENDING", "PLANNING", "PENDING_APPROVAL", "APPROVED", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"
+]
+"""`APPROVED`: there is a plan, and nothing in it waits for a person. `FAILED`: it ended without success, or a step failed and a
+new plan is being made."""
+
+
+def task_state(run: Run) -> TaskState:
+    if isinstance(run.phase, Planning) and run.phase.asked.cause == "error":
+        return "FAILED"
+    if run.segment is None and run.phase.kind == "looking":
+        return "PENDING"
+    return state_in_phase(run.phase.kind, getattr(run.phase, "reason", ""))
+
+
+def state_in_phase(phase: str, final_reason: str) -> TaskState:
+    """As far as a list of runs knows: that a plan is made because of a failure is not in it."""
+    match phase:
+        case "new" | "opening":
+            return "PENDING"
+        case "planning":
+            return "PLANNING"
+        case "asking":
+            return "PENDING_APPROVAL"
+        case "paused":
+            return "PAUSED"
+        case "ended":
+            if final_reason in SUCCESSES:
+                return "COMPLETED"
+            return "CANCELLED" if final_reason == "cancelled" else "FAILED"
+        case _:
+            return "APPROVED"
