@@ -309,7 +309,9 @@ async def replan_on_high() -> None:
 @shows
 async def replan_on_medium() -> None:
     on, off = await triggered("replan_on_medium", "busy")
-    assert (on.result.executions, off.result.executions) == (4, 7), "four plans; tried once each, or four times at first"
+    assert (on.result.executions, off.result.executions) == (4, 7), (
+        "four plans; tried once each, or four times at first"
+    )
 
 
 @shows

@@ -174,7 +174,9 @@ async def test_each_severity_under_each_trigger_setting(severity: str, triggers:
         return
     assert played.ended == (False, False, "replan_exhausted")
     retries = 3 if severity == "MEDIUM" and not medium else 0
-    assert played.result.executions == 1 + retries + (3 if replans else 0), "what would not pass is not waited for again"
+    assert played.result.executions == 1 + retries + (3 if replans else 0), (
+        "what would not pass is not waited for again"
+    )
 
 
 async def test_replanning_can_be_switched_off() -> None:
