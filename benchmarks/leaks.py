@@ -198,7 +198,7 @@ def rows(arms: Arms) -> list[list[str]]:
 def summary(arms: Arms, seconds: float) -> dict[str, object]:
     masked = [*arms.masked, *([arms.twin] if arms.twin else [])]
     here, control = arms.pairs[0]
-    told = {
+    told: dict[str, object] = {
         "secrets": len(here.secrets),
         "encodings": 9,
         "places": len(rows(arms)),

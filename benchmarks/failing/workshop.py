@@ -160,9 +160,13 @@ def _servers(folder: Path, stack: ExitStack) -> dict[str, str]:
     return {name: str(port) for name, port in ports.items()}
 
 
+class _Silent(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Whoever breaks off is meant to."""
+
+
 def _http(stack: ExitStack, tls: ssl.SSLContext | None) -> int:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Plain)
-    server.handle_error = lambda *_: None
+    server = _Silent(("127.0.0.1", 0), Plain)
     if tls:
         server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,6 +1,7 @@
 """Pause, resume, cancel, guidance; whether the task is done; and the end."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -169,7 +170,7 @@ def test_a_session_that_was_kept_goes_on() -> None:
 # --- is it done?
 
 
-def concluding(**limits: float) -> Drill:
+def concluding(**limits: Any) -> Drill:
     return Drill(has_done_when=True, **limits).to_acting(ONE).acts()
 
 

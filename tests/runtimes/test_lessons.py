@@ -25,15 +25,15 @@ TASK = Task(goal="nudge it", limits=SETTINGS.limits())
 STUCK = (steps(NUDGE), steps(FILL, NUDGE), steps(NUDGE))
 
 
-def told(results: list[Result], memory_says: list[object]) -> list[object]:
-    return [[(result.final_reason, result.planner_calls) for result in results], memory_says]
+def told(results: list[Result], memory_says: list[object]) -> tuple[list[tuple[str, int]], list[object]]:
+    return [(result.final_reason, result.planner_calls) for result in results], memory_says
 
 
 async def numbers(memory: Memory) -> list[object]:
     return [(lesson.signature, lesson.track.mended, lesson.track.unmended) for lesson in await memory.lessons()]
 
 
-async def in_one_process(folder: Path) -> list[object]:
+async def in_one_process(folder: Path) -> tuple[list[tuple[str, int]], list[object]]:
     memory = SqliteMemory(folder / "lessons.db", agent="ann")
     results: list[Result] = []
     for number in range(3):
@@ -42,7 +42,7 @@ async def in_one_process(folder: Path) -> list[object]:
     return told(results, await numbers(memory))
 
 
-async def on_a_fleet(temporal: str, postgres: str, tenant: str) -> list[object]:
+async def on_a_fleet(temporal: str, postgres: str, tenant: str) -> tuple[list[tuple[str, int]], list[object]]:
     async with PostgresStore(postgres, tenant=tenant) as store:
         fleet, memory = Fleet(client=await connect(temporal), store=store, tenant=tenant), store.memory("ann")
         results: list[Result] = []

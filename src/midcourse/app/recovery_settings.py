@@ -88,10 +88,11 @@ class RecoverySettings(BaseSettings):
     def _from_json(cls, value: object) -> Any:
         """Text, where nothing but text can be said."""
         rules: Any = json.loads(value) if isinstance(value, str) else value
-        for rule in cast(Iterable[object], rules if isinstance(rules, list | tuple) else ()):
-            if isinstance(rule, Mapping):
-                _check(cast(Mapping[str, object], rule))
-        return rules
+        if isinstance(rules, list | tuple):
+            for rule in cast(Iterable[object], rules):
+                if isinstance(rule, Mapping):
+                    _check(cast(Mapping[str, object], rule))
+        return cast(object, rules)
 
 
 def _check(rule: Mapping[str, object]) -> None:

@@ -6,7 +6,7 @@ why these spans are not the library's.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Tracing:
     provider: TracerProvider | None = None
 
     @contextmanager
-    def call(self, model: Model, prompt: Prompt, *, version: int, most: int) -> Iterator["Call"]:
+    def call(self, model: Model, prompt: Prompt, *, version: int, most: int) -> Generator["Call"]:
         tracer = get_tracer("midcourse", tracer_provider=self.provider)
         attributes = {
             "gen_ai.operation.name": "chat",
