@@ -1,6 +1,9 @@
 """Calls of models as spans: by the conventions, and with nothing in them that should not be."""
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -19,17 +22,19 @@ from midcourse.ports.planner import PlanDraft
 from midcourse.redact import redactor
 from tests.llm.scripted import Answer, ScriptedModel
 from tests.llm.situations import FIRST
+from tests.llm.test_cassette import SECRETS
+from tests.test_redact import ENCODINGS
 
 SECRET = "hunter2-hunter2"
 MASK = redactor((("password", SECRET),))
 
 
 class Traced:
-    def __init__(self, *, content: bool = False) -> None:
+    def __init__(self, *, content: bool = False, mask: Callable[[str], str] = MASK) -> None:
         self._spans = InMemorySpanExporter()
         provider = TracerProvider()
         provider.add_span_processor(SimpleSpanProcessor(self._spans))
-        self._tracing = Tracing(run="run-1", content=content, mask=MASK, provider=provider)
+        self._tracing = Tracing(run="run-1", content=content, mask=mask, provider=provider)
 
     async def plan(self, answer: Answer, goal: str = "Order a lamp") -> tuple[PlanDraft, ReadableSpan]:
         model = ScriptedModel([answer], name="gpt-5", provider="openai", tokens=(1000, 100)).model
@@ -85,3 +90,28 @@ async def test_a_bug_is_in_it_too():
     traced = Traced()
     with pytest.raises(ZeroDivisionError):
         await traced.plan(ZeroDivisionError("?"))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+async def test_no_secret_is_in_a_span_in_any_form(encoding: str, secret: str):
+    form = ENCODINGS[encoding](secret)
+    spans = Traced(content=True, mask=redactor((("pin", secret),)))
+    answer = {"verdict": "gave_up", "reason": f"it is {form}"}
+    _, told = await spans.plan(answer, goal=f"Type {form}")
+    _, failed = await spans.plan(ModelAuthenticationError("gpt-5", f"wrong key {form}"))
+    texts = [text for span in (told, failed) for text in _texts(span)]
+    assert any("<secret pin>" in text for text in texts)
+    assert not any(form in text.replace("<secret pin>", "\0") for text in texts)
+
+
+def _texts(span: ReadableSpan) -> list[str]:
+    """As it is exported, and every text in it as whoever reads it gets it."""
+    values = list(map(str, (span.attributes or {}).values()))
+    inner = [json.dumps(json.loads(value), ensure_ascii=False) for value in values if value.startswith("[{")]
+    read = [part["content"] for text in inner for part in _parts(json.loads(text))]
+    return [span.to_json(), span.status.description or "", *values, *read]
+
+
+def _parts(value: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [part for each in value for part in each.get("parts", [each])]

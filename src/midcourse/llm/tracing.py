@@ -15,6 +15,7 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models import Model
 
 from midcourse.domain.budget import Cost
+from midcourse.llm.cassette import masked
 from midcourse.llm.template import Prompt
 from midcourse.policy.spending import MICRO
 
@@ -95,4 +96,5 @@ class Call:
         self._span.set_status(Status(StatusCode.ERROR, self._tracing.mask(message)[:300]))
 
     def _json(self, name: str, value: object) -> None:
-        self._span.set_attribute(name, self._tracing.mask(json.dumps(value, ensure_ascii=False)))
+        """Secrets are taken out of each text: in JSON of JSON nobody would know them again."""
+        self._span.set_attribute(name, json.dumps(masked(value, self._tracing.mask), ensure_ascii=False))
