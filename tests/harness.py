@@ -11,8 +11,10 @@ from midcourse.domain.command import (
     AskPerson,
     CheckDone,
     Command,
+    DrawOutline,
     Finish,
     JudgeCloseness,
+    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
@@ -31,8 +33,10 @@ from midcourse.domain.event import (
     Event,
     Finished,
     Observed,
+    Outlined,
     PersonAsked,
     Planned,
+    ProgressJudged,
     Recorded,
     RevertPlanned,
     Started,
@@ -96,9 +100,15 @@ AT_ONCE: dict[str, Any] = {"replan_interval_seconds": 0.0, "backoff_jitter": 0.0
 class Drill:
     """A run and the events it is told, one a second. Every method is one event; `commands` has all that went out."""
 
-    def __init__(self, *, has_done_when: bool = False, has_detours: bool = False, **limits: Any) -> None:
+    def __init__(
+        self, *, has_done_when: bool = False, has_detours: bool = False, has_outliner: bool = False, **limits: Any
+    ) -> None:
         self.run = Run(
-            id="run", limits=Limits(**(AT_ONCE | limits)), has_done_when=has_done_when, has_detours=has_detours
+            id="run",
+            limits=Limits(**(AT_ONCE | limits)),
+            has_done_when=has_done_when,
+            has_detours=has_detours,
+            has_outliner=has_outliner,
         )
         self.now = START
         self.commands: list[Command] = []
@@ -202,6 +212,15 @@ class Drill:
         command = self.pending(PlanRevert)
         step = a_step("back", version=command.version) if strategy else None
         return self.tell(RevertPlanned(answers=command.id, **_filled(more, strategy=strategy, step=step)))
+
+    def outlines(self, *goals: str, **more: Any) -> "Drill":
+        """The outliner names these goals, or says otherwise."""
+        answers = self.pending(DrawOutline).id
+        return self.tell(Outlined(answers=answers, **_filled(more, goals=goals, cost=Cost(calls=1))))
+
+    def judges(self, current: int, evidence: str = "seen", **more: Any) -> "Drill":
+        answers = self.pending(JudgeProgress).id
+        return self.tell(ProgressJudged(answers=answers, **_filled(more, current=current, evidence=evidence)))
 
     def records(self) -> "Drill":
         return self.tell(Recorded(answers=self.pending(Record).id))

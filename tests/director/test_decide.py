@@ -44,6 +44,13 @@ ORDER = a_step("order", "irreversible")
 DONE: dict[str, Any] = {"evidence": "expectation"}
 
 
+def outlined() -> Drill:
+    """A run with an outline, and a plan up to the next transition."""
+    goals = ("Explore the shop", "Find the basket")
+    drill = Drill(has_outliner=True, outline="on").to_planning().outlines(*goals)
+    return drill.plans(a_step(), REPLAN_STEP)
+
+
 def everywhere() -> dict[str, Drill]:
     """A run in every phase."""
     return {
@@ -58,6 +65,8 @@ def everywhere() -> dict[str, Drill]:
         "trying": Drill(has_detours=True).to_detour(),
         "weighing": Drill(has_detours=True).to_detour().tries().acts(fingerprint="f2"),
         "undoing": Drill(has_detours=True).to_detour(5.0).tries().acts(fingerprint="f2").weighs(4.0),
+        "outlining": Drill(has_outliner=True, outline="on").to_planning(),
+        "judging": outlined().acts().sees("f2"),
         "concluding": Drill(has_done_when=True).to_acting(a_step()).acts(),
         "paused": Drill().starts().tell(PauseAsked()).opens(),
         "ended": Drill().starts().tell(CancelAsked()),

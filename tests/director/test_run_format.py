@@ -20,8 +20,10 @@ from midcourse.domain.command import (
     AskPerson,
     CheckDone,
     Command,
+    DrawOutline,
     Finish,
     JudgeCloseness,
+    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
@@ -45,6 +47,7 @@ from midcourse.domain.move import (
     Look,
     Move,
     Open,
+    Orient,
     Plan,
     Reach,
     Recover,
@@ -54,15 +57,18 @@ from midcourse.domain.move import (
     Weigh,
 )
 from midcourse.domain.observation import ObservationRef
+from midcourse.domain.outline import CoarseGoal, Outline, Regression
 from midcourse.domain.phase import (
     Acting,
     Asking,
     BackingOff,
     Concluding,
     Ended,
+    Judging,
     Looking,
     New,
     Opening,
+    Outlining,
     Paused,
     Phase,
     Planning,
@@ -186,6 +192,18 @@ ON_A_DETOUR = Detour(
 )
 
 
+ORIENT = Orient(then=AskPlanner(cause="adaptive", why="due"))
+OUTLINE = Outline(
+    goals=(CoarseGoal(says="Explore the shop", evidence="Catalogue"), CoarseGoal(says="Find the basket")),
+    heard="9123456789abcdef",
+    judged="o18",
+    idle=2,
+    setbacks=(1,),
+    regressions=(Regression(before=3, after=2, evidence="Catalogue", seen="o18"),),
+    regressed=1,
+)
+
+
 def in_phase(phase: Phase, *commands: Command, **more: Any) -> Run:
     pending = tuple(Issued(command=command, reserved=COST, at=1800000100.0) for command in commands)
     return replace(FULL, phase=phase, pending=pending, **more)
@@ -264,6 +282,25 @@ RUNS: tuple[Run, ...] = (
     ),
     in_phase(Paused(then=Look(then=Revert(looked=True))), detour=ON_A_DETOUR),
     in_phase(Paused(then=Reach(step=PAY))),
+    in_phase(
+        Outlining(then=ORIENT),
+        DrawOutline(
+            id=20,
+            timeout=120.0,
+            seen="o21",
+            outline=OUTLINE,
+            guidance=("take the blue ones",),
+            left=Cost(calls=26),
+        ),
+        has_outliner=True,
+        outline=OUTLINE,
+    ),
+    in_phase(
+        Judging(then=ORIENT),
+        JudgeProgress(id=20, timeout=120.0, outline=OUTLINE, seen="o21"),
+        has_outliner=True,
+        outline=OUTLINE,
+    ),
     in_phase(Concluding(detail="so it says"), CheckDone(id=20, timeout=60.0, seen="o21", look=True)),
     in_phase(
         Paused(

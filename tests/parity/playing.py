@@ -67,8 +67,16 @@ async def play_on_temporal(fleet: Fleet, story: Story, run_id: str) -> Played:
     async def status() -> str:
         return (await handle.describe()).status
 
-    approver = stage.agent.ports(stage.store, run_id, stage.task).approver
-    who = Cast(world=script.world, planner=script.planner, approver=approver, task=stage.task, vault=EnvironmentVault())
+    ports = stage.agent.ports(stage.store, run_id, stage.task)
+    who = Cast(
+        world=script.world,
+        planner=script.planner,
+        approver=ports.approver,
+        task=stage.task,
+        vault=EnvironmentVault(),
+        outliner=ports.outliner,
+        progress_judge=ports.progress_judge,
+    )
     await fleet.begin(who, run_id)
     async with script.told(handle.tell, status):
         result = await handle.result()

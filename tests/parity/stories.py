@@ -20,7 +20,7 @@ from midcourse.perform.asking import decided
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.runtimes.temporal.wire import Word
-from midcourse.testing import Answers, Approves, FakeClock, Posts, Rejects, Rule, SamePlan, Scripted
+from midcourse.testing import Answers, Approves, FakeClock, Posts, Rejects, Rule, SamePlan, Scripted, ScriptedProgress
 from midcourse.worlds.simulated import Arm, Desktop, Fault
 from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.scenarios.stage import (
@@ -42,6 +42,7 @@ from tests.scenarios.test_complaints import DEAD_ICON, every_day, forgets_the_ad
 from tests.scenarios.test_every_fault import one_pick
 from tests.scenarios.test_failure_modes import Invoices, forgetting, garbled_at_first, insisting, invoice
 from tests.scenarios.test_order import MENDED, called
+from tests.scenarios.test_outline import SEED, bookmarks, wandering
 from tests.scenarios.test_recapture import seen_through
 from tests.scenarios.test_recovery_approval import Desk, letters_after_a_failure, moved
 from tests.scenarios.test_replan_step import forgetful
@@ -174,6 +175,10 @@ STORIES: dict[str, Story] = {
             settings={"approvals": "never"},
         )
     ),
+    # with an outline
+    "bookmarks": Story(make=bookmarks),
+    "bookmarks, guided": Story(make=bookmarks, cues=(at("act 2", Guided(text="Look in the manager")),)),
+    "bookmarks, progress that bounces": Story(make=lambda: wandering(ScriptedProgress(*SEED))),
     # planners that fail
     "empty replan": Story(make=lambda: example("notepad", planner=Scripted(plan(press("Win"), AGAIN), plan()))),
     "the same failure again": Story(make=lambda: Stage(world=Arm(), planner=SamePlan([pick("blue_cup"), AGAIN]))),

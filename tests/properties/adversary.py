@@ -20,8 +20,10 @@ from midcourse.domain.command import (
     AskPerson,
     CheckDone,
     Command,
+    DrawOutline,
     Finish,
     JudgeCloseness,
+    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
@@ -42,9 +44,12 @@ from midcourse.domain.event import (
     Finished,
     Guided,
     Observed,
+    Outlined,
+    OutlineVerdict,
     PauseAsked,
     PersonAsked,
     Planned,
+    ProgressJudged,
     Recorded,
     ResumeAsked,
     Resumed,
@@ -126,11 +131,14 @@ class Turn:
 class Adversary:
     """Drives one run. `turns` yields every event that `decide` took, with the state before and after."""
 
-    def __init__(self, data: bytes, *, has_detours: bool | None = None, **limits: Any) -> None:
+    def __init__(
+        self, data: bytes, *, has_detours: bool | None = None, has_outliner: bool | None = None, **limits: Any
+    ) -> None:
         self.choices = Choices(data)
         self.run = Run(id="run", limits=self._limits(limits), has_done_when=self.choices.pick(False, True))
         detours = self.choices.pick(True, False) if has_detours is None else has_detours
-        self.run = replace(self.run, has_detours=detours)
+        outlines = self.choices.pick(False, True) if has_outliner is None else has_outliner
+        self.run = replace(self.run, has_detours=detours, has_outliner=outlines)
         self.now = START
         self.given: list[Event] = []
         self.numbers = 0
@@ -157,6 +165,7 @@ class Adversary:
             "look_calls": mostly(0, 1),
             "final_looks": mostly("each", "last"),
             "detour_iterations": mostly(10, 0, 2),
+            "outline": self.choices.pick("auto", "on", "off"),
         }
         return Limits(**(chosen | fixed))
 
@@ -295,6 +304,16 @@ class Adversary:
                     found="" if self.choices.exhausted else self.choices.mostly("", "z1", "__reach__"),
                     cost=self._cost(issued),
                 )
+            case DrawOutline():
+                return self._outline(command, issued)
+            case JudgeProgress():
+                return ProgressJudged(
+                    answers=command.id,
+                    verdict=self.choices.mostly("judged", "transport"),
+                    current=pick(1, 4, 3, 2, 0, 99),
+                    evidence=self.choices.mostly("seen", ""),
+                    cost=self._cost(issued),
+                )
             case PlanRevert():
                 step = replace(self._harmless(), version=command.version)
                 strategy: Strategy | None = self.choices.mostly("close", None)
@@ -365,6 +384,11 @@ class Adversary:
             options=tuple(Option(name=f"option {n}") for n in range(self.choices.pick(0, 1, 2))),
             cost=self._cost(issued),
         )
+
+    def _outline(self, command: DrawOutline, issued: Issued) -> Outlined:
+        verdict: OutlineVerdict = self.choices.mostly("goals", "gave_up", "refused", "garbage", "transport")
+        goals = self.choices.pick(("Find a", "Find b", "Find c"), ("Find a", "Find d"), ())
+        return Outlined(answers=command.id, verdict=verdict, goals=goals, cost=self._cost(issued))
 
     def _harmless(self) -> PlannedStep:
         call = self.choices.pick("t0", "t1", "t2")

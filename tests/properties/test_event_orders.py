@@ -13,7 +13,7 @@ from midcourse.director.decide import abort, decide, objection
 from midcourse.director.lost import lost
 from midcourse.domain.approval import VERDICTS, Change
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, AskPerson, Finish, MakePlan
+from midcourse.domain.command import Act, AskPerson, DrawOutline, Finish, MakePlan
 from midcourse.domain.event import (
     Acted,
     ApprovalDecided,
@@ -21,6 +21,7 @@ from midcourse.domain.event import (
     Event,
     Finished,
     Planned,
+    ProgressJudged,
     Recorded,
     Resumed,
     Verified,
@@ -149,6 +150,48 @@ def check_detours(turn: Turn) -> None:
 def test_a_try_counts_as_taken_back_only_where_the_state_before_it_is_seen_again(data: bytes) -> None:
     played = play(data, check_detours, has_detours=True)
     note(f"tries: {min(played.run.counts.tries, 3)}, reverts: {min(played.run.counts.reverts, 2)}")
+
+
+# --- 8: progress has evidence
+
+
+def check_progress(turn: Turn) -> None:
+    before, after = turn.before.outline, turn.after.outline
+    if after is None:
+        assert before is None
+        return
+    for place, goal in enumerate(after.goals):
+        assert goal.finished == (place < after.finished), "what is finished is a beginning"
+    if before is None:
+        assert not after.finished
+        return
+    if after.finished < before.finished:
+        assert isinstance(turn.event, ProgressJudged)
+        assert after.regressed == before.regressed + 1, "back only by a recorded regression"
+        noted = after.regressions[-1]
+        assert (noted.before, noted.after) == (before.current, after.current)
+        assert noted.evidence
+    if after.finished > before.finished:
+        assert isinstance(turn.event, ProgressJudged)
+        assert turn.event.evidence, "forward only with evidence"
+    if not isinstance(turn.event, ProgressJudged):
+        assert after.goals[: before.finished] == before.goals[: before.finished], "what is finished stays as it is"
+
+
+@given(BYTES)
+def test_progress_goes_forward_with_evidence_and_back_only_by_a_recorded_regression(data: bytes) -> None:
+    played = play(data, check_progress, has_outliner=True, outline="on", max_calls=200, max_wall_seconds=36_000.0)
+    drawn = played.run.outline
+    note(f"goals: {len(drawn.goals) if drawn else 0}, regressions: {min(drawn.regressed, 2) if drawn else 0}")
+
+
+@given(BYTES)
+def test_without_an_outliner_there_is_no_outline(data: bytes) -> None:
+    def check(turn: Turn) -> None:
+        assert turn.after.outline is None
+        assert not turn.sent(DrawOutline)
+
+    play(data, check, has_outliner=False, outline="on")
 
 
 # --- 3: no failed call again under an unchanged screen

@@ -11,7 +11,7 @@ import pytest
 from midcourse.app.agent import Agent
 from midcourse.app.settings import Settings, aliases
 from midcourse.domain.budget import Cost, Limits
-from midcourse.domain.command import Command, Observe, OpenWorld, PlanTry, Wait
+from midcourse.domain.command import Command, DrawOutline, Observe, OpenWorld, PlanTry, Wait
 from midcourse.domain.detour import Option
 from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches
 from midcourse.domain.lesson import Embedding
@@ -25,9 +25,10 @@ from midcourse.ports.approver import Approver
 from midcourse.ports.detour import DetourContext, DetourPlanner, TryDraft
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.memory import Memory
+from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.store.sqlite_memory import SqliteMemory
-from midcourse.testing import Approves, FakeClock, Posts, Rejects, SamePlan, Scripted
+from midcourse.testing import Approves, FakeClock, Posts, Rejects, SamePlan, Scripted, ScriptedOutlines
 from midcourse.testing.memory_store import MemoryStore
 from tests.harness import ORDER_PENS, START, Shop, draft, steps
 from tests.llm.test_settings import MODEL_SETTINGS
@@ -63,6 +64,7 @@ async def play(
     memory: Memory | None = None,
     embedder: Embedder | None = None,
     detour_planner: DetourPlanner | None = None,
+    outliner: Outliner | None = None,
     **settings: object,
 ) -> Played:
     """One run under these settings, given as the text that a user would write."""
@@ -73,6 +75,7 @@ async def play(
         planner=planner,
         approver=approver or Approves(),
         detour_planner=detour_planner,
+        outliner=outliner,
         settings=chosen,
         store=MemoryStore(),
         clock=clock,
@@ -153,6 +156,18 @@ async def detour_iterations() -> None:
     for most in (10, 2, 0):
         played = await play(elsewhere, detour_planner=Astray(), detour_iterations=most, max_calls=60, max_replans=0)
         assert len(played.commands(PlanTry)) == most
+
+
+@shows
+async def outline() -> None:
+    """How many plans there were when an outline was drawn, if one was."""
+    drawn: dict[str, list[int]] = {}
+    for setting in ("off", "on", "auto"):
+        stuck = SamePlan([draft("name", "peek"), draft(REPLAN)])
+        played = await play(stuck, outliner=ScriptedOutlines(("Explore the shop",)), outline=setting, max_calls=9)
+        turns = [turn.run for turn in played.turns if any(isinstance(c, DrawOutline) for c in turn.commands)]
+        drawn[setting] = [run.counts.segments for run in turns]
+    assert drawn == {"off": [], "on": [0], "auto": [1]}
 
 
 @shows

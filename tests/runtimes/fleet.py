@@ -15,6 +15,8 @@ from midcourse.domain.task import Task
 from midcourse.perform import Lessons, Ports
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import SystemClock
+from midcourse.ports.judge import ProgressJudge, WordsSeen
+from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import FleetStore
@@ -43,6 +45,8 @@ class Cast:
     vault: Vault = field(default_factory=Safe)
     segments: Segments | None = None
     lessons: Lessons | None = None
+    outliner: Outliner | None = None
+    progress_judge: ProgressJudge = field(default_factory=WordsSeen)
 
 
 @dataclass(kw_only=True)
@@ -70,10 +74,12 @@ class Fleet:
             vault=cast.vault,
             segments=cast.segments,
             lessons=cast.lessons,
+            outliner=cast.outliner,
+            progress_judge=cast.progress_judge,
         )
 
     def enter(self, cast: Cast, run_id: str = "") -> Run:
-        run = new_run(cast.task, run_id or f"r-{secrets.token_hex(4)}")
+        run = new_run(cast.task, run_id or f"r-{secrets.token_hex(4)}", outlines=cast.outliner is not None)
         self.casts[run.id] = cast
         return run
 

@@ -20,6 +20,8 @@ from midcourse.drive import Progress
 from midcourse.ports.approver import Approver
 from midcourse.ports.closeness import ClosenessJudge
 from midcourse.ports.detour import DetourPlanner
+from midcourse.ports.judge import ProgressJudge
+from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import ONE_CALL, PlanDraft, Planner, PlanningContext
 from midcourse.ports.store import Store
 from midcourse.ports.world import World
@@ -183,6 +185,8 @@ class Stage:
     approver: Approver | None = None
     detour_planner: DetourPlanner | None = None
     closeness_judge: ClosenessJudge | None = None
+    outliner: Outliner | None = None
+    progress_judge: ProgressJudge | None = None
     clock: FakeClock = field(default_factory=FakeClock)
     store: Store = field(default_factory=MemoryStore)
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -198,6 +202,8 @@ class Stage:
             approver=self.approver,
             detour_planner=self.detour_planner,
             closeness_judge=self.closeness_judge,
+            outliner=self.outliner,
+            progress_judge=self.progress_judge,
             settings=settings,
             store=self.store,
             clock=self.clock,

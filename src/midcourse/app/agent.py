@@ -38,7 +38,9 @@ from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.embedder import Embedder
+from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.memory import Memory
+from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures
 from midcourse.ports.segments import Segments
@@ -82,6 +84,10 @@ class Agent:
     """Says how near a detour's goal is; without one, the words on the screen do."""
     pictures: Pictures | None = None
     """Where the world keeps its screenshots, if the setting `vision` is on."""
+    outliner: Outliner | None = None
+    """Names coarse goals, if the setting `outline` wants them. Without one, and without a model that plans, there are none."""
+    progress_judge: ProgressJudge | None = None
+    """Says how far the outline is; without one, the words on the screen do."""
 
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and say what came of it.
@@ -112,7 +118,9 @@ class Agent:
         return LiveRun(self, self._store, run_id, at_hand=at_hand)
 
     def _new_run(self, task: Task, run_id: str) -> Run:
-        return new_run(task, run_id or new_run_id(), detours=self.detour_planner is not None)
+        return new_run(
+            task, run_id or new_run_id(), detours=self.detour_planner is not None, outlines=self.outliner is not None
+        )
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
         """Every plan version of a run: its parent, why it was made, from what, its steps, and what was repaired in it."""
@@ -183,6 +191,8 @@ class Agent:
             step_delay_seconds=self._settings.step_delay_seconds,
             detour_planner=self.detour_planner,
             closeness_judge=self.closeness_judge or WordOverlap(),
+            outliner=self.outliner,
+            progress_judge=self.progress_judge or WordsSeen(),
         )
 
 
@@ -310,8 +320,8 @@ class LiveRun:
         self._turns.put_nowait(progress)
 
 
-def new_run(task: Task, run_id: str, *, detours: bool = False) -> Run:
-    """`detours`: somebody is there to plan them.
+def new_run(task: Task, run_id: str, *, detours: bool = False, outlines: bool = False) -> Run:
+    """`detours` and `outlines`: somebody is there to plan and to draw them.
 
     Raises `TaskInvalid` for a limit that can never take effect, and if four eyes are to see it and nobody says whose are the
     first two.
@@ -328,6 +338,7 @@ def new_run(task: Task, run_id: str, *, detours: bool = False) -> Run:
         has_detours=detours,
         done_in_words=isinstance(task.done_when, Expectation) and in_words(task.done_when),
         wants_data=bool(task.output),
+        has_outliner=outlines,
         not_by=task.by if task.agreement.four_eyes else "",
     )
 

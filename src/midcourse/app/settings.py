@@ -18,6 +18,7 @@ from midcourse.app.spelling import unknown
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.budget import Approvals, FinalLooks, Limits
 from midcourse.domain.failure import FailureRule
+from midcourse.domain.outline import Outlines
 from midcourse.errors import TaskInvalid
 from midcourse.perform.ports import ALIKE
 from midcourse.policy.reachable import why_without_effect
@@ -103,6 +104,11 @@ class Settings(RecoverySettings):
         ge=0,
         description="How many tries a detour to a step that is out of reach may take; the last one without success gives it up. "
         "`0` is no detours. Without somebody to plan them there are none.",
+    )
+    outline: Outlines = Field(
+        default=Limits.outline,
+        description="Coarse goals that the planner is told as a suggestion, with what is reached of them: `on` from the start, `auto` "
+        "once the run gets nowhere, `off` never. Without somebody to draw them there are none ([the outline](outline.md)).",
     )
     visible_plans: int | None = Field(
         default=Limits.visible_plans,

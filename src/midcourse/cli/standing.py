@@ -12,9 +12,11 @@ from midcourse.domain.phase import (
     BackingOff,
     Concluding,
     Ended,
+    Judging,
     Looking,
     New,
     Opening,
+    Outlining,
     Paused,
     Phase,
     Planning,
@@ -82,6 +84,10 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
             return "looking"
         case Planning():
             return f"planning ({CAUSES[phase.asked.cause]})"
+        case Outlining():
+            return "rewriting the outline" if run.outline and run.outline.goals else "drawing an outline"
+        case Judging():
+            return "judging how far the outline is"
         case Acting():
             tries = run.segment.tries if run.segment else 0
             again = f" (try {tries + 1} of {run.limits.max_step_retries + 1})" if tries else ""

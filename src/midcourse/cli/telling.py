@@ -28,9 +28,11 @@ from midcourse.domain.event import (
     Finished,
     Guided,
     Observed,
+    Outlined,
     PauseAsked,
     PersonAsked,
     Planned,
+    ProgressJudged,
     Recorded,
     ResumeAsked,
     Resumed,
@@ -106,6 +108,10 @@ class Teller:
                 return _observed(event)
             case Planned():
                 return self._planned(event, commands)
+            case Outlined():
+                return _outlined(event)
+            case ProgressJudged():
+                return _progress(event)
             case Acted():
                 return self._acted(event, commands)
             case Verified():
@@ -231,6 +237,20 @@ def _decided(event: ApprovalDecided) -> Said:
             return Said(text=words, tone="ask", detail=event.by)
         case "stop":
             return _bad("stopped", event.by)
+
+
+def _outlined(event: Outlined) -> Said:
+    if event.verdict == "goals":
+        return Said(text=f"outline: {'; '.join(event.goals)}", detail=event.detail)
+    return _bad(f"no outline came of it: {event.verdict.replace('_', ' ')}", event.detail)
+
+
+def _progress(event: ProgressJudged) -> Said:
+    if event.verdict == "transport":
+        return _bad("nobody could judge how far the outline is", event.detail)
+    if not event.evidence:
+        return Said(text=f"goal {event.current} of the outline, without evidence", tone="doubt", detail=event.detail)
+    return Said(text=f"goal {event.current} of the outline", detail=f"seen: {event.evidence}")
 
 
 def _closeness(event: ClosenessJudged) -> Said:

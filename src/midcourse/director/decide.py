@@ -12,7 +12,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
-from midcourse.director import acting, asking, control, detour, recovery, segment
+from midcourse.director import acting, asking, control, detour, outline, recovery, segment
 from midcourse.director.table import Entry, Row, entry, row
 from midcourse.director.turn import Rest, Turn, count, finish_identity, settle
 from midcourse.domain.command import Command
@@ -28,9 +28,11 @@ from midcourse.domain.event import (
     Finished,
     Guided,
     Observed,
+    Outlined,
     PauseAsked,
     PersonAsked,
     Planned,
+    ProgressJudged,
     Recorded,
     ResumeAsked,
     Resumed,
@@ -53,6 +55,7 @@ from midcourse.domain.move import (
     Look,
     Move,
     Open,
+    Orient,
     Plan,
     Reach,
     Recover,
@@ -67,9 +70,11 @@ from midcourse.domain.phase import (
     BackingOff,
     Concluding,
     Ended,
+    Judging,
     Looking,
     New,
     Opening,
+    Outlining,
     Paused,
     Phase,
     Planning,
@@ -87,9 +92,11 @@ E = TypeVar("E", bound=Control)
 
 PHASES: tuple[type[Any], ...] = get_args(get_args(Phase)[0])
 
-GOING_ON = (Looking, Planning, Acting, Asking, BackingOff, Concluding)
+ORIENTED = (Outlining, Judging, Planning)
+"""What comes before a plan, and planning."""
+GOING_ON = (Looking, *ORIENTED, Acting, Asking, BackingOff, Concluding)
 """Where a step that is settled, or a wait that is over, can lead."""
-FAILED = (Looking, Planning, BackingOff, Concluding)
+FAILED = (Looking, *ORIENTED, BackingOff, Concluding)
 """Where a failure can lead."""
 DETOURING = (Trying, Weighing, Undoing)
 """And inside a detour."""
@@ -108,6 +115,8 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Opening, WorldOpened, segment.opened, Looking, Verifying),
     row(Looking, Observed, segment.observed, Opening, *GOING_ON, *DETOURING),
     row(Planning, Planned, segment.planned, *GOING_ON),
+    row(Outlining, Outlined, outline.outlined, Looking, *ORIENTED),
+    row(Judging, ProgressJudged, outline.progress_judged, Looking, *ORIENTED),
     row(Acting, Acted, acting.acted, Opening, Verifying, *GOING_ON, *DETOURING),
     row(Verifying, Verified, acting.verified, Opening, Verifying, *GOING_ON, *DETOURING),
     row(Asking, PersonAsked, asking.posted, Asking),
@@ -117,7 +126,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Trying, TryPlanned, detour.try_planned, Acting, *DETOURING, *FAILED),
     row(Weighing, ClosenessJudged, detour.judged, Acting, *DETOURING, *FAILED),
     row(Undoing, RevertPlanned, detour.revert_planned, Acting, *DETOURING, *FAILED),
-    row(Concluding, DoneChecked, control.done_checked, Looking, Planning, BackingOff, Concluding),
+    row(Concluding, DoneChecked, control.done_checked, *FAILED),
     row(Paused, Recorded, control.recorded),
     row(Paused, TimerFired, control.overslept),
     row(Paused, ResumeAsked, control.resume, Opening, Looking, Verifying, BackingOff),
@@ -140,6 +149,7 @@ ENTRIES: tuple[Entry[Any], ...] = (
     entry(Look, segment.look),
     entry(Plan, segment.plan),
     entry(AskPlanner, segment.ask_planner),
+    entry(Orient, outline.orient),
     entry(Advance, segment.advance),
     entry(Do, acting.do),
     entry(Doubt, acting.doubt),

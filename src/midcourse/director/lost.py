@@ -8,8 +8,10 @@ from midcourse.domain.command import (
     AskPerson,
     CheckDone,
     Command,
+    DrawOutline,
     Finish,
     JudgeCloseness,
+    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
@@ -25,7 +27,9 @@ from midcourse.domain.event import (
     DoneChecked,
     Event,
     Observed,
+    Outlined,
     Planned,
+    ProgressJudged,
     RevertPlanned,
     TryPlanned,
     Verified,
@@ -46,6 +50,10 @@ def lost(command: Command, worst: Cost) -> Event | None:
             return Observed(answers=command.id, reason="failed", detail="the look was lost", cost=worst)
         case MakePlan():
             return Planned(answers=command.id, verdict="transport", detail="the planner's answer was lost", cost=worst)
+        case DrawOutline():
+            return Outlined(answers=command.id, verdict="transport", detail="the outline was lost", cost=worst)
+        case JudgeProgress():
+            return ProgressJudged(answers=command.id, verdict="transport", detail="the judge was lost", cost=worst)
         case Verify():
             return Verified(answers=command.id, verdict="too_early", cost=worst)
         case PlanTry():

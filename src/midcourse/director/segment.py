@@ -14,6 +14,7 @@ from midcourse.domain.move import (
     End,
     Look,
     Open,
+    Orient,
     Plan,
     Recover,
     Report,
@@ -25,6 +26,7 @@ from midcourse.domain.run import Run
 from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_progress, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.horizon import may_plan_beyond
+from midcourse.policy.outline import suggested
 from midcourse.policy.recovery import SHORTEST_WAIT, jittered, may_replan, replan_delay, retry_delay
 from midcourse.policy.spending import left, near_ceiling, worst_look, worst_plan
 
@@ -91,7 +93,7 @@ def plan(run: Run, move: Plan) -> Turn:
     if counts.segments >= limits.max_segments:
         return run, End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
     if move.cause == "initial":
-        return run, AskPlanner(cause=move.cause, why=move.why)
+        return run, Orient(then=AskPlanner(cause=move.cause, why=move.why))
     extends = move.cause == "adaptive" and _transition_verified(run)
     if (not extends or limits.count_extensions) and not may_replan(run):
         return run, End(reason="replan_exhausted", detail=move.why)
@@ -102,8 +104,9 @@ def plan(run: Run, move: Plan) -> Turn:
     run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
     asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
     if move.cause != "error":
-        return run, asked
-    return replace(run, replanned_at=run.now), replace(asked, due=run.now + run.limits.replan_timeout_seconds)
+        return run, Orient(then=asked)
+    asked = replace(asked, due=run.now + run.limits.replan_timeout_seconds)
+    return replace(run, replanned_at=run.now), Orient(then=asked)
 
 
 def _transition_verified(run: Run) -> bool:
@@ -140,6 +143,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             turn=move.turn,
             failure=move.failure,
             amends=move.amends,
+            outline=suggested(run),
         ),
         seconds=seconds,
         worst=FREE if move.amends else worst_plan(run.limits),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from midcourse.domain.failure import FailureRule
+from midcourse.domain.outline import Outlines
 
 Approvals: TypeAlias = Literal["always", "never", "adaptive"]
 FinalLooks: TypeAlias = Literal["each", "last"]
@@ -50,6 +51,7 @@ class Limits:
     max_plan_steps: int = 50
     max_reopenings: int = 3
     detour_iterations: int = 10
+    outline: Outlines = "off"
     visible_plans: int | None = None
     count_extensions: bool = False
     replan_admission: bool = True

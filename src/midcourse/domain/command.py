@@ -11,6 +11,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy, Tried
 from midcourse.domain.failure import Failure
 from midcourse.domain.move import FinalReason
+from midcourse.domain.outline import Outline
 from midcourse.domain.plan import Amendment, Cause
 from midcourse.domain.skill import Effect
 
@@ -63,7 +64,34 @@ class MakePlan:
     """What the plan is to mend."""
     amends: Amendment | None = None
     """Take what a person changed in the plan under way instead of asking the planner."""
+    outline: Outline | None = None
+    """To be suggested to the planner."""
     kind: Literal["make_plan"] = "make_plan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawOutline:
+    """Have the outliner name coarse goals for the task, or others in place of those that are not finished."""
+
+    id: int
+    timeout: float
+    seen: str
+    outline: Outline | None = None
+    """The one that is to be rewritten."""
+    guidance: tuple[str, ...] = ()
+    left: Cost = FREE
+    kind: Literal["draw_outline"] = "draw_outline"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeProgress:
+    """See from this observation which goal of the outline is the current one."""
+
+    id: int
+    timeout: float
+    outline: Outline
+    seen: str
+    kind: Literal["judge_progress"] = "judge_progress"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,6 +256,8 @@ Command: TypeAlias = Annotated[
     OpenWorld
     | Observe
     | MakePlan
+    | DrawOutline
+    | JudgeProgress
     | Act
     | Verify
     | PlanTry

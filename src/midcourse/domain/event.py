@@ -73,6 +73,38 @@ class Planned:
     kind: Literal["planned"] = "planned"
 
 
+OutlineVerdict: TypeAlias = Literal["goals", "gave_up", "refused", "garbage", "transport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlined:
+    """Goals that passed as coarse. Without any, `verdict` says why."""
+
+    answers: int
+    at: float = 0.0
+    verdict: OutlineVerdict = "goals"
+    goals: tuple[str, ...] = ()
+    detail: str = ""
+    cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
+    kind: Literal["outlined"] = "outlined"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressJudged:
+    """Which goal is the current one, and what on the screen shows it. Without evidence it is only an opinion."""
+
+    answers: int
+    at: float = 0.0
+    verdict: Literal["judged", "transport"] = "judged"
+    current: int = 0
+    evidence: str = ""
+    detail: str = ""
+    cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
+    kind: Literal["progress_judged"] = "progress_judged"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Acted:
     """How an act turned out, and what it left behind.
@@ -220,6 +252,8 @@ Answer: TypeAlias = (
     WorldOpened
     | Observed
     | Planned
+    | Outlined
+    | ProgressJudged
     | Acted
     | Verified
     | TryPlanned
@@ -232,7 +266,7 @@ Answer: TypeAlias = (
     | Finished
 )
 
-Accounted: TypeAlias = Observed | Planned | Acted | Verified | DoneChecked
+Accounted: TypeAlias = Observed | Planned | Outlined | ProgressJudged | Acted | Verified | DoneChecked
 """Answers that say who spent what they cost."""
 
 # --- control: comes from outside, at any time, and never raises

@@ -161,6 +161,14 @@ class Recover:
     kind: Literal["recover"] = "recover"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Orient:
+    """Before a plan is made: see how far the outline is, have one drawn, or have it rewritten. If any is wanted."""
+
+    then: AskPlanner
+    kind: Literal["orient"] = "orient"
+
+
 # --- a detour
 
 
@@ -248,6 +256,7 @@ Move: TypeAlias = Annotated[
     | Look
     | Plan
     | AskPlanner
+    | Orient
     | Advance
     | Do
     | Doubt

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About
-from midcourse.domain.move import AskPlanner, Do, Doubt, End, FinalReason, Move, Purpose, Try, Weigh
+from midcourse.domain.move import AskPlanner, Do, Doubt, End, FinalReason, Move, Orient, Purpose, Try, Weigh
 from midcourse.domain.plan import PlannedStep
 
 
@@ -40,6 +40,22 @@ class Planning:
 
     asked: AskPlanner
     kind: Literal["planning"] = "planning"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlining:
+    """An outline is being drawn, or rewritten."""
+
+    then: Orient
+    kind: Literal["outlining"] = "outlining"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """It is being judged how far the outline is."""
+
+    then: Orient
+    kind: Literal["judging"] = "judging"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +152,8 @@ Phase: TypeAlias = Annotated[
     | Opening
     | Looking
     | Planning
+    | Outlining
+    | Judging
     | Acting
     | Verifying
     | Asking

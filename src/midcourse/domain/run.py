@@ -10,6 +10,7 @@ from midcourse.domain.command import Command
 from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
 from midcourse.domain.observation import ObservationRef
+from midcourse.domain.outline import Outline
 from midcourse.domain.phase import New, Phase
 from midcourse.domain.plan import Segment, Walked
 from midcourse.domain.spending import Spent
@@ -83,6 +84,8 @@ class Run:
     """Whether only somebody who reads can tell that the task is done."""
     wants_data: bool = False
     """Whether the task is to bring something back."""
+    has_outliner: bool = False
+    """Whether somebody is there to draw outlines."""
     phase: Phase = field(default_factory=New)
     wish: Wish = "go"
     pending: tuple[Issued, ...] = ()
@@ -95,6 +98,7 @@ class Run:
     seen: ObservationRef | None = None
     segment: Segment | None = None
     detour: Detour | None = None
+    outline: Outline | None = None
     look_first: bool = False
     """Time has passed unwatched (a restart, a pause, a question): look before anything else."""
     reopened: bool = False

@@ -8,8 +8,10 @@ from midcourse.domain.command import (
     AskPerson,
     CheckDone,
     Command,
+    DrawOutline,
     Finish,
     JudgeCloseness,
+    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
@@ -25,7 +27,9 @@ from midcourse.domain.event import (
     DoneChecked,
     Event,
     Observed,
+    Outlined,
     Planned,
+    ProgressJudged,
     Recorded,
     TimerFired,
     TryPlanned,
@@ -39,6 +43,7 @@ from midcourse.perform.asking import ask_person
 from midcourse.perform.detouring import judge_closeness, plan_revert, plan_try
 from midcourse.perform.finishing import check_done, finish
 from midcourse.perform.looking import look
+from midcourse.perform.outlining import draw_outline, judge_progress
 from midcourse.perform.planning import make_plan
 from midcourse.perform.ports import Ports, say
 from midcourse.perform.reuse import drop_failed
@@ -62,6 +67,8 @@ class Performer:
                 | DoneChecked()
                 | TryPlanned()
                 | ClosenessJudged()
+                | Outlined()
+                | ProgressJudged()
             ):
                 return replace(event, detail=self.ports.plain(event.detail))
             case _:
@@ -76,6 +83,10 @@ class Performer:
                 return await self._observe(command)
             case MakePlan():
                 return await make_plan(ports, command)
+            case DrawOutline():
+                return await draw_outline(ports, command)
+            case JudgeProgress():
+                return await judge_progress(ports, command)
             case Act():
                 acted = await act(ports, command)
                 await drop_failed(ports, command, acted)

@@ -123,6 +123,7 @@ async def _ask(
         wrap_up=command.wrap_up,
         beyond=command.beyond,
         detours=view.detours,
+        outline=command.outline,
     )
     try:
         answer = cast(object, await asyncio.wait_for(ports.planner.plan(context), time.left()))

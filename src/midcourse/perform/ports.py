@@ -13,7 +13,9 @@ from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.extractor import Extractor
+from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.memory import Memory
+from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures, Reader
 from midcourse.ports.segments import Segments
@@ -63,6 +65,8 @@ class Ports:
     step_delay_seconds: float = 0.0
     detour_planner: DetourPlanner | None = None
     closeness_judge: ClosenessJudge = field(default_factory=WordOverlap)
+    outliner: Outliner | None = None
+    progress_judge: ProgressJudge = field(default_factory=WordsSeen)
 
     @property
     def detours(self) -> bool:

@@ -40,6 +40,11 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
     )
 
 
+def guidance_digest(guidance: tuple[str, ...]) -> str:
+    """The same words of advice. Nothing for none."""
+    return _digest("guidance", *guidance) if guidance else ""
+
+
 def shape_digest(consequence: Consequence) -> str:
     """The same kind of consequence: the same skill on the same thing, to the same address, with the same names of values.
 

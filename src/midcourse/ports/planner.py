@@ -8,6 +8,7 @@ from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.observation import Observation
+from midcourse.domain.outline import Outline
 from midcourse.domain.plan import Cause, Draft
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.task import Task
@@ -50,6 +51,8 @@ class PlanningContext:
     """The ceiling is near: bring the task to a good end."""
     beyond: bool = False
     """The plan may go on through screens that nobody has seen. Only for comparison with fixed plans."""
+    outline: Outline | None = None
+    """Coarse goals and how far they are: a suggestion. `midcourse.policy.outline.formatted` has it in words."""
     detours: bool = False
     """A step whose zone is `__reach__` may say only what has to be true after it: the way there is found by trying."""
 

@@ -9,8 +9,10 @@ from midcourse.domain.command import (
     AskPerson,
     CheckDone,
     Command,
+    DrawOutline,
     Finish,
     JudgeCloseness,
+    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
@@ -36,7 +38,7 @@ def timeout(command: Command) -> float:
     match command:
         case OpenWorld() | Observe() | MakePlan() | Act() | Verify() | CheckDone():
             return command.timeout
-        case PlanTry() | JudgeCloseness() | PlanRevert():
+        case PlanTry() | JudgeCloseness() | PlanRevert() | DrawOutline() | JudgeProgress():
             return command.timeout
         case Wait() | AskPerson() | Record() | Finish():
             return float("inf")
@@ -52,9 +54,11 @@ def bare(commands: Commands) -> Commands:
 
 def _alike(command: Command) -> Command:
     match command:
-        case OpenWorld() | Observe() | Act() | Verify() | CheckDone() | JudgeCloseness() | PlanRevert():
+        case (
+            OpenWorld() | Observe() | Act() | Verify() | CheckDone() | JudgeCloseness() | JudgeProgress() | PlanRevert()
+        ):
             return replace(command, id=0, timeout=0.0)
-        case MakePlan() | PlanTry():
+        case MakePlan() | PlanTry() | DrawOutline():
             return replace(command, id=0, timeout=0.0, left=FREE)
         case AskPerson():
             return replace(command, id=0, expires_at=0.0)
@@ -94,6 +98,10 @@ def describe(command: Command) -> str:
             return "look"
         case MakePlan():
             return f"make plan {command.version} ({command.cause})"
+        case DrawOutline():
+            return "rewrite the outline" if command.outline else "draw an outline"
+        case JudgeProgress():
+            return "judge how far the outline is"
         case Act():
             return f"do step {command.index + 1} of plan {command.version}"
         case Verify():

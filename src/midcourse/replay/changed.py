@@ -10,8 +10,10 @@ from midcourse.domain.command import (
     Act,
     CheckDone,
     Command,
+    DrawOutline,
     Finish,
     JudgeCloseness,
+    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
@@ -26,7 +28,9 @@ from midcourse.domain.event import (
     ClosenessJudged,
     DoneChecked,
     Event,
+    Outlined,
     Planned,
+    ProgressJudged,
     TimerFired,
     TryPlanned,
 )
@@ -41,6 +45,10 @@ TICK = 0.001
 """Seconds after a time-out at which it has certainly passed, whatever was lost in adding up."""
 SLACK = 0.1
 """Seconds by which two clocks may disagree on whether something took as long as it was allowed to."""
+
+
+GIVEN_UP = (OpenWorld, Observe, MakePlan, Act, PlanTry, JudgeCloseness, DrawOutline, JudgeProgress)
+"""Commands for which there is only one answer if they take too long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,9 +162,7 @@ class Changed:
     def _given_up(self, command: Command, event: Answer, at: float) -> Answer | None:
         """The answer of whatever ran out of time, where there is only one. It costs what it did cost."""
         answer = lost(command, event.cost)
-        if not isinstance(command, OpenWorld | Observe | MakePlan | Act | PlanTry | JudgeCloseness) or not isinstance(
-            answer, Answer
-        ):
+        if not isinstance(command, GIVEN_UP) or not isinstance(answer, Answer):
             return None
         return replace(answer, at=at)
 
@@ -167,7 +173,7 @@ class Changed:
         looks = looks or (isinstance(command, CheckDone) and command.look)
         if looks and old.look_calls != new.look_calls and not (isinstance(event, Acted) and not event.looked):
             return _undetermined("what a look costs was changed, and the recorded looks cost what they did")
-        charged = isinstance(event, Planned | TryPlanned | ClosenessJudged)
+        charged = isinstance(event, Planned | TryPlanned | ClosenessJudged | Outlined | ProgressJudged)
         if charged and event.verdict in ("transport", "garbage") and worst_plan(old) != worst_plan(new):
             return _undetermined("what a planner call that failed is charged was changed")
         thinks = isinstance(command, Observe | Act | Verify | CheckDone)

@@ -9,6 +9,7 @@ from midcourse.testing.clock import FakeClock
 from midcourse.testing.memory_segments import MemorySegments
 from midcourse.testing.memory_store import MemoryStore
 from midcourse.testing.obedient import Obedient
+from midcourse.testing.outlines import ScriptedOutlines, ScriptedProgress
 from midcourse.testing.planners import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
 from midcourse.testing.tries import JudgedBy, ScriptedTries
 
@@ -29,6 +30,8 @@ __all__ = [
     "Rule",
     "SamePlan",
     "Scripted",
+    "ScriptedOutlines",
+    "ScriptedProgress",
     "ScriptedTries",
     "Silent",
 ]

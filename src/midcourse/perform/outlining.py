@@ -1,0 +1,95 @@
+"""DrawOutline and JudgeProgress: whoever is asked may be wrong, late or talk nonsense, and nothing worse comes of it."""
+
+import asyncio
+from typing import cast
+
+from midcourse.codec import decode, encode
+from midcourse.domain.command import DrawOutline, JudgeProgress
+from midcourse.domain.event import Outlined, ProgressJudged
+from midcourse.domain.observation import Observation
+from midcourse.domain.spending import billed
+from midcourse.errors import MidcourseError
+from midcourse.perform.ports import Ports, say
+from midcourse.policy.outline import coarse
+from midcourse.policy.progress import is_seen
+from midcourse.policy.spending import worst_plan
+from midcourse.ports.judge import Judgement, ProgressContext
+from midcourse.ports.outliner import OutlineDraft, OutliningContext
+
+
+async def draw_outline(ports: Ports, command: DrawOutline) -> Outlined:
+    """The goals of the draft that are coarse. If none is, it was no outline."""
+    seen = await ports.store.observation(ports.run_id, command.seen)
+    if seen is None:
+        return Outlined(answers=command.id, verdict="transport", detail="the observation to draw from is gone")
+    draft = await _drawn(ports, command, seen)
+    goals, refused = coarse(draft.goals)
+    verdict = "garbage" if draft.verdict == "goals" and not goals else draft.verdict
+    return Outlined(
+        answers=command.id,
+        verdict=verdict,
+        goals=goals if verdict == "goals" else (),
+        detail="; ".join((draft.detail, *refused) if draft.detail else refused),
+        cost=draft.cost,
+        spent=billed("outliner", draft.cost, model=draft.model),
+    )
+
+
+async def _drawn(ports: Ports, command: DrawOutline, seen: Observation) -> OutlineDraft:
+    worst = worst_plan(ports.task.limits)
+    if ports.outliner is None:
+        return OutlineDraft(verdict="gave_up", detail="nobody here draws outlines")
+    context = OutliningContext(
+        task=ports.task,
+        observation=seen,
+        outline=command.outline,
+        guidance=command.guidance,
+        left=command.left,
+        worst=worst,
+    )
+    try:
+        answer = cast(object, await asyncio.wait_for(ports.outliner.outline(context), command.timeout))
+        if isinstance(answer, OutlineDraft):
+            return decode(OutlineDraft, encode(answer))
+    except MidcourseError:
+        raise  # misuse: nothing else would help
+    except (TimeoutError, OSError) as error:
+        return OutlineDraft(verdict="transport", detail=say(error), cost=worst)
+    except Exception as error:
+        return OutlineDraft(verdict="garbage", detail=say(error), cost=worst)
+    detail = f"the answer is {type(answer).__name__}, which is no outline"
+    return OutlineDraft(verdict="garbage", detail=detail, cost=worst)
+
+
+async def judge_progress(ports: Ports, command: JudgeProgress) -> ProgressJudged:
+    """What the judge says; and what shows it, if that is to be seen."""
+    seen = await ports.store.observation(ports.run_id, command.seen)
+    if seen is None:
+        return ProgressJudged(answers=command.id, verdict="transport", detail="the observation to judge is gone")
+    said = await _said(ports, command, seen)
+    there = is_seen(said.evidence, seen)
+    unseen = f"not on the screen: {said.evidence}" if said.evidence.strip() and not there else ""
+    return ProgressJudged(
+        answers=command.id,
+        verdict=said.verdict,
+        current=said.current,
+        evidence=ports.plain(said.evidence) if there else "",
+        detail="; ".join(each for each in (said.detail, unseen) if each),
+        cost=said.cost,
+        spent=billed("progress judge", said.cost, model=said.model),
+    )
+
+
+async def _said(ports: Ports, command: JudgeProgress, seen: Observation) -> Judgement:
+    worst = worst_plan(ports.task.limits)
+    context = ProgressContext(task=ports.task, outline=command.outline, observation=seen, worst=worst)
+    try:
+        answer = cast(object, await asyncio.wait_for(ports.progress_judge.judge(context), command.timeout))
+        if isinstance(answer, Judgement):
+            return decode(Judgement, encode(answer))
+    except MidcourseError:
+        raise
+    except Exception as error:
+        return Judgement(verdict="transport", detail=say(error), cost=worst)
+    detail = f"the judge answered with {type(answer).__name__}, which is no judgement"
+    return Judgement(verdict="transport", detail=detail, cost=worst)

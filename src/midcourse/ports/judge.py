@@ -1,0 +1,52 @@
+"""The progress judge: which goal of an outline is the current one, by what is on the screen?"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.observation import Observation
+from midcourse.domain.outline import Outline
+from midcourse.domain.task import Task
+from midcourse.policy.progress import shows
+from midcourse.ports.planner import ONE_CALL
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressContext:
+    """An outline with what is finished in it so far, and the screen to judge it by. Not what was done."""
+
+    task: Task
+    outline: Outline
+    observation: Observation
+    worst: Cost = ONE_CALL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """`current` is the number of the goal to work on, from 1; one more than there are goals if all are reached.
+
+    `evidence` quotes what is on the screen that shows it. A judgement without any that is really there moves nothing.
+    """
+
+    verdict: Literal["judged", "transport"] = "judged"
+    current: int = 0
+    evidence: str = ""
+    detail: str = ""
+    cost: Cost = FREE
+    model: str = ""
+
+
+class ProgressJudge(Protocol):
+    async def judge(self, context: ProgressContext) -> Judgement: ...
+
+
+class WordsSeen:
+    """Without a model: a goal is reached if all its words are on the screen. It never takes a goal back."""
+
+    async def judge(self, context: ProgressContext) -> Judgement:
+        outline, seen = context.outline, context.observation
+        current, evidence = outline.current, ""
+        for number, goal in enumerate(outline.goals[outline.finished :], outline.current):
+            if found := shows(goal, seen):
+                current, evidence = number + 1, found
+        return Judgement(current=current, evidence=evidence)

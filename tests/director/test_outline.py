@@ -1,0 +1,146 @@
+"""The outline horizon: when it is drawn, judged and rewritten, and that nothing of it can stand in a plan's way."""
+
+from typing import Any
+
+import pytest
+
+from midcourse.domain.budget import Cost
+from midcourse.domain.command import DrawOutline, JudgeProgress, MakePlan
+from midcourse.domain.event import CancelAsked, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.outline import CoarseGoal
+from tests.harness import REPLAN_STEP, Drill, a_step
+
+GOALS = ("Explore the shop", "Find the basket", "Locate the total")
+
+
+def drill(**limits: Any) -> Drill:
+    return Drill(has_outliner=True, **({"outline": "on"} | limits))
+
+
+def drawn(**limits: Any) -> Drill:
+    """A first plan with an outline behind it, up to the next transition."""
+    return drill(**limits).to_planning().outlines(*GOALS).plans(a_step(), REPLAN_STEP)
+
+
+def told(run: Drill) -> int:
+    """The current goal, as the plan under way is told."""
+    outline = run.pending(MakePlan).outline
+    assert outline is not None
+    return outline.current
+
+
+def test_it_is_drawn_before_the_first_plan() -> None:
+    run = drill().to_planning()
+    assert run.phase.kind == "outlining"
+    assert run.outlines(*GOALS).pending(MakePlan).outline == run.run.outline
+    assert told(run) == 1
+
+
+@pytest.mark.parametrize("limits", [{"outline": "off"}, {}], ids=["off", "by default"])
+def test_it_is_not_drawn_if_nobody_wants_one(limits: dict[str, str]) -> None:
+    run = Drill(has_outliner=True, **limits).to_planning()
+    assert run.pending(MakePlan).outline is None
+
+
+def test_it_is_not_drawn_if_nobody_can() -> None:
+    assert Drill(outline="on").to_planning().phase.kind == "planning"
+
+
+def test_it_is_judged_before_each_later_plan_and_from_each_look_once() -> None:
+    run = drawn().acts().sees("f2")
+    assert run.pending(JudgeProgress).seen == "o-f2"
+    run.judges(2)
+    assert told(run) == 2
+    run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f2").sees("f2")
+    assert run.phase.kind == "planning"
+
+
+def test_it_is_not_judged_from_what_is_stale() -> None:
+    assert drawn().acts().sees_nothing().phase.kind == "planning"
+
+
+def test_once_all_is_finished_it_is_judged_no_more() -> None:
+    run = drawn().acts().sees("f2").judges(4).plans(a_step("next"), REPLAN_STEP).acts().sees("f3")
+    assert run.phase.kind == "planning"
+    assert told(run) == 4
+
+
+@pytest.mark.parametrize("verdict", ["gave_up", "refused", "garbage", "transport"])
+def test_an_outliner_that_fails_is_not_asked_again_before_there_is_something_to_say(verdict: str) -> None:
+    run = drill().to_planning().outlines(verdict=verdict).plans(a_step(), REPLAN_STEP).acts().sees("f2")
+    assert run.pending(MakePlan).outline is None
+    run.tell(Guided(text="to the left")).plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3")
+    assert run.pending(DrawOutline).guidance == ("to the left",)
+
+
+def test_a_judge_who_cannot_be_reached_changes_nothing() -> None:
+    run = drawn().acts().sees("f2").judges(3, verdict="transport")
+    assert told(run) == 1
+
+
+def test_guidance_has_it_rewritten_after_it_was_judged_and_what_is_finished_stays() -> None:
+    run = drawn().tell(Guided(text="look below")).acts().sees("f2").judges(2, "Basket")
+    rewriting = run.pending(DrawOutline)
+    assert rewriting.outline is not None
+    assert rewriting.outline.current == 2
+    run.outlines("Explore the cellar", "Find the lamp")
+    assert run.run.outline is not None
+    assert run.run.outline.goals == (
+        CoarseGoal(says=GOALS[0], evidence="Basket"),
+        CoarseGoal(says="Explore the cellar"),
+        CoarseGoal(says="Find the lamp"),
+    )
+
+
+# --- automatic
+
+
+def test_automatic_draws_none_while_the_run_gets_on() -> None:
+    run = drill(outline="auto").to_planning()
+    for screen in ("f2", "f3", "f4"):
+        run.plans(a_step(screen), REPLAN_STEP).acts(fingerprint=screen).sees(screen)
+    assert not run.sent(DrawOutline)
+
+
+def test_automatic_draws_one_once_it_does_not() -> None:
+    run = drill(outline="auto").to_planning().plans(a_step("vain"), REPLAN_STEP).acts().sees()
+    assert run.phase.kind == "outlining"
+
+
+def test_automatic_no_longer_tells_what_does_not_move() -> None:
+    run = drill(outline="auto", max_replans=50).to_planning().plans(a_step("vain"), REPLAN_STEP).acts().sees()
+    run.outlines(*GOALS)
+    judged = 0
+    for number in range(12):
+        run.plans(a_step(f"s{number}"), REPLAN_STEP).acts(fingerprint=f"s{number}").sees(f"s{number}")
+        if run.phase.kind == "judging":
+            judged += 1
+            run.judges(1, "")
+    assert 0 < judged < 12
+    assert run.pending(MakePlan).outline is None
+
+
+# --- nothing stands in a plan's way
+
+
+def test_what_a_plan_needs_is_never_spent_on_it() -> None:
+    assert drill(max_calls=1).to_planning().phase.kind == "planning"
+    assert drill(max_calls=2).to_planning().outlines(*GOALS).phase.kind == "planning"
+
+
+def test_what_it_can_cost_is_set_aside() -> None:
+    run = drill(plan_tokens=500).to_planning()
+    assert run.run.budget.reserved == Cost(calls=1, tokens=500)
+
+
+def test_it_may_take_only_a_share_of_the_time_for_a_new_plan() -> None:
+    run = drill(replan_timeout_seconds=40.0, structural_stop=False).to_planning().outlines(*GOALS)
+    run.plans(a_step("a")).acts("failed", reason="broken", fingerprint="f2")
+    assert run.pending(JudgeProgress).timeout == 10.0
+
+
+def test_pause_and_cancel_are_heard() -> None:
+    paused = drill().to_planning().tell(PauseAsked()).outlines(*GOALS)
+    assert paused.phase.kind == "paused"
+    assert paused.records().tell(ResumeAsked()).sees("f2").judges(2).phase.kind == "planning"
+    assert drill().to_planning().tell(CancelAsked()).ended[0] == "cancelled"
