@@ -29,6 +29,7 @@ from leaking.site import Telltale
 from report import keep, machine, table
 
 from midcourse.app.up_file import read_up
+from midcourse.testing.models import ModelServer, Says
 from midcourse.testing.sites import serve
 
 HERE = Path(__file__).parent
@@ -46,7 +47,8 @@ class Arm:
     runtime: str
     secrets: Mapping[str, str]
     masked: bool = True
-    pictured: bool = True
+    thorough: bool = True
+    """With screenshots, and with a model that is told everything."""
     sinks: Sinks = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     pictures: frozenset[str] = frozenset()
@@ -55,7 +57,8 @@ class Arm:
         return {name: len(hits(content, self.secrets)) for name, content in self.sinks.items()}
 
 
-def task_text(url: str, names: list[str], heard: Path, screenshots: str) -> str:
+def task_text(url: str, arm: Arm, heard: Path, model: str) -> str:
+    names, screenshots = list(arm.secrets), "all" if arm.thorough else "never"
     rules = '[{ request = "POST /fetched*", status = 422 }]'
     policy = f'{{ "{url}" = {{ secrets = {json.dumps(names)}, evidence = {rules} }} }}'
     return f"""
@@ -73,7 +76,7 @@ options = {{ start = "{url}/say/0", origins = {policy}, screenshots = "{screensh
 
 [planner]
 name = "leaking.clerk:Clerk"
-options = {{ heard = {json.dumps(str(heard))} }}
+options = {{ heard = {json.dumps(str(heard))}, model = "{model if arm.thorough else ""}" }}
 
 [settings]
 approvals = "never"
@@ -93,7 +96,13 @@ class Desk:
         paths = [str(HERE), *([] if arm.masked else [str(HERE / "leaking" / "unmasked")])]
         known = {f"MIDCOURSE_SECRET_{name.upper()}": secret for name, secret in arm.secrets.items()}
         path = os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])
-        self._environment = {**os.environ, "MIDCOURSE_HOME": str(home), "PYTHONPATH": path, **known}
+        self._environment = {
+            **os.environ,
+            "MIDCOURSE_HOME": str(home),
+            "PYTHONPATH": path,
+            "OPENAI_API_KEY": "none",
+            **known,
+        }
         (home / "said").mkdir(parents=True)
         self._said = 0
 
@@ -116,14 +125,15 @@ class Desk:
 async def carry_out(arm: Arm, folder: Path) -> None:
     site, home = Telltale(len(arm.secrets)), folder / "home"
     desk = Desk(home, arm)
-    with serve(site) as url:
+    with serve(site) as url, ModelServer(lambda _: Says({"verdict": "gave_up", "reason": "nobody listens"})) as server:
         task = folder / "tell.toml"
-        text = task_text(url, list(arm.secrets), home / "heard.jsonl", "all" if arm.pictured else "never")
-        task.write_text(text, encoding="utf-8")
+        task.write_text(task_text(url, arm, home / "heard.jsonl", server.url), encoding="utf-8")
         await (_on_one_machine if arm.runtime == "local" else _in_a_fleet)(arm, desk, str(task))
     missing = {*arm.secrets.values()} - site.told
     assert not missing, f"{len(missing)} of the secrets never got to the site: {arm.reasons}"
     arm.sinks.update(files(home))
+    if server.requests:
+        arm.sinks["prompts"] = json.dumps([request.body for request in server.requests]).encode()
     arm.pictures = frozenset(path.name for path in home.glob("**/blobs/*/*/*"))
 
 
@@ -161,14 +171,14 @@ class Arms:
     twin: Arm | None
 
     @classmethod
-    def of(cls, number: int, runtimes: list[str], *, pictures: bool) -> "Arms":
+    def of(cls, number: int, runtimes: list[str], *, thorough: bool) -> "Arms":
         few = min(number, len(KINDS))
         return cls(
-            masked=[Arm(runtime=one, secrets=secrets(number, SEED), pictured=pictures) for one in runtimes],
+            masked=[Arm(runtime=one, secrets=secrets(number, SEED), thorough=thorough) for one in runtimes],
             controls=[
-                Arm(runtime=one, secrets=secrets(few, SEED), pictured=pictures, masked=False) for one in runtimes
+                Arm(runtime=one, secrets=secrets(few, SEED), thorough=thorough, masked=False) for one in runtimes
             ],
-            twin=Arm(runtime=runtimes[0], secrets=secrets(number, TWIN)) if pictures else None,
+            twin=Arm(runtime=runtimes[0], secrets=secrets(number, TWIN)) if thorough else None,
         )
 
     @property
@@ -237,15 +247,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--secrets", type=int, default=50)
     parser.add_argument("--runtime", choices=("local", "temporal", "both"), default="both")
-    parser.add_argument(
-        "--no-pictures", action="store_true", help="leave out the screenshots, which take most of the time"
-    )
+    parser.add_argument("--quick", action="store_true", help="without screenshots and models")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     begun = time.monotonic()
     runtimes = ["local", "temporal"] if options.runtime == "both" else [options.runtime]
-    arms = Arms.of(options.secrets, runtimes, pictures=not options.no_pictures)
+    arms = Arms.of(options.secrets, runtimes, thorough=not options.quick)
     asyncio.run(measure(arms))
     found, shown = summary(arms, time.monotonic() - begun), table(COLUMNS, rows(arms))
     if options.keep:

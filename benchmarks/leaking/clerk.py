@@ -19,12 +19,18 @@ EXPECTED = {
 
 
 class Clerk:
-    def __init__(self, heard: str) -> None:
+    def __init__(self, heard: str, model: str = "") -> None:
+        """`model` is where one is served that is told the same."""
         self._heard = Path(heard)
+        self._model = model
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         with self._heard.open("a", encoding="utf-8") as file:
             file.write(encode(context) + "\n")
+        if self._model:
+            from leaking.consulted import consulted
+
+            await consulted(self._model, self._heard.parent).hear(context)
         return _plan(_Screen(context))
 
 

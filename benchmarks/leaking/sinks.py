@@ -14,6 +14,8 @@ Sinks = dict[str, bytes]
 
 PLACES = (
     ("*/heard.jsonl", "what the planner is told"),
+    ("*/cassette.jsonl", "cassettes"),
+    ("*/spans.jsonl", "spans"),
     ("*/said/*", "terminal"),
     ("*/blobs/*", "pictures"),
     ("*.log", "logs"),

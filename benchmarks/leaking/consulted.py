@@ -1,0 +1,42 @@
+"""A model that is asked for every plan, and never listened to: what it is told, taped and traced is looked through."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
+
+from midcourse.app.minds import planner_by
+from midcourse.app.settings import Settings
+from midcourse.ports.planner import PlanningContext
+
+MOST_TOKENS = 100_000
+
+
+@cache
+def consulted(url: str, folder: Path) -> "Consulted":
+    """One in each process: where spans go is said once."""
+    return Consulted(url, folder)
+
+
+class Consulted:
+    """Everything that it leaves goes into `folder`: spans with all that was said, and a cassette."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        provider = TracerProvider()
+        spans = (folder / "spans.jsonl").open("a", encoding="utf-8")
+        provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=spans, formatter=_line)))
+        trace.set_tracer_provider(provider)
+        settings = Settings(record=folder / "cassette.jsonl", trace_content=True)
+        self._planner = planner_by("openai:scripted", settings, url)
+
+    async def hear(self, context: PlanningContext) -> None:
+        worst = self._planner.worst(MOST_TOKENS)  # pyright: ignore[reportAttributeAccessIssue]
+        draft = await self._planner.plan(replace(context, worst=worst))
+        assert draft.verdict == "gave_up", f"the model was not asked: {draft}"
+
+
+def _line(span: ReadableSpan) -> str:
+    return span.to_json(indent=None) + "\n"
