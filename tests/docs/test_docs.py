@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from typing import get_args
@@ -12,8 +14,11 @@ import pytest
 
 from midcourse.app.taskfile import parse_task_file
 from midcourse.domain.move import FinalReason
+from midcourse.testing.models import ModelServer
+from midcourse.testing.sites import PASSWORD
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.simulated.faults import FAULT_KINDS
+from tests.llm.clerk import Clerk
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -48,8 +53,20 @@ def run(*command: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[st
 @pytest.mark.parametrize("code", blocks("python"))
 def test_python_runs(code: str, tmp_path: Path):
     (tmp_path / "block.py").write_text(code)
-    done = run(sys.executable, "block.py", cwd=tmp_path)
+    with model_for(code) as served:
+        done = run(sys.executable, "block.py", cwd=tmp_path, **served)
     assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def model_for(code: str) -> Generator[dict[str, str]]:
+    """Where a block that names a model finds one: scripted, on loopback, for whatever name it has."""
+    if 'model="openai:' not in code:
+        yield {}
+        return
+    with ModelServer(Clerk(password=PASSWORD)) as server:
+        yield {"MIDCOURSE_MODEL_BASE_URL": server.url, "OPENAI_API_KEY": "any"}
+    assert server.requests
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)

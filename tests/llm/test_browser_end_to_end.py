@@ -1,10 +1,8 @@
 """A task in a real browser, planned by a model behind a real server, on both runtimes. The site says what was done."""
 
-import re
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,12 +10,14 @@ from midcourse.app.vault import EnvironmentVault
 from midcourse.app.wiring import Job, agent_for, load_job, planner_for, remote_world
 from midcourse.domain.result import Result
 from midcourse.testing import Approves
-from midcourse.testing.models import ChatRequest, Fails, ModelServer
-from midcourse.testing.models.answer import Line
-from midcourse.testing.sites import PASSWORD, USER, Tickets, serve
+from midcourse.testing.models import Fails, ModelServer
+from midcourse.testing.sites import PASSWORD, Tickets, serve
+from tests.llm.clerk import Clerk
 from tests.runtimes.fleet import Cast, Fleet
 
 pytestmark = pytest.mark.slow
+
+RUDE = [Fails(429, retry_after=0.2), "I would rather not say it in JSON."]
 
 TASK = """
 goal = "Report that the lamp of customer C-4711 hums"
@@ -36,58 +36,6 @@ base_url = "{model}"
 """
 
 
-class Clerk:
-    """What the model says. It reads zone ids off the screen that it is sent, as a model has to."""
-
-    def __init__(self) -> None:
-        self.rude = [Fails(429, retry_after=0.2), "I would rather not say it in JSON."]
-
-    def __call__(self, request: ChatRequest) -> Line:
-        if self.rude:
-            return self.rude.pop(0)
-        title = re.search(r'^surface "([^":]*)', request.text, re.MULTILINE)
-        assert title, request.text
-        match title[1]:
-            case "Sign in":
-                steps = [
-                    typing(request, "User name", USER),
-                    typing(request, "Password", "$secret.password"),
-                    clicking(request, "button", "Sign in", "Tickets"),
-                ]
-            case "Tickets":
-                steps = [clicking(request, "link", "New ticket", "New ticket")]
-            case "New ticket":
-                steps = [
-                    typing(request, "Customer number", "$input.customer"),
-                    typing(request, "Subject", "Lamp hums"),
-                    typing(request, "Description", "In B flat."),
-                    clicking(request, "button", "Create ticket", "Ticket *"),
-                ]
-            case _:
-                return {"verdict": "done"}
-        return {"verdict": "steps", "steps": [*steps, {"zone": "__replan__"}]}
-
-
-def typing(request: ChatRequest, label: str, text: str) -> dict[str, Any]:
-    return {
-        "zone": zone(request, "textbox", label),
-        "skill": "type",
-        "arguments": {"text": text},
-        "says": f"Fill in {label}",
-    }
-
-
-def clicking(request: ChatRequest, role: str, label: str, then: str) -> dict[str, Any]:
-    seen = {"checks": [{"kind": "surface_matches", "text": then}]}
-    return {"zone": zone(request, role, label), "skill": "click", "says": label, "expect": seen, "transition": True}
-
-
-def zone(request: ChatRequest, role: str, label: str) -> str:
-    found = re.search(rf'^(\S+) {role} "{label}"', request.text, re.MULTILINE)
-    assert found, f"no {role} {label} in\n{request.text}"
-    return found[1]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stage:
     site: Tickets
@@ -101,7 +49,7 @@ class Stage:
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Stage]:
     monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", PASSWORD)
     site = Tickets()
-    with serve(site) as address, ModelServer(Clerk()) as server:
+    with serve(site) as address, ModelServer(Clerk(RUDE)) as server:
         file = tmp_path / "ticket.toml"
         file.write_text(TASK.format(site=address, model=server.url))
         job = load_job(str(file), {"home": str(tmp_path), "retry_delay_seconds": "0.1"})
