@@ -18,6 +18,7 @@ from midcourse.domain.expectation import (
     ZoneGone,
     ZoneHasState,
 )
+from midcourse.domain.failure import FailureRule
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.domain.skill import Parameter
@@ -450,3 +451,44 @@ options = { seed = "$input.seed" }
         parse_task_file(text.replace('who = "$input.name"', 'who = "$input.nam"'))
     with pytest.raises(TaskInvalid, match=r"world\.options\.seed: no such secret"):
         parse_task_file(text.replace('options = { seed = "$input.seed", l', 'options = { seed = "$secret.s", l'))
+
+
+def test_steps_that_depend_on_others():
+    text = """
+    goal = "x"
+    [world]
+    name = "shop"
+    [planner]
+    name = "same_plan"
+    steps = [
+        { zone = "__global__", skill = "read_order", gives = ["order_number"] },
+        { zone = "__global__", skill = "fill", needs = "order_number", arguments = { text = "$result.order_number" } },
+    ]
+    """
+    first, second = parse_task_file(text).planner.steps
+    assert first.gives == second.needs == ("order_number",)
+    assert second.arguments == (("text", Reference(source="result", name="order_number")),)
+
+
+def test_rules_about_failures_are_a_setting_with_tables_of_its_own():
+    text = """
+    goal = "x"
+    [world]
+    name = "shop"
+    [planner]
+    name = "same_plan"
+    steps = [{ zone = "a", skill = "a" }]
+    [[failures]]
+    reason = "sap_*"
+    severity = "MEDIUM"
+    [[failures]]
+    message = "no licence"
+    nature = "structural"
+    """
+    limits = Settings.load(task=parse_task_file(text).settings).limits()
+    assert limits.failures == (
+        FailureRule(reason="sap_*", severity="MEDIUM"),
+        FailureRule(message="no licence", nature="structural"),
+    )
+    with pytest.raises(TaskInvalid, match="severty"):
+        Settings.load(task=parse_task_file(text.replace("severity", "severty")).settings)

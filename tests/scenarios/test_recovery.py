@@ -9,6 +9,7 @@ import pytest
 
 from midcourse.codec import decode, encode
 from midcourse.domain.approval import Decision
+from midcourse.domain.argument import Reference
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft, PlanVersion
 from midcourse.errors import TaskInvalid
@@ -34,6 +35,10 @@ class Disk(BaseWorld):
     def collect(self) -> dict[str, str]:
         """Gather what is to be written."""
         return {"report": "42 invoices"}
+
+    @skill(effect="set_state")
+    def note(self, text: str) -> None:
+        self.written.append(text)
 
     @skill(effect="set_state")
     def write(self, zone: Zone) -> Outcome | None:
@@ -130,6 +135,46 @@ async def test_no_steps_in_the_plan_is_critical() -> None:
     off = await disk(think=lambda _: plan(), replan_on_critical=False).play()
     assert off.ended == (False, False, "empty_plan")
     assert off.result.planner_calls == 1
+
+
+def write_what_was_collected(**more: Any) -> Draft:
+    return replace(write("home"), needs=("report",), **more)
+
+
+async def test_a_missing_dependency_is_critical() -> None:
+    """The step is not done without what it needs, and the next plan gets that first."""
+
+    def collects_what_is_missing(context: PlanningContext) -> PlanDraft:
+        first = (COLLECT,) if context.recovery else ()
+        return plan(*first, write_what_was_collected(), final=True)
+
+    stage = disk(think=collects_what_is_missing)
+    played = await stage.play()
+    assert played.ended == (True, False, "plan_complete")
+    context = played.contexts[1].recovery
+    assert context is not None
+    assert (context.failure.reason, context.analysis.severity) == ("missing_dependency", "CRITICAL")
+    assert context.failure.detail == "it needs 'report', which no step has brought back"
+    assert played.result.executions == 2, "what lacks something is not tried"
+    off = await disk(think=lambda _: plan(write_what_was_collected(), final=True), replan_on_critical=False).play()
+    assert (off.ended, off.result.planner_calls) == ((False, False, "replan_exhausted"), 1)
+
+
+async def test_a_step_may_refer_to_what_an_earlier_one_brings_back() -> None:
+    report = (("text", Reference(source="result", name="report")),)
+    note = Draft(zone=GLOBAL, skill="note", arguments=report, says="Note it down")
+    stage = disk(think=lambda _: plan(replace(COLLECT, gives=("report",)), note, final=True))
+    played = await stage.play()
+    assert played.ended == (True, False, "plan_complete")
+    assert isinstance(stage.world, Disk)
+    assert stage.world.written == ["42 invoices"]
+    assert played.plans[0].steps[1].needs == ("report",)
+
+
+async def test_a_step_that_does_not_bring_back_what_it_was_to_has_failed() -> None:
+    played = await disk(think=lambda _: plan(replace(COLLECT, gives=("total",)), final=True)).play()
+    assert played.result.attempts[0].reason == "missing_result"
+    assert played.result.attempts[0].detail == "it was to bring back 'total', and did not"
 
 
 async def test_a_step_that_fails_is_classified_by_what_it_says() -> None:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from glob import escape
-from typing import Literal, cast
+from typing import cast
 
 from midcourse.app.spelling import unknown
 from midcourse.app.table import Table
-from midcourse.domain.argument import Argument, Arguments, Pairs, Reference, Scalar
+from midcourse.domain.argument import Argument, Arguments, Pairs, Reference, Scalar, Source
 from midcourse.domain.expectation import (
     Check,
     Condition,
@@ -39,9 +39,9 @@ EXPECTATION = (
     "fingerprint_changed",
     "says",
 )
-STEP = ("zone", "skill", "arguments", "says", "expect", "absent_when", "probe", "transition", "once")
+STEP = ("zone", "skill", "arguments", "says", "expect", "absent_when", "probe", "transition", "needs", "gives", "once")
 
-_ALONE = re.compile(r"\$(input|secret|file)\.([^\s$]+)")
+_ALONE = re.compile(r"\$(input|secret|file|result)\.([^\s$]+)")
 _INSIDE = re.compile(r"\$(?:\$|(?P<source>[A-Za-z]\w*)(?:\.(?P<name>\w+))?)")
 
 
@@ -78,10 +78,10 @@ class Notation:
         alone = _ALONE.fullmatch(value)
         if alone is None:
             return self._filled(table, key, value)
-        source, name = cast(Literal["input", "secret", "file"], alone[1]), alone[2]
-        known = {"input": tuple(dict(self.inputs)), "secret": self.secrets, "file": self.files}[source]
-        if name not in known:
-            raise table.wrong(key, unknown(source, name, known))
+        source, name = cast(Source, alone[1]), alone[2]
+        known = {"input": tuple(dict(self.inputs)), "secret": self.secrets, "file": self.files}
+        if source in known and name not in known[source]:
+            raise table.wrong(key, unknown(source, name, known[source]))
         return Reference(source=source, name=name)
 
     def arguments(self, table: Table) -> Arguments:
@@ -108,7 +108,7 @@ class Notation:
             source, name = found["source"], found["name"]
             if source is None:
                 return "$"
-            if source in ("secret", "file") and name:
+            if source in ("secret", "file", "result") and name:
                 raise table.wrong(key, f"{found[0]} has to stand alone, and can only be an argument")
             if source != "input" or not name:
                 raise table.wrong(key, f"{found[0]} means nothing; for a plain dollar sign write $$")
@@ -203,6 +203,8 @@ class Notation:
             absent_when=self._maybe(table, "absent_when"),
             probe=self.probe(table, "probe"),
             transition=table.flag("transition"),
+            needs=table.texts("needs", one_will_do=True),
+            gives=table.texts("gives", one_will_do=True),
             says=says,
         )
 

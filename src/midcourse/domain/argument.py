@@ -8,11 +8,16 @@ Pairs: TypeAlias = tuple[tuple[str, Scalar], ...]
 """Named values in order. Pairs and not a dict, because what holds them must be hashable."""
 
 
+Source: TypeAlias = Literal["input", "secret", "file", "result"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """Stands for a value the planner must not, or need not, write out: a task input, a secret, a file."""
+    """Stands for a value the planner must not, need not, or cannot yet write out: a task input, a secret, a file, or what an
+    earlier step brings back.
+    """
 
-    source: Literal["input", "secret", "file"]
+    source: Source
     name: str
     kind: Literal["reference"] = "reference"
 

@@ -33,6 +33,10 @@ class Draft:
     absent_when: Expectation | None = None
     probe: Probe | None = None
     transition: bool | None = None
+    needs: tuple[str, ...] = ()
+    """Results of earlier steps without which it must not be done. Those that its arguments refer to are needed anyway."""
+    gives: tuple[str, ...] = ()
+    """Results that it is to bring back, for other steps or for the task."""
     says: str = ""
 
 
@@ -60,6 +64,8 @@ class Step:
     expect: Expectation | None = None
     absent_when: Expectation | None = None
     probe: Probe | None = None
+    needs: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
     says: str = ""
     call: str = ""
     """Digest of (skill, target, arguments): what an attempt is remembered by."""

@@ -5,7 +5,7 @@ from typing import Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from midcourse.domain.argument import Argument, Arguments, Reference, Scalar
+from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, Source
 from midcourse.domain.expectation import (
     Check,
     Expectation,
@@ -21,7 +21,7 @@ from midcourse.domain.plan import Draft
 from midcourse.llm.mending import Mended, mended
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
-_REFERENCE = re.compile(r"\$(input|secret|file)\.(\S+)")
+_REFERENCE = re.compile(r"\$(input|secret|file|result)\.(\S+)")
 
 
 class _Part(BaseModel):
@@ -120,7 +120,7 @@ def _argument(value: Scalar) -> Argument:
     found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return value
-    return Reference(source=cast(Literal["input", "secret", "file"], found[1]), name=found[2])
+    return Reference(source=cast(Source, found[1]), name=found[2])
 
 
 def _expectation(answer: ExpectationAnswer | None) -> Expectation | None:

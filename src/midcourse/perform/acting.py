@@ -18,6 +18,7 @@ from midcourse.perform.learning import lesson_of, track_of
 from midcourse.perform.looking import NO_LOOK, Looked, look
 from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.perform.reading import read_words
+from midcourse.perform.results import as_promised, with_results
 from midcourse.policy.agreement import as_planned, ruling
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import arguments_problem
@@ -57,7 +58,11 @@ async def act(ports: Ports, command: Act) -> Acted:
         return await _reach(ports, command, step, before, entry)
     step = replace(step, zone=command.found or step.zone)
     skill = ports.world.catalogue().skill(step.skill)
-    problem = _problem(ports, step, skill, before)
+    ready = await with_results(ports, step)
+    if isinstance(ready, Outcome):
+        problem = ready
+    else:
+        step, problem = ready, _problem(ports, ready, skill, before)
     if problem or skill is None or before is None:
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=problem))
         return _not_dispatched(command, problem or Outcome())
@@ -199,7 +204,7 @@ async def _judged(
     looked = command.look or report.status != "ok" or step.effect == "irreversible"
     found = await _look(ports, command.id, step, time) if looked else NO_LOOK
     sight, read = await _sight(ports, step, before, found, time, report)
-    outcome = judge(step.effect, report, sight)
+    outcome = as_promised(step, judge(step.effect, report, sight))
     lesson = lesson_of(ports, step, before, outcome)
     await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome, lesson=lesson))
     lost = isinstance(found.seen, Unseen) and found.seen.reason == "world_lost"

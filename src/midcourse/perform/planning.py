@@ -109,6 +109,7 @@ async def _ask(
         catalogue=view.catalogue,
         completed=history.completed,
         attempts=history.attempts,
+        results=history.data,
         version=command.version,
         cause=command.cause,
         why=ports.mask_text(command.why),
@@ -176,7 +177,7 @@ async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: View, time: 
     for step in steps:
         skill = view.catalogue.skill(step.skill)
         found = None
-        if binds(step) and skill and (untouched or skill.commits == "call"):
+        if binds(step) and skill and not step.needs and (untouched or skill.commits == "call"):
             found = await consequence_of(ports, step, skill, view.observation.surface.origin, time)
         known = replace(step, ruled=found.ruled) if found else step
         short.append(short_form(known, found.identity, found.digest) if found else short_form(known))

@@ -107,6 +107,8 @@ class Ports:
                 return self.vault.reveal(reference.name) if reference.name in self.task.secrets else None
             case "file":
                 return reference.name if reference.name in self.task.files else None
+            case "result":
+                return None  # put in its place before anything is filled in
 
     def mask(self, values: Pairs) -> Pairs:
         """The same values with every secret of the task replaced by its name: this is what gets written down.

@@ -87,6 +87,7 @@ REASONS: dict[str, Classification] = {
     "resource_exhausted": FULL,
     "no_steps": NO_PLAN,
     "missing_dependency": UNMET_NEED,
+    "missing_result": UNKEYED,
     "unreachable": OUT_OF_REACH,
     "impossible": OUT_OF_REACH,
     "not_permitted": FORBIDDEN,

@@ -7,7 +7,7 @@ an address within another, a name with something appended, a pattern that nearly
 import re
 from fnmatch import fnmatchcase
 
-from midcourse.domain.argument import Arguments, Reference
+from midcourse.domain.argument import Argument, Arguments, Reference
 from midcourse.domain.skill import Parameter
 from midcourse.domain.task import Task
 
@@ -19,13 +19,19 @@ def unvouched(arguments: Arguments, parameters: tuple[Parameter, ...], task: Tas
     """The destinations among these arguments that nobody but the plan names."""
     given = dict(arguments)
     destinations = [parameter for parameter in parameters if parameter.destination and parameter.name in given]
-    return tuple(
-        str(value)
-        for parameter in destinations
-        if not isinstance(value := given[parameter.name], Reference)
-        and value is not None
-        and not _vouched(str(value), parameter, task)
-    )
+    named = ((parameter, given[parameter.name]) for parameter in destinations)
+    return tuple(_shown(value) for parameter, value in named if not _is_vouched(value, parameter, task))
+
+
+def _is_vouched(value: Argument, parameter: Parameter, task: Task) -> bool:
+    """What the world brought back is the world's word, whoever refers to it."""
+    if isinstance(value, Reference):
+        return value.source != "result"
+    return value is None or _vouched(str(value), parameter, task)
+
+
+def _shown(value: Argument) -> str:
+    return f"${value.source}.{value.name}" if isinstance(value, Reference) else str(value)
 
 
 def _vouched(value: str, parameter: Parameter, task: Task) -> bool:

@@ -138,6 +138,8 @@ def _value_problem(value: Argument, parameter: Parameter, task: Task) -> str:
             if value.name not in inputs:
                 return f"no such input: '{value.name}'"
             return _value_problem(inputs[value.name], parameter, task)
+        if value.source == "result":
+            return ""  # what it will be nobody knows yet
         names = task.secrets if value.source == "secret" else task.files
         return "" if value.name in names else f"no such {value.source}: '{value.name}'"
     if value is None:
@@ -179,12 +181,20 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, view: View) -> S
         expect=draft.expect,
         absent_when=draft.absent_when or skill.absent_when,
         probe=draft.probe or skill.probe,
+        needs=_needed(draft),
+        gives=draft.gives,
         says=draft.says or f"{skill.name} {target.label}".strip(),
         call=call_digest(skill.name, target, draft.arguments),
         asks=bool(unvouched(draft.arguments, skill.parameters, view.task)),
     )
     foreseen = as_planned(step, view.observation.surface.origin)
     return replace(step, ruled=provisional_ruling(view.task, foreseen))
+
+
+def _needed(draft: Draft) -> tuple[str, ...]:
+    """The results that it says it needs, and those that its arguments refer to."""
+    referred = (value.name for _, value in draft.arguments if isinstance(value, Reference) and value.source == "result")
+    return tuple(dict.fromkeys((*draft.needs, *referred)))
 
 
 def _sentinel(version: int, index: int, view: View) -> Step:

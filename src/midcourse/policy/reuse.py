@@ -88,6 +88,8 @@ def _kept_step(step: Step, task: Task, seen: Observation, blanks: Blanks) -> Kep
         absent_when=step.absent_when and surely_blanked(step.absent_when, blanks),
         probe=step.probe and surely_blanked(step.probe, blanks),
         transition=step.transition,
+        needs=step.needs,
+        gives=step.gives,
         says=_or_nothing(step.says, blanks),
     )
     return KeptStep(role=target.role, label=blanks.blank(target.label), draft=draft)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import PlanVerdict
@@ -30,6 +31,8 @@ class PlanningContext:
     """Not to be repeated unchanged."""
     version: int = 1
     """The number of the plan that is to be made."""
+    results: Pairs = ()
+    """What steps have brought back so far; `Reference(source="result", name=…)` stands for one that is yet to come, too."""
     cause: Cause = "initial"
     why: str = ""
     refused: str = ""
