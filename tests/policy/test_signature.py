@@ -39,6 +39,7 @@ PAIRS = [
     # what says what it is, stays
     ("HTTP 404 for '/x'", "http 404 for <name>"),
     ("status 503", "status 503"),
+    ("The requested URL returned error: 429", "the requested url returned error: 429"),
     ("[Errno 13] Permission denied", "[errno 13] permission denied"),
     ("exit code 128", "exit code 128"),
     ("error TS2304 and E0308", "error ts2304 and e0308"),

@@ -19,9 +19,8 @@ _EXTENSIONS = (
 
 _DATE = r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{4}"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?"
-_NO_CODE = "".join(
-    f"(?<!{word})" for word in ("http ", "http/1\\.1 ", "http/2 ", "status ", "errno ", "code ", "code: ")
-)
+_CODES = ("http ", "http/1\\.1 ", "http/2 ", "status ", "errno ", "code ", "code: ", "error ", "error: ")
+_NO_CODE = "".join(f"(?<!{word})" for word in _CODES)
 _UNIT = r"\s?(?:%|[kmgt]i?b|bytes?|[mnµ]?s|secs?|seconds?|minutes?|hours?)?"
 _ZONE = r"(?:\s?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
 
