@@ -5,7 +5,8 @@
 Four ways to recall: the same signature; PostgreSQL's full text search; nearness of embeddings (all-MiniLM-L6-v2); and what the
 product does, the signature first and else the embedding. Besides there are queries of causes that nobody has stored: whatever is
 recalled for those is a false match. The threshold is chosen from the curve on one half of the causes and of the strangers, and
-everything is reported on the other half. Which message is stored is drawn anew in each round.
+everything is reported on the other half. Which message is stored is drawn anew in each round. The last column asks for what the
+stored program itself said the next time, of other names and numbers.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from midcourse.policy.signature import normalised
 sys.path.insert(0, str(Path(__file__).parent))
 from recalling.curve import draw
 from recalling.full_text import full_text_scores
-from recalling.scoring import Corpus, Figures, Round, best_threshold, figures, load, rounds
+from recalling.scoring import Corpus, Figures, Round, best_threshold, figures, load, rounds, same_again
 from report import keep, machine, table
 
 METHODS = ("signature", "full text", "embedding", "signature, then embedding")
@@ -64,11 +65,16 @@ class Outcome:
     threshold: float
     tuned: Figures
     tested: Figures
+    same: Figures
+    """The same program again, with other names."""
 
 
-def measure(method: str, scores: NDArray[np.float32], tuning: list[Round], testing: list[Round]) -> Outcome:
+def measure(
+    method: str, corpus: Corpus, scores: NDArray[np.float32], tuning: list[Round], testing: list[Round]
+) -> Outcome:
     threshold = FLOORS.get(method) or best_threshold(scores, tuning)
-    return Outcome(method, threshold, figures(scores, tuning, threshold), figures(scores, testing, threshold))
+    asked = (tuning, testing, same_again(corpus, testing))
+    return Outcome(method, threshold, *(figures(scores, given, threshold) for given in asked))
 
 
 def model_folder() -> Path:
@@ -79,7 +85,15 @@ def model_folder() -> Path:
 
 
 def lines(outcomes: list[Outcome]) -> str:
-    header = ["recalled by", "threshold", "top 1 %", "top 3 %", "wrong first %", "false match %"]
+    header = [
+        "recalled by",
+        "threshold",
+        "top 1 %",
+        "top 3 %",
+        "wrong first %",
+        "false match %",
+        "same program: top 1 %",
+    ]
     return table(
         header,
         [
@@ -90,6 +104,7 @@ def lines(outcomes: list[Outcome]) -> str:
                 str(o.tested.top3),
                 str(o.tested.wrong),
                 str(o.tested.false),
+                str(o.same.top1),
             ]
             for o in outcomes
         ],
@@ -109,7 +124,7 @@ def main() -> None:
     corpus = load(options.causes)
     tuning, testing = rounds(corpus, options.rounds)
     scores = scores_of(corpus, options.model or model_folder())
-    outcomes = [measure(method, scores[method], tuning, testing) for method in METHODS]
+    outcomes = [measure(method, corpus, scores[method], tuning, testing) for method in METHODS]
     size = (
         f"{len(corpus.causes)} causes, {corpus.known} messages of {corpus.programs} programs, {len(corpus.strangers)} strangers; "
         f"half for choosing the threshold, half for this table; {options.rounds} rounds; 95 % intervals over causes"

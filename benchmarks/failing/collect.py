@@ -46,26 +46,30 @@ def collect(folder: Path, database: str) -> dict[str, object]:
             "PYTHONPATH": next(path for path in sys.path if path.endswith("site-packages")),
         }
         known = {cause: _all(tries, folder, env) for cause, tries in CAUSES.items()}
-        return {"causes": known, "strangers": _all(STRANGERS, folder, env)}
+        return {"causes": known, "strangers": _all(STRANGERS, folder, env, twice=False)}
 
 
-def _all(tries: tuple[Try, ...], folder: Path, env: dict[str, str]) -> list[dict[str, str]]:
-    pages = [one for one in tries if one.program == "chromium"]
-    seen = (
-        dict(zip((one.command for one in pages), visit([one.command for one in pages], env), strict=True))
-        if pages
-        else {}
-    )
-    kept: list[dict[str, str]] = []
-    for one in tries:
-        said = (
-            seen[one.command] if one.command in seen else run(one.command, folder, env, ourselves=one.program in OURS)
-        )
+def _all(tries: tuple[Try, ...], folder: Path, env: dict[str, str], *, twice: bool = True) -> list[dict[str, str]]:
+    """What each had to say, and what it said of other names the next time."""
+    first = _said(tries, [one.command for one in tries], folder, env)
+    again = _said(tries, [one.elsewhere for one in tries], folder, env) if twice else first
+    return [
+        {"program": one.program, "message": message} | ({"again": other} if twice else {})
+        for one, message, other in zip(tries, first, again, strict=True)
+        if message and other
+    ]
+
+
+def _said(tries: tuple[Try, ...], commands: list[str], folder: Path, env: dict[str, str]) -> list[str]:
+    pages = [command for one, command in zip(tries, commands, strict=True) if one.program == "chromium"]
+    seen = dict(zip(pages, visit(pages, env), strict=True)) if pages else {}
+    messages: list[str] = []
+    for one, command in zip(tries, commands, strict=True):
+        said = seen[command] if command in seen else run(command, folder, env, ourselves=one.program in OURS)
         message = _anonymous(gist(one.program, said.replace(env["PGFOLDER"], "/run/postgresql"), str(folder)))
-        print(f"{one.program:18} {message!r}"[:180] if message else f"NOTHING {one.program}: {one.command}", flush=True)
-        if message:
-            kept.append({"program": one.program, "message": message})
-    return kept
+        print(f"{one.program:18} {message!r}"[:180] if message else f"NOTHING {one.program}: {command}", flush=True)
+        messages.append(message)
+    return messages
 
 
 def _anonymous(message: str) -> str:

@@ -55,7 +55,6 @@ CAUSES: dict[str, tuple[Try, ...]] = {
         psql("SET statement_timeout = 50; SELECT pg_sleep(2)"),
         psycopg("SET statement_timeout = 50; SELECT pg_sleep(2)"),
         py("import subprocess; subprocess.run(['sleep', '5'], timeout=0.1)", "python subprocess"),
-        sh("perl -e 'alarm 1; sleep 5'", "perl"),
         sh("timeout -v 0.1 sleep 5", "timeout"),
     ),
 }

@@ -9,12 +9,37 @@ SCRATCH = "/srv/job"
 LONGEST = 400
 
 
+OTHERS = {
+    "absent": "report-2291",
+    "frobnicate": "widgetise",
+    "Frobnicate": "Widgetise",
+    "nowhere": "harbour",
+    "summarise": "collate",
+    "total": "balance",
+    "three": "seven",
+    "shop.invalid": "depot-7.invalid",
+    "invoices": "shipments",
+    "colour": "weight",
+    "4000000": "3999999",
+    "nemo": "ahab",
+    "2026-02-31": "2027-11-31",
+    "4711": "9922",
+    "9999999999": "8888888888",
+}
+_NAMES = re.compile("|".join(map(re.escape, OTHERS)))
+
+
 @dataclass(frozen=True)
 class Try:
     """`program` is who speaks; `command` a line for bash, in a folder that `workshop.py` has furnished."""
 
     program: str
     command: str
+
+    @property
+    def elsewhere(self) -> str:
+        """The same with other names and numbers, as far as nobody has to make anything for them first."""
+        return _NAMES.sub(lambda found: OTHERS[found[0]], self.command)
 
 
 def sh(command: str, program: str = "") -> Try:

@@ -17,11 +17,13 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Corpus:
-    """Messages by number: those of known causes first, then strangers."""
+    """Messages by number: those of known causes first, then strangers, then what the first said the next time."""
 
     texts: list[str]
     causes: dict[str, list[int]]
     strangers: list[int]
+    again: dict[int, int]
+    """Of a message, what the same program said of other names."""
     programs: int
 
     @cached_property
@@ -71,12 +73,20 @@ def load(most: int | None = None) -> Corpus:
         causes[cause] = list(range(len(texts), len(texts) + len(said)))
         texts += [one["message"] for one in said]
     strangers = [one["message"] for one in found["strangers"]]
+    again = [one["again"] for said in chosen.values() for one in said]
+    first, second = len(texts), len(texts) + len(strangers)
     programs = {one["program"].split()[0] for said in chosen.values() for one in said}
-    return Corpus(texts + strangers, causes, list(range(len(texts), len(texts) + len(strangers))), len(programs))
+    return Corpus(
+        texts=texts + strangers + again,
+        causes=causes,
+        strangers=list(range(first, second)),
+        again={n: second + n for n in range(first)},
+        programs=len(programs),
+    )
 
 
 def rounds(corpus: Corpus, number: int) -> tuple[list[Round], list[Round]]:
-    """For choosing and for testing: no cause and no stranger is in both."""
+    """For choosing and for testing: no cause and no stranger is in both. Others are asked for than the one that is stored."""
     dice = random.Random(SEED)
     names, strangers = sorted(corpus.causes), list(corpus.strangers)
     dice.shuffle(names)
@@ -88,8 +98,17 @@ def rounds(corpus: Corpus, number: int) -> tuple[list[Round], list[Round]]:
 
 def _round(corpus: Corpus, names: list[str], strangers: list[int], dice: random.Random) -> Round:
     stored = [dice.choice(corpus.causes[name]) for name in names]
-    asked = [(n, place) for place, name in enumerate(names) for n in corpus.causes[name] if n != stored[place]]
+    others = [(n, place) for place, name in enumerate(names) for n in corpus.causes[name] if n != stored[place]]
+    asked = [(corpus.again[n], place) for n, place in others]  # of other names, or those would give the cause away
     return Round(stored, asked, strangers)
+
+
+def same_again(corpus: Corpus, given: list[Round]) -> list[Round]:
+    """The same rounds, but what is asked for is what the stored program said the next time."""
+    return [
+        Round(one.stored, [(corpus.again[n], place) for place, n in enumerate(one.stored)], one.strangers)
+        for one in given
+    ]
 
 
 @dataclass(frozen=True)
