@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.observation import Zone
+from midcourse.llm.closeness_judge import closeness_prompt
+from midcourse.llm.detour_planner import detour_prompt
 from midcourse.llm.extractor import extractor_prompt
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.planner import prompt_for
@@ -23,16 +25,20 @@ from midcourse.llm.screen import shown
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.llm.verifier import verifier_prompt
+from midcourse.ports.closeness import JudgingContext
 from midcourse.ports.extractor import Wanted
 from midcourse.ports.planner import PlanningContext
 from midcourse.ports.reader import Picture
 from midcourse.ports.verifier import Claim
+from midcourse.testing.conformance.detour import CONTEXTS, GOAL
 from tests.llm.situations import CROWDED, FIRST, REPLAN, TASK, after_failure, form, seen
 
 GOLDEN = Path(__file__).parent / "golden"
 ROOM = 50_000
 
 PROMPTS = {
+    "detour_planner": detour_prompt(CONTEXTS[1], ROOM),
+    "closeness_judge": closeness_prompt(JudgingContext(task=TASK, goal=GOAL, observation=FIRST.observation), ROOM),
     "planner_first": prompt_for(FIRST, ROOM),
     "planner_replan": prompt_for(REPLAN, ROOM),
     "planner_crowded": prompt_for(CROWDED, 2_500),

@@ -96,6 +96,16 @@ async def checked(**more: str) -> tuple[str, int]:
 
 
 @shows
+async def detours() -> None:
+    plain, trying = (
+        minds_by(Settings.load(overrides={"model": "openai:gpt-5", "detours": on})) for on in ("off", "on")
+    )
+    assert (plain.detour_planner, plain.closeness_judge) == (None, None)
+    assert trying.detour_planner
+    assert trying.closeness_judge
+
+
+@shows
 async def vision() -> None:
     plain, seeing = (
         reserving(loaded.limits(), minds_by(loaded))
@@ -159,6 +169,8 @@ def test_a_role_that_means_nothing_is_refused(written: str, wrong: str):
 
 
 def test_whoever_is_to_read_pictures_has_to_be_named():
+    with pytest.raises(TaskInvalid, match="detours"):
+        minds_by(Settings(detours=True), planner=Scripted(PlanDraft(verdict="done")))
     with pytest.raises(TaskInvalid, match="vision"):
         minds_by(Settings(vision=True), planner=Scripted(PlanDraft(verdict="done")))
 

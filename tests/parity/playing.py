@@ -76,6 +76,8 @@ async def play_on_temporal(fleet: Fleet, story: Story, run_id: str) -> Played:
         vault=EnvironmentVault(),
         outliner=ports.outliner,
         progress_judge=ports.progress_judge,
+        detour_planner=ports.detour_planner,
+        closeness_judge=ports.closeness_judge,
     )
     await fleet.begin(who, run_id)
     async with script.told(handle.tell, status):

@@ -18,6 +18,7 @@ from midcourse.domain.expectation import Probe
 from midcourse.domain.task import Task
 from midcourse.perform.asking import decided
 from midcourse.ports.clock import SystemClock
+from midcourse.ports.detour import TryDraft
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.runtimes.temporal.wire import Word
 from midcourse.testing import Answers, Approves, FakeClock, Posts, Rejects, Rule, SamePlan, Scripted, ScriptedProgress
@@ -39,6 +40,7 @@ from tests.scenarios.stage import (
 )
 from tests.scenarios.test_approval import Meanwhile, Obliging, ordering, three_lamps
 from tests.scenarios.test_complaints import DEAD_ICON, every_day, forgets_the_address, stuck_until_guided
+from tests.scenarios.test_detour import EXPORT, SETTINGS, SIX, TOOLS, adding_files, opening_settings
 from tests.scenarios.test_every_fault import one_pick
 from tests.scenarios.test_failure_modes import Invoices, forgetting, garbled_at_first, insisting, invoice
 from tests.scenarios.test_order import MENDED, called
@@ -137,6 +139,16 @@ YES, NO = Decision(verdict="approved"), Decision(verdict="rejected")
 PAUSE, RESUME, CANCEL = PauseAsked(), ResumeAsked(), CancelAsked()
 
 STORIES: dict[str, Story] = {
+    # detours
+    "a detour with a wrong menu": Story(make=adding_files),
+    "a detour with a dead end": Story(make=lambda: opening_settings(*SIX)),
+    "a detour that steps back": Story(
+        make=lambda: opening_settings(*[TryDraft(step=step) for step in (TOOLS, EXPORT, TOOLS, SETTINGS)])
+    ),
+    "a detour that is given up": Story(make=lambda: opening_settings(*SIX, detour_iterations=3)),
+    "a detour that is paused": Story(
+        make=lambda: opening_settings(*SIX), cues=(at("act 3", PAUSE), at("paused", RESUME))
+    ),
     # tasks that ship
     "order": Story(make=order),
     "notepad": Story(make=lambda: example("notepad")),

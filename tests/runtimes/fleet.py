@@ -15,6 +15,8 @@ from midcourse.domain.task import Task
 from midcourse.perform import Lessons, Ports
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import SystemClock
+from midcourse.ports.closeness import ClosenessJudge, WordOverlap
+from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
@@ -44,6 +46,8 @@ class Cast:
     approver: Approver = field(default_factory=Approves)
     vault: Vault = field(default_factory=Safe)
     segments: Segments | None = None
+    detour_planner: DetourPlanner | None = None
+    closeness_judge: ClosenessJudge | None = None
     lessons: Lessons | None = None
     outliner: Outliner | None = None
     progress_judge: ProgressJudge = field(default_factory=WordsSeen)
@@ -73,13 +77,16 @@ class Fleet:
             clock=SystemClock(),
             vault=cast.vault,
             segments=cast.segments,
+            detour_planner=cast.detour_planner,
+            closeness_judge=cast.closeness_judge or WordOverlap(),
             lessons=cast.lessons,
             outliner=cast.outliner,
             progress_judge=cast.progress_judge,
         )
 
     def enter(self, cast: Cast, run_id: str = "") -> Run:
-        run = new_run(cast.task, run_id or f"r-{secrets.token_hex(4)}", outlines=cast.outliner is not None)
+        detours, outlines = cast.detour_planner is not None, cast.outliner is not None
+        run = new_run(cast.task, run_id or f"r-{secrets.token_hex(4)}", detours=detours, outlines=outlines)
         self.casts[run.id] = cast
         return run
 

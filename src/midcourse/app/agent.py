@@ -119,7 +119,10 @@ class Agent:
 
     def _new_run(self, task: Task, run_id: str) -> Run:
         return new_run(
-            task, run_id or new_run_id(), detours=self.detour_planner is not None, outlines=self.outliner is not None
+            task,
+            run_id or new_run_id(),
+            detours=self.detour_planner is not None or self._settings.detours,
+            outlines=self.outliner is not None,
         )
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
@@ -189,8 +192,8 @@ class Agent:
             segments=(self.segments or SqliteSegments(self._settings.home / KEPT)) if self._settings.reuse else None,
             lessons=self._lessons,
             step_delay_seconds=self._settings.step_delay_seconds,
-            detour_planner=self.detour_planner,
-            closeness_judge=self.closeness_judge or WordOverlap(),
+            detour_planner=self.detour_planner or minds.detour_planner,
+            closeness_judge=self.closeness_judge or minds.closeness_judge or WordOverlap(),
             outliner=self.outliner,
             progress_judge=self.progress_judge or WordsSeen(),
         )

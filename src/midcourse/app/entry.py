@@ -39,7 +39,7 @@ async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> 
                 task = task_to_run(job)
                 save_job(job, run_folder(job.settings, run_id))
                 try:
-                    await store.begin(new_run(task, run_id), task, after=after)
+                    await store.begin(new_run(task, run_id, detours=job.settings.detours), task, after=after)
                 except KeyTaken:  # somebody else was faster: see what they make of it
                     shutil.rmtree(run_folder(job.settings, run_id))
                     continue

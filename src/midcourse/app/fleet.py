@@ -111,7 +111,7 @@ async def enter(fleet: Fleet, job: Job, run_id: str, *, again: bool = False) -> 
                 await fleet.runs.resume(earlier, world=job.task.world)
                 return Entry(run=earlier, job=job, earlier=True)
             case Free(after=after):
-                run, text = new_run(task, run_id), job_text(for_elsewhere(job))
+                run, text = new_run(task, run_id, detours=job.settings.detours), job_text(for_elsewhere(job))
                 try:
                     await fleet.store.begin(run, task, after=after, job=text)
                 except KeyTaken:  # somebody else was faster: see what they make of it

@@ -12,6 +12,7 @@ from midcourse.domain.approval import Question
 from midcourse.errors import TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.ports.clock import SystemClock
+from midcourse.ports.closeness import WordOverlap
 from midcourse.ports.vault import revealed
 from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.host.wire import Handle, Ready
@@ -41,6 +42,8 @@ class PortsMaker:
             verifier=minds.verifier,
             extractor=minds.extractor,
             reader=minds.reader,
+            detour_planner=minds.detour_planner,
+            closeness_judge=minds.closeness_judge or WordOverlap(),
             pictures=pictures_in(folder),
             approver=Posting(self._store),
             store=self._store,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from midcourse.app.settings import Settings
 from midcourse.app.spelling import unknown
 from midcourse.errors import TaskInvalid
+from midcourse.ports.closeness import ClosenessJudge
+from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.extractor import Extractor
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.ports.reader import Reader
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from midcourse.llm.mind import Mind
 
 EXTRA = "pip install 'midcourse[llm]'"
-ROLES = ("planner", "verifier", "extractor", "reader")
+ROLES = ("planner", "verifier", "extractor", "reader", "detour_planner", "closeness_judge")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +32,8 @@ class Minds:
     verifier: Verifier | None = None
     extractor: Extractor | None = None
     reader: Reader | None = None
+    detour_planner: DetourPlanner | None = None
+    closeness_judge: ClosenessJudge | None = None
 
 
 def planner_by(
@@ -58,10 +62,14 @@ def minds_by(
         raise TaskInvalid("nobody plans: give a planner, or a model such as model='openai:gpt-5' or MIDCOURSE_MODEL")
     if settings.vision and not names["reader"]:
         raise TaskInvalid("vision: name the model that reads pictures, with model or role_models")
+    if settings.detours and not names["detour_planner"]:
+        raise TaskInvalid("detours: name the model that plans them, with model or role_models")
     if planner is not None and not any(names.values()):
         return Minds(planner=planner)
     try:
         from midcourse.llm.cassette import Player, Recorder
+        from midcourse.llm.closeness_judge import ModelClosenessJudge
+        from midcourse.llm.detour_planner import ModelDetourPlanner
         from midcourse.llm.extractor import ModelExtractor
         from midcourse.llm.mind import Mind
         from midcourse.llm.planner import ROLE, ModelPlanner
@@ -90,6 +98,10 @@ def minds_by(
         verifier=ModelVerifier(mind("verifier")) if names["verifier"] else None,
         extractor=ModelExtractor(mind("extractor")) if names["extractor"] else None,
         reader=ModelReader(mind("reader")) if settings.vision else None,
+        detour_planner=ModelDetourPlanner(mind("detour_planner")) if settings.detours else None,
+        closeness_judge=ModelClosenessJudge(mind("closeness_judge"))
+        if settings.detours and names["closeness_judge"]
+        else None,
     )
 
 

@@ -22,7 +22,14 @@ def reserving(limits: Limits, minds: Minds) -> Limits:
     """The dearest role counts for all. Raises `TaskInvalid` for a ceiling in money on a model without a known price."""
     reads = bool(minds.verifier or minds.extractor)
     limits = replace(limits, reads_words=reads if limits.reads_words is None else limits.reads_words and reads)
-    roles = (minds.planner, minds.verifier, minds.extractor, minds.reader)
+    roles = (
+        minds.planner,
+        minds.verifier,
+        minds.extractor,
+        minds.reader,
+        minds.detour_planner,
+        minds.closeness_judge,
+    )
     worst = [role.worst(limits.plan_tokens) for role in roles if isinstance(role, Priced)]
     if not worst:
         return limits

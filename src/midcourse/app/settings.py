@@ -265,6 +265,11 @@ class Settings(RecoverySettings):
         description="Whether a model judges expectations and a `done_when` that are only words, and reads from the screen what the "
         "task is to bring back and no skill has brought. `none`: if there is a model.",
     )
+    detours: bool = Field(
+        default=False,
+        description="A model looks for a way to steps that are out of reach, and another judges how near it is (`detour_planner` and "
+        "`closeness_judge` in `role_models`). A `detour_planner` of your own needs no model.",
+    )
     vision: bool = Field(
         default=Limits.vision,
         description="A model reads the zones from the screenshot of every look, in place of what the world says is there. Each look is "

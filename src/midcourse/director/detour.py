@@ -53,6 +53,7 @@ def think(run: Run, move: Try) -> Turn:
             refused=detour.refused,
             guidance=run.guidance,
             left=left(run),
+            turn=move.tries,
         ),
         seconds=run.limits.plan_timeout_seconds,
         worst=worst_plan(run.limits),
@@ -64,7 +65,7 @@ def try_planned(run: Run, phase: Trying, event: TryPlanned) -> Turn:
     if event.verdict == "transport":
         if asked.tries >= run.limits.max_step_retries:
             return _cancel(run, "no_way", f"whoever plans detours could not be reached: {event.detail}")
-        wait = retry_delay(run, "transport", asked.tries)
+        wait = retry_delay(run, "transport", asked.tries) if event.wait is None else event.wait
         return run, BackOff(seconds=wait, then=replace(asked, tries=asked.tries + 1))
     if asked.undo:
         return _undo(run, event.step, event.answers) if event.step else _cancel(run, "revert_unverified", event.detail)
@@ -127,7 +128,7 @@ def weigh(run: Run, move: Weigh) -> Turn:
         run,
         Weighing(asked=move),
         lambda number, time: JudgeCloseness(
-            id=number, timeout=time, goal=(detour.step.version, detour.step.index), seen=seen.id
+            id=number, timeout=time, goal=(detour.step.version, detour.step.index), seen=seen.id, turn=move.tries
         ),
         seconds=run.limits.plan_timeout_seconds,
         worst=worst_plan(run.limits),
@@ -139,7 +140,7 @@ def judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Turn:
     if event.verdict == "transport":
         if asked.tries >= run.limits.max_step_retries:
             return _cancel(run, "unjudged", f"nobody can say how near the goal is: {event.detail}")
-        wait = retry_delay(run, "transport", asked.tries)
+        wait = retry_delay(run, "transport", asked.tries) if event.wait is None else event.wait
         return run, BackOff(seconds=wait, then=replace(asked, tries=asked.tries + 1))
     return _rejoin(run, event.found) if event.found else _weighed(run, event.closeness)
 

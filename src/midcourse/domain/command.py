@@ -152,6 +152,7 @@ class PlanTry:
     """Why the previous draft came to nothing before it was tried."""
     guidance: tuple[str, ...] = ()
     left: Cost = FREE
+    turn: int = 0
     kind: Literal["plan_try"] = "plan_try"
 
 
@@ -163,6 +164,7 @@ class JudgeCloseness:
     timeout: float
     goal: tuple[int, int]
     seen: str
+    turn: int = 0
     kind: Literal["judge_closeness"] = "judge_closeness"
 
 

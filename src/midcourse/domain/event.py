@@ -183,7 +183,9 @@ class TryPlanned:
     step: PlannedStep | None = None
     options: tuple[Option, ...] = ()
     detail: str = ""
+    wait: float | None = None
     cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
     kind: Literal["try_planned"] = "try_planned"
 
 
@@ -197,7 +199,9 @@ class ClosenessJudged:
     closeness: float = 0.0
     found: str = ""
     detail: str = ""
+    wait: float | None = None
     cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
     kind: Literal["closeness_judged"] = "closeness_judged"
 
 
@@ -266,7 +270,9 @@ Answer: TypeAlias = (
     | Finished
 )
 
-Accounted: TypeAlias = Observed | Planned | Outlined | ProgressJudged | Acted | Verified | DoneChecked
+Accounted: TypeAlias = (
+    Observed | Planned | Outlined | ProgressJudged | Acted | Verified | TryPlanned | ClosenessJudged | DoneChecked
+)
 """Answers that say who spent what they cost."""
 
 # --- control: comes from outside, at any time, and never raises

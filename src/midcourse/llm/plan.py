@@ -17,7 +17,9 @@ from midcourse.domain.expectation import (
     ZoneGone,
     ZoneHasState,
 )
+from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Draft
+from midcourse.domain.skill import Catalogue
 from midcourse.llm.mending import Mended, mended
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
@@ -97,6 +99,12 @@ def drafted(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
 
 def _mended(step: StepAnswer, context: PlanningContext) -> Mended:
     return mended(step.zone, step.skill, _arguments(step.arguments), context.observation, context.catalogue)
+
+
+def one_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
+    """A single step, and what was put right in it."""
+    found = mended(step.zone, step.skill, _arguments(step.arguments), observation, catalogue)
+    return _draft(step, found), found.repairs
 
 
 def _draft(step: StepAnswer, mended: Mended) -> Draft:

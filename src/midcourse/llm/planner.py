@@ -104,6 +104,7 @@ def _told(context: PlanningContext) -> dict[str, str]:
         "refused": fenced("REFUSED", [quoted(context.refused, longest=1000)]) if context.refused else "",
         "left": _left(context.left),
         "wrap_up": "yes" if context.wrap_up else "",
+        "detours": "yes" if context.detours else "",
     }
 
 

@@ -10,6 +10,7 @@ from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REACH, REPLAN, Draft, PlannedStep, PlanVersion, Step
 from midcourse.domain.replace import replace
+from midcourse.domain.spending import billed
 from midcourse.perform.acting import step_of
 from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.policy.approval import binds
@@ -35,7 +36,14 @@ async def plan_try(ports: Ports, command: PlanTry) -> TryPlanned:
     if seen is None:
         return TryPlanned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
     draft = await _ask(ports, command, seen, time)
-    answer = TryPlanned(answers=command.id, verdict=draft.verdict, detail=draft.detail, cost=draft.cost)
+    answer = TryPlanned(
+        answers=command.id,
+        verdict=draft.verdict,
+        detail=draft.detail,
+        wait=draft.wait,
+        cost=draft.cost,
+        spent=billed("detour_planner", draft.cost, command.version, draft.model),
+    )
     if draft.verdict != "try" or draft.step is None:
         return replace(answer, verdict="garbage") if draft.verdict == "try" else answer
     step = _resolved(ports, draft.step, command.version, seen)
@@ -82,6 +90,8 @@ async def _context(ports: Ports, command: PlanTry, seen: Observation) -> DetourC
         refused=command.refused,
         guidance=command.guidance,
         left=command.left,
+        worst=worst_plan(ports.task.limits),
+        turn=command.turn,
     )
 
 
@@ -151,7 +161,7 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
     if found := arrived(goal, seen):
         return ClosenessJudged(answers=command.id, closeness=THERE, found=found, detail=goal.says)
     worst = worst_plan(ports.task.limits)
-    context = JudgingContext(task=ports.task, goal=goal, observation=seen)
+    context = JudgingContext(task=ports.task, goal=goal, observation=seen, worst=worst, turn=command.turn)
     try:
         judged = cast(object, await asyncio.wait_for(ports.closeness_judge.judge(context), time.left()))
     except Exception as error:
@@ -159,9 +169,16 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
     if not isinstance(judged, Closeness):
         detail = f"the judge answered with {type(judged).__name__}, which is no closeness"
         return ClosenessJudged(answers=command.id, verdict="transport", detail=detail, cost=worst)
+    answer = ClosenessJudged(
+        answers=command.id,
+        detail=judged.detail,
+        cost=judged.cost,
+        spent=billed("closeness_judge", judged.cost, command.goal[0], judged.model),
+    )
+    if judged.value is None:
+        return replace(answer, verdict="transport", wait=judged.wait)
     value = bounded(judged.value, checkable=is_checkable(goal))
-    found = REACH if value >= THERE else ""
-    return ClosenessJudged(answers=command.id, closeness=value, found=found, detail=judged.detail, cost=judged.cost)
+    return replace(answer, closeness=value, found=REACH if value >= THERE else "")
 
 
 # --- the way back

@@ -17,15 +17,22 @@ class JudgingContext:
     task: Task
     goal: Goal
     observation: Observation
+    worst: Cost = FREE
+    """What was set aside for this call."""
+    turn: int = 0
+    """How often nobody could be reached before: of several models, the next one is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Closeness:
     """From 0, far away, to 10, there. A goal that can be checked is there only if the check says so."""
 
-    value: float
+    value: float | None
+    """None: nobody could be reached."""
     detail: str = ""
     cost: Cost = FREE
+    model: str = ""
+    wait: float | None = None
 
 
 class ClosenessJudge(Protocol):

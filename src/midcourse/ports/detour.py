@@ -51,6 +51,10 @@ class DetourContext:
     """Why the previous draft came to nothing before it was tried."""
     guidance: tuple[str, ...] = ()
     left: Cost = FREE
+    worst: Cost = ONE_CALL
+    """What was set aside for this call."""
+    turn: int = 0
+    """How often nobody could be reached before: of several models, the next one is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +66,10 @@ class TryDraft:
     options: tuple[Option, ...] = ()
     detail: str = ""
     cost: Cost = ONE_CALL
+    model: str = ""
+    """Who answered, if it was a model."""
+    wait: float | None = None
+    """How many seconds whoever could not be reached wants to be left alone. None: nobody said."""
 
 
 class DetourPlanner(Protocol):

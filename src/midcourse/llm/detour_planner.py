@@ -1,0 +1,90 @@
+"""The detour's planner: has a model think of the next act towards what nobody knows the way to."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from midcourse.domain.budget import Cost
+from midcourse.domain.detour import Option
+from midcourse.llm.fence import fenced, quoted
+from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.plan import StepAnswer, one_draft
+from midcourse.llm.screen import named, shown
+from midcourse.llm.telling import about, arguments_text, skill_line
+from midcourse.llm.template import Prompt, template
+from midcourse.llm.tokens import tokens_at_most
+from midcourse.ports.detour import DetourContext, PastTry, TryDraft
+
+ROLE = "detour_planner"
+MOST_OPTIONS = 3
+
+
+class OptionAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str = Field(description="a few words")
+    says: str = Field(default="", description="what to do, in a sentence")
+
+
+class TryAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    verdict: Literal["try", "gave_up"] = "try"
+    reason: str = ""
+    act: StepAnswer | None = None
+    options: list[OptionAnswer] = Field(default_factory=list[OptionAnswer])
+
+
+class ModelDetourPlanner:
+    def __init__(self, mind: Mind) -> None:
+        self.mind = mind
+
+    def worst(self, tokens: int) -> Cost:
+        return self.mind.worst(tokens)
+
+    async def plan_try(self, context: DetourContext) -> TryDraft:
+        prompt = detour_prompt(context, self.mind.room(context.worst, TryAnswer))
+        reply = await self.mind.ask(prompt, TryAnswer, worst=context.worst, turn=context.turn)
+        if isinstance(reply, Unanswered):
+            return TryDraft(verdict=reply.why, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.wait)
+        answer = reply.answer
+        if answer.verdict == "gave_up" or answer.act is None:
+            verdict = "gave_up" if answer.verdict == "gave_up" else "garbage"
+            return TryDraft(verdict=verdict, detail=answer.reason[:300], cost=reply.cost, model=reply.model)
+        step, _ = one_draft(answer.act, context.observation, context.catalogue)
+        options = tuple(Option(name=option.name, says=option.says) for option in answer.options[:MOST_OPTIONS])
+        return TryDraft(step=step, options=options, detail=answer.reason[:300], cost=reply.cost, model=reply.model)
+
+
+def detour_prompt(context: DetourContext, room: int) -> Prompt:
+    """In at most so many tokens, as far as the screen can be cut to that."""
+    told = _told(context)
+    bare = tokens_at_most(template(ROLE).filled({**told, "screen": ""}).text)
+    words = f"{context.goal.says} {about(context.task)}"
+    return template(ROLE).filled({**told, "screen": shown(context.observation, (), words, room - bare, 0).first})
+
+
+def _told(context: DetourContext) -> dict[str, str]:
+    hint = context.hint
+    return {
+        "skills": fenced("SKILLS", map(skill_line, context.catalogue.skills)) or "none",
+        "goal": quoted(context.task.goal, longest=2000),
+        "aim": quoted(context.goal.says, longest=1000),
+        "tries": fenced("TRIES", map(_past, context.tries)),
+        "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
+        "refused": fenced("REFUSED", [quoted(context.refused, longest=600)]) if context.refused else "",
+        "hint": fenced("HINT", [quoted(f"{hint.name}: {hint.says}" if hint.says else hint.name)]) if hint else "",
+        "undo": fenced("UNDO", [_past(context.undo)]) if context.undo else "",
+        "closeness": f"{context.closeness:.1f}",
+    }
+
+
+def _past(past: PastTry) -> str:
+    step = past.step
+    if step is None:
+        return f"{past.label}: no act came of it ({named(past.failed or 'garbage')})"
+    given = f" with {arguments_text(step.arguments)}" if step.arguments else ""
+    came = f"{past.closeness_before:.1f} to {past.closeness_after:.1f}"
+    failed = f", failed: {named(past.failed)}" if past.failed else ""
+    fate = ", reverted" if past.reverted else ""
+    return f"{past.label}: {named(step.skill)} on {quoted(step.target.label)}{given}: {came}{failed}{fate}"
