@@ -4,14 +4,14 @@ import pytest
 from pydantic_ai.exceptions import ModelRateLimitError
 
 from midcourse import Agent, Draft, Settings, Task
-from midcourse.app.minds import Minds
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
 from midcourse.domain.skill import Parameter
 from midcourse.llm.extractor import ModelExtractor
 from midcourse.llm.mind import Mind
 from midcourse.ports.planner import PlanDraft
-from midcourse.testing import FakeClock, MemoryStore, Scripted
+from midcourse.testing import FakeClock, MemoryStore, Scripted, ScriptedExtractor
+from midcourse.testing.conformance.extractor import ExtractorConformance
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, skill
 from tests.llm.scripted import ScriptedModel
 
@@ -55,18 +55,23 @@ TWO_SCREENS = (
 )
 
 
-async def run(monkeypatch: pytest.MonkeyPatch, model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Result:
+async def run(model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Result:
     chosen = Settings.load(overrides={name: str(value) for name, value in more.items()})
     planner = Scripted(*(drafts or TWO_SCREENS))
-    minds = Minds(planner=planner, extractor=ModelExtractor(Mind([model.model], answer_tokens=500)))
-    monkeypatch.setattr("midcourse.app.agent.minds_by", lambda *_, **__: minds)
-    agent = Agent(world=Desk(), planner=planner, settings=chosen, store=MemoryStore(), clock=FakeClock())
+    agent = Agent(
+        world=Desk(),
+        planner=planner,
+        extractor=ModelExtractor(Mind([model.model], answer_tokens=500)),
+        settings=chosen,
+        store=MemoryStore(),
+        clock=FakeClock(),
+    )
     return await agent.run(Task(goal="Find the order", output=OUTPUT, limits=chosen.limits()))
 
 
-async def test_it_is_read_from_the_screens_that_plans_were_made_from(monkeypatch: pytest.MonkeyPatch):
+async def test_it_is_read_from_the_screens_that_plans_were_made_from():
     model = ScriptedModel([{"order number": "A-4711", "total": 1049.5, "express": None}])
-    result = await run(monkeypatch, model)
+    result = await run(model)
     assert (result.final_reason, result.data, result.missing) == (
         "plan_complete",
         (("order number", "A-4711"), ("total", 1049.5)),
@@ -80,34 +85,45 @@ async def test_it_is_read_from_the_screens_that_plans_were_made_from(monkeypatch
     "made_up",
     [{"order number": "A-4712"}, {"total": 1049.49}, {"total": "1.049,50"}, {"order number": ""}, {"nothing": 1}, "?"],
 )
-async def test_what_no_screen_shows_is_not_brought_back(monkeypatch: pytest.MonkeyPatch, made_up: object):
-    result = await run(monkeypatch, ScriptedModel([made_up]))
+async def test_what_no_screen_shows_is_not_brought_back(made_up: object):
+    result = await run(ScriptedModel([made_up]))
     assert (result.final_reason, result.data) == ("plan_complete", ())
     assert result.missing == ("order number", "total")
 
 
-async def test_what_a_skill_brought_back_is_not_asked_for(monkeypatch: pytest.MonkeyPatch):
+async def test_what_a_skill_brought_back_is_not_asked_for():
     model = ScriptedModel([{"total": 1049.5}])
     drafts = (PlanDraft(steps=(globally("read"), globally("turn"), Draft(zone=REPLAN))), PlanDraft(verdict="done"))
-    result = await run(monkeypatch, model, *drafts)
+    result = await run(model, *drafts)
     assert dict(result.data) == {"order number": "from the skill", "total": 1049.5}
     assert "order number string" not in model.prompts[0]
 
 
-async def test_it_is_left_out_where_there_is_nothing_left_to_spend(monkeypatch: pytest.MonkeyPatch):
+async def test_it_is_left_out_where_there_is_nothing_left_to_spend():
     model = ScriptedModel([])
-    result = await run(monkeypatch, model, max_calls=2)
+    result = await run(model, max_calls=2)
     assert (result.final_reason, result.missing, model.prompts) == ("plan_complete", ("order number", "total"), [])
 
 
-async def test_a_rate_limit_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+async def test_a_rate_limit_is_waited_for():
     busy = ModelRateLimitError("m", "too much", retry_after=30.0)
-    result = await run(monkeypatch, ScriptedModel([*[busy] * 9, {"total": 1049.5}]))
+    result = await run(ScriptedModel([*[busy] * 9, {"total": 1049.5}]))
     assert dict(result.data) == {"total": 1049.5}
     assert result.budget.calls == 3
 
 
-async def test_a_run_that_fails_is_not_read_from(monkeypatch: pytest.MonkeyPatch):
+async def test_a_run_that_fails_is_not_read_from():
     model = ScriptedModel([])
-    result = await run(monkeypatch, model, PlanDraft(verdict="impossible"))
+    result = await run(model, PlanDraft(verdict="impossible"))
     assert (result.final_reason, model.prompts) == ("structural_failure", [])
+
+
+class TestConformance(ExtractorConformance):
+    def make_extractor(self) -> ModelExtractor:
+        answer = {"order_number": "A-4711", "total": 1.5, "items": 2, "express": True, "state": "sent", "class": "x"}
+        return ModelExtractor(Mind([ScriptedModel(lambda prompt: answer).model], answer_tokens=500))
+
+
+class TestConformanceOfTheFake(ExtractorConformance):
+    def make_extractor(self) -> ScriptedExtractor:
+        return ScriptedExtractor((("order_number", "A-4711"),))

@@ -1,14 +1,12 @@
 """A world of pictures: a model reads them, what it made out takes the place of what was seen, and what it could not leaves it stale."""
 
-import struct
-import zlib
+from pathlib import Path
 
 import pytest
 from pydantic_ai.exceptions import ModelRateLimitError
 from pydantic_ai.messages import BinaryContent, ModelRequest, UserPromptPart
 
 from midcourse import Agent, Draft, Settings, Task
-from midcourse.app.minds import Minds
 from midcourse.blobs import BlobFolder
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation, Surface, Unseen
@@ -19,23 +17,13 @@ from midcourse.llm.reader import ModelReader
 from midcourse.ports.planner import PlanDraft
 from midcourse.ports.reader import Picture
 from midcourse.ports.world import Call
-from midcourse.testing import FakeClock, MemoryStore, Scripted
+from midcourse.testing import FakeClock, MemoryStore, Scripted, ScriptedReader
+from midcourse.testing.conformance.reader import ReaderConformance, white
 from midcourse.worlds.base import BaseWorld, Outcome, Zone, skill
 from tests.llm.scripted import ScriptedModel
 
 SAVE = {"role": "button", "label": "Save", "place": [10, 10, 60, 30]}
 NAME = {"role": "textbox", "label": "Name", "place": [10, 40, 90, 60], "state": {"text": "Ada"}}
-
-
-def png(width: int = 100, height: int = 80) -> bytes:
-    """A white picture."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = (b"\x00" + b"\xff" * width) * height
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 class Pixels(BaseWorld):
@@ -47,7 +35,7 @@ class Pixels(BaseWorld):
         self.clicks: list[object] = []
 
     async def observe(self) -> Observation | Unseen:
-        digest = await self.blobs.save(png(100 + len(self.clicks)))
+        digest = await self.blobs.save(white(100 + len(self.clicks)))
         return Observation(id="", surface=Surface(title="Editor"), fingerprint="", screenshot=digest)
 
     @skill(effect="set_state")
@@ -66,19 +54,16 @@ def click(zone: str) -> Draft:
 class Screening:
     """A run in the world of pictures."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: object) -> None:
-        self._monkeypatch = monkeypatch
-        self.blobs = BlobFolder(str(folder))
+    def __init__(self, folder: Path) -> None:
+        self.blobs = BlobFolder(folder)
         self.world = Pixels(self.blobs)
 
     async def run(self, model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Result:
-        chosen = Settings.load(overrides={"vision": "on", "model": "openai:m", **{k: str(v) for k, v in more.items()}})
-        planner = Scripted(*drafts)
-        minds = Minds(planner=planner, reader=ModelReader(Mind([model.model], answer_tokens=500)))
-        self._monkeypatch.setattr("midcourse.app.agent.minds_by", lambda *_, **__: minds)
+        chosen = Settings.load(overrides={"vision": "on", **{name: str(value) for name, value in more.items()}})
         agent = Agent(
             world=self.world,
-            planner=planner,
+            planner=Scripted(*drafts),
+            reader=ModelReader(Mind([model.model], answer_tokens=500)),
             settings=chosen,
             store=MemoryStore(),
             clock=FakeClock(),
@@ -88,8 +73,8 @@ class Screening:
 
 
 @pytest.fixture
-def screening(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> Screening:
-    return Screening(monkeypatch, tmp_path)
+def screening(tmp_path: Path) -> Screening:
+    return Screening(tmp_path)
 
 
 async def test_what_is_made_out_can_be_acted_on_where_it_was_seen(screening: Screening):
@@ -125,7 +110,7 @@ async def test_every_look_is_paid_for_and_the_first_one_too(screening: Screening
 
 async def read(*zones: object) -> tuple[Zone, ...]:
     reader = ModelReader(Mind([ScriptedModel([{"zones": list(zones)}]).model], answer_tokens=500))
-    return (await reader.read(Picture(png=png(), surface=Surface(title="x")))).zones
+    return (await reader.read(Picture(png=white(), surface=Surface(title="x")))).zones
 
 
 async def test_ids_are_the_same_as_long_as_role_and_label_are():
@@ -165,5 +150,16 @@ async def test_the_picture_itself_is_sent():
         return answer(messages, info)
 
     model.model.function = watched
-    await ModelReader(Mind([model.model], answer_tokens=500)).read(Picture(png=png(), surface=Surface(title="x")))
-    assert sent == [BinaryContent(data=png(), media_type="image/png")]
+    await ModelReader(Mind([model.model], answer_tokens=500)).read(Picture(png=white(), surface=Surface(title="x")))
+    assert sent == [BinaryContent(data=white(), media_type="image/png")]
+
+
+class TestConformance(ReaderConformance):
+    def make_reader(self) -> ModelReader:
+        zones = {"zones": [SAVE, NAME, SAVE, {**SAVE, "label": ""}]}
+        return ModelReader(Mind([ScriptedModel(lambda prompt: zones).model], answer_tokens=500))
+
+
+class TestConformanceOfTheFake(ReaderConformance):
+    def make_reader(self) -> ScriptedReader:
+        return ScriptedReader((Zone(id="a", role="button", label="Save", bounds=(0, 0, 9, 9)),))

@@ -10,6 +10,7 @@ from midcourse import Agent, Expectation, Settings, Task
 from midcourse.app.minds import minds_by, planner_by
 from midcourse.app.reserving import reserving
 from midcourse.app.wiring import job_from, planner_for
+from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.cassette import exchanges, situations
 from midcourse.llm.extractor import ModelExtractor
@@ -172,7 +173,12 @@ def test_whoever_is_to_read_pictures_has_to_be_named():
     with pytest.raises(TaskInvalid, match="detours"):
         minds_by(Settings(detours=True), planner=Scripted(PlanDraft(verdict="done")))
     with pytest.raises(TaskInvalid, match="vision"):
-        minds_by(Settings(vision=True), planner=Scripted(PlanDraft(verdict="done")))
+        reserving(Limits(vision=True), minds_by(Settings(), planner=Scripted(PlanDraft(verdict="done"))))
+
+
+def test_a_prompt_needs_room_beside_the_answer():
+    with pytest.raises(TaskInvalid, match="leaves no room"):
+        reserving(Limits(plan_tokens=9_000), minds_by(Settings(model="openai:gpt-5")))
 
 
 def test_a_missing_key_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch):

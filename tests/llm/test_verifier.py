@@ -6,13 +6,13 @@ import pytest
 from pydantic_ai.exceptions import ModelRateLimitError, ModelServerError
 
 from midcourse import Agent, Draft, Expectation, Settings, Task
-from midcourse.app.minds import Minds
 from midcourse.domain.result import Result
 from midcourse.llm.mind import Mind
 from midcourse.llm.verifier import ModelVerifier, verifier_prompt
 from midcourse.ports.planner import PlanDraft
 from midcourse.ports.verifier import Claim
-from midcourse.testing import FakeClock, MemoryStore, Scripted
+from midcourse.testing import FakeClock, MemoryStore, Scripted, ScriptedVerifier
+from midcourse.testing.conformance.verifier import VerifierConformance
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from tests.llm.scripted import Answer, ScriptedModel
 from tests.llm.situations import TASK, form, seen
@@ -45,15 +45,18 @@ def settings(**more: object) -> Settings:
     return Settings.load(overrides={"approvals": "never", **{name: str(value) for name, value in more.items()}})
 
 
-async def run(
-    monkeypatch: pytest.MonkeyPatch, verifier: ScriptedModel, *drafts: PlanDraft, says: str = "", **more: object
-) -> Result:
+async def run(verifier: ScriptedModel, *drafts: PlanDraft, says: str = "", **more: object) -> Result:
     chosen = settings(**more)
-    planner = Scripted(*drafts)
-    minds = Minds(planner=planner, verifier=ModelVerifier(Mind([verifier.model], answer_tokens=500)))
-    monkeypatch.setattr("midcourse.app.agent.minds_by", lambda *_, **__: minds)
     task = Task(goal="Light the lamp", done_when=Expectation(says=says) if says else None, limits=chosen.limits())
-    return await Agent(world=Lamp(), planner=planner, settings=chosen, store=MemoryStore(), clock=FakeClock()).run(task)
+    agent = Agent(
+        world=Lamp(),
+        planner=Scripted(*drafts),
+        verifier=ModelVerifier(Mind([verifier.model], answer_tokens=500)),
+        settings=chosen,
+        store=MemoryStore(),
+        clock=FakeClock(),
+    )
+    return await agent.run(task)
 
 
 def press(says: str = "", name: str = "press") -> PlanDraft:
@@ -61,36 +64,36 @@ def press(says: str = "", name: str = "press") -> PlanDraft:
     return PlanDraft(steps=(Draft(zone="lamp", skill=name, expect=expect),), final=True)
 
 
-async def test_a_done_when_in_words_is_read(monkeypatch: pytest.MonkeyPatch):
+async def test_a_done_when_in_words_is_read():
     model = ScriptedModel([{"now": True, "why": "it was pressed once"}])
-    result = await run(monkeypatch, model, press(), says="the lamp has been pressed")
+    result = await run(model, press(), says="the lamp has been pressed")
     assert (result.final_reason, result.verified) == ("goal_reached", True)
     assert result.final_detail == "seen: the lamp has been pressed (it was pressed once)"
     assert 'Said to be true now: "the lamp has been pressed"' in model.prompts[0]
     assert [(line.role, line.cost.calls) for line in result.spent] == [("planner", 1), ("verifier", 1)]
 
 
-async def test_a_done_when_that_is_not_so_is_planned_for_again(monkeypatch: pytest.MonkeyPatch):
+async def test_a_done_when_that_is_not_so_is_planned_for_again():
     model = ScriptedModel([{"now": False, "why": "it is dark"}, {"now": True}])
-    result = await run(monkeypatch, model, press(), says="the lamp is lit")
+    result = await run(model, press(), says="the lamp is lit")
     assert (result.final_reason, result.verified, result.budget.error_replans) == ("goal_reached", True, 1)
 
 
 @pytest.mark.parametrize("answer", [{"now": None}, "perhaps", {"before": True}])
-async def test_what_cannot_be_told_stays_unverified(monkeypatch: pytest.MonkeyPatch, answer: Answer):
-    result = await run(monkeypatch, ScriptedModel(lambda prompt: answer), press(), says="the lamp is lit")
+async def test_what_cannot_be_told_stays_unverified(answer: Answer):
+    result = await run(ScriptedModel(lambda prompt: answer), press(), says="the lamp is lit")
     assert (result.final_reason, result.verified) == ("plan_complete", False)
 
 
-async def test_nobody_reads_if_that_is_switched_off(monkeypatch: pytest.MonkeyPatch):
+async def test_nobody_reads_if_that_is_switched_off():
     model = ScriptedModel([])
-    result = await run(monkeypatch, model, press("lit"), says="the lamp is lit", reads_words="off")
+    result = await run(model, press("lit"), says="the lamp is lit", reads_words="off")
     assert (result.final_reason, result.verified, model.prompts) == ("plan_complete", False, [])
 
 
-async def test_an_expectation_in_words_that_is_not_met_is_a_failure_of_the_step(monkeypatch: pytest.MonkeyPatch):
+async def test_an_expectation_in_words_that_is_not_met_is_a_failure_of_the_step():
     model = ScriptedModel([{"now": False}, {"now": True}])
-    result = await run(monkeypatch, model, press("the lamp is lit"), press("the lamp is lit", "turn"))
+    result = await run(model, press("the lamp is lit"), press("the lamp is lit", "turn"))
     assert result.final_reason == "plan_complete"
     assert [attempt.reason for attempt in result.attempts] == ["expectation_unmet"]
     assert [(line.role, line.version) for line in result.spent if line.role == "verifier"] == [
@@ -99,39 +102,37 @@ async def test_an_expectation_in_words_that_is_not_met_is_a_failure_of_the_step(
     ]
 
 
-async def test_of_an_irreversible_step_only_what_was_not_so_before_is_evidence(monkeypatch: pytest.MonkeyPatch):
-    new = await run(monkeypatch, ScriptedModel([{"now": True, "before": False}]), press("it is broken", "smash"))
-    old = await run(monkeypatch, ScriptedModel([{"now": True, "before": True}] * 9), press("it is broken", "smash"))
+async def test_of_an_irreversible_step_only_what_was_not_so_before_is_evidence():
+    new = await run(ScriptedModel([{"now": True, "before": False}]), press("it is broken", "smash"))
+    old = await run(ScriptedModel([{"now": True, "before": True}] * 9), press("it is broken", "smash"))
     assert (new.final_reason, new.completed[0].doubtful) == ("plan_complete", False)
     assert (old.final_reason, old.completed[0].doubtful) == ("needs_human", True)
 
 
-async def test_a_no_is_never_evidence_that_nothing_happened(monkeypatch: pytest.MonkeyPatch):
-    result = await run(
-        monkeypatch, ScriptedModel([{"now": False, "before": False}] * 9), press("it is broken", "smash")
-    )
+async def test_a_no_is_never_evidence_that_nothing_happened():
+    result = await run(ScriptedModel([{"now": False, "before": False}] * 9), press("it is broken", "smash"))
     assert result.completed[0].doubtful
     assert result.executions == 1
 
 
-async def test_whoever_reads_at_a_rate_limit_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+async def test_whoever_reads_at_a_rate_limit_is_waited_for():
     busy = ModelRateLimitError("m", "too much", retry_after=30.0)
-    result = await run(monkeypatch, ScriptedModel([*[busy] * 9, {"now": True}]), press(), says="the lamp is lit")
+    result = await run(ScriptedModel([*[busy] * 9, {"now": True}]), press(), says="the lamp is lit")
     assert (result.final_reason, result.verified) == ("goal_reached", True)
     assert result.wall_seconds > 9 * 30
     assert result.budget.calls == 2
 
 
-async def test_whoever_reads_and_cannot_be_reached_is_tried_a_few_times(monkeypatch: pytest.MonkeyPatch):
+async def test_whoever_reads_and_cannot_be_reached_is_tried_a_few_times():
     down = ModelServerError("m", "down")
     model = ScriptedModel(lambda prompt: down)
-    result = await run(monkeypatch, model, press(), says="the lamp is lit")
+    result = await run(model, press(), says="the lamp is lit")
     assert (result.final_reason, result.verified, len(model.prompts)) == ("plan_complete", False, 4)
 
 
-async def test_a_ceiling_counts_what_is_read(monkeypatch: pytest.MonkeyPatch):
+async def test_a_ceiling_counts_what_is_read():
     model = ScriptedModel(lambda prompt: {"now": True})
-    result = await run(monkeypatch, model, press("lit"), says="the lamp is lit", max_calls=2)
+    result = await run(model, press("lit"), says="the lamp is lit", max_calls=2)
     assert (result.final_reason, result.budget.calls) == ("budget_exhausted", 2)
 
 
@@ -141,3 +142,20 @@ def test_another_screen_is_shown_in_full_and_the_same_one_as_what_changed():
     assert verifier_prompt(other, 20_000).text.count("<<<SCREEN") == 2
     assert verifier_prompt(same, 20_000).text.count("<<<SCREEN") == 1
     assert "<<<CHANGES" in verifier_prompt(same, 20_000).text
+
+
+class TestConformance(VerifierConformance):
+    def make_verifier(self) -> ModelVerifier:
+        return ModelVerifier(Mind([ScriptedModel(lambda prompt: {"now": True}).model], answer_tokens=500))
+
+
+class TestConformanceInAnOutage(VerifierConformance):
+    def make_verifier(self) -> ModelVerifier:
+        return ModelVerifier(
+            Mind([ScriptedModel(lambda prompt: ModelServerError("m", "down")).model], answer_tokens=500)
+        )
+
+
+class TestConformanceOfTheFake(VerifierConformance):
+    def make_verifier(self) -> ScriptedVerifier:
+        return ScriptedVerifier(True, None, False)

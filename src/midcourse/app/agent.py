@@ -38,14 +38,16 @@ from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.embedder import Embedder
+from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.memory import Memory
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
-from midcourse.ports.reader import Pictures
+from midcourse.ports.reader import Pictures, Reader
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import Claimable, Store
 from midcourse.ports.vault import Secrets, Vault, revealed
+from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World
 from midcourse.runtimes.local import LocalRuntime
 from midcourse.store.sqlite import SqliteStore
@@ -82,8 +84,14 @@ class Agent:
     """Finds a way to steps that are out of reach. Without one, they are planned around."""
     closeness_judge: ClosenessJudge | None = None
     """Says how near a detour's goal is; without one, the words on the screen do."""
+    verifier: Verifier | None = None
+    """Judges expectations that are only words. Without one a model does, if one is named."""
+    extractor: Extractor | None = None
+    """Reads what no skill brought back, likewise."""
+    reader: Reader | None = None
+    """Turns pictures into zones if the setting `vision` is on, likewise."""
     pictures: Pictures | None = None
-    """Where the world keeps its screenshots, if the setting `vision` is on."""
+    """Where the world keeps its screenshots."""
     outliner: Outliner | None = None
     """Names coarse goals, if the setting `outline` wants them. Without one, and without a model that plans, there are none."""
     progress_judge: ProgressJudge | None = None
@@ -160,7 +168,13 @@ class Agent:
 
     def _minds(self, secrets: Secrets = (), run: str = "") -> Minds:
         """Others for each run: runs may be in event loops of their own, which share no connections."""
-        return minds_by(self._settings, planner=self.planner, model=self.model, secrets=secrets, run=run)
+        minds = minds_by(self._settings, planner=self.planner, model=self.model, secrets=secrets, run=run)
+        return replace(
+            minds,
+            verifier=self.verifier or minds.verifier,
+            extractor=self.extractor or minds.extractor,
+            reader=self.reader or minds.reader,
+        )
 
     @property
     def _lessons(self) -> Lessons | None:

@@ -60,8 +60,6 @@ def minds_by(
     names = _names(model or settings.model, settings.role_models)
     if planner is None and not names["planner"]:
         raise TaskInvalid("nobody plans: give a planner, or a model such as model='openai:gpt-5' or MIDCOURSE_MODEL")
-    if settings.vision and not names["reader"]:
-        raise TaskInvalid("vision: name the model that reads pictures, with model or role_models")
     if settings.detours and not names["detour_planner"]:
         raise TaskInvalid("detours: name the model that plans them, with model or role_models")
     if planner is not None and not any(names.values()):
@@ -97,7 +95,7 @@ def minds_by(
         planner=planner or ModelPlanner(mind("planner"), note=note, wording=told),
         verifier=ModelVerifier(mind("verifier")) if names["verifier"] else None,
         extractor=ModelExtractor(mind("extractor")) if names["extractor"] else None,
-        reader=ModelReader(mind("reader")) if settings.vision else None,
+        reader=ModelReader(mind("reader")) if settings.vision and names["reader"] else None,
         detour_planner=ModelDetourPlanner(mind("detour_planner")) if settings.detours else None,
         closeness_judge=ModelClosenessJudge(mind("closeness_judge"))
         if settings.detours and names["closeness_judge"]

@@ -19,7 +19,11 @@ class Priced(Protocol):
 
 
 def reserving(limits: Limits, minds: Minds) -> Limits:
-    """The dearest role counts for all. Raises `TaskInvalid` for a ceiling in money on a model without a known price."""
+    """The dearest role counts for all. Raises `TaskInvalid` for a ceiling in money on a model without a known price, and for
+    pictures that nobody reads.
+    """
+    if limits.vision and minds.reader is None:
+        raise TaskInvalid("vision: name the model that reads pictures, with model or role_models")
     reads = bool(minds.verifier or minds.extractor)
     limits = replace(limits, reads_words=reads if limits.reads_words is None else limits.reads_words and reads)
     roles = (

@@ -36,6 +36,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from midcourse.domain.budget import FREE, Cost
+from midcourse.errors import TaskInvalid
 from midcourse.llm.connection import connect
 from midcourse.llm.price import affordable, paid, price_of
 from midcourse.llm.reading import Unreadable, read
@@ -50,6 +51,8 @@ IMAGE_TOKENS = 6_000
 """What a picture may be counted as: providers cut it into tiles, and make a few thousand tokens of the largest."""
 PATIENCE = 10.0
 """Seconds to wait where a provider says that it is too much and not for how long."""
+SHORTEST_PROMPT = 2_000
+"""Tokens, by the upper estimate: with less, next to nothing could be told."""
 SHORTEST_ANSWER = 32
 """Tokens. Nobody can answer with less."""
 
@@ -93,8 +96,9 @@ class Mind:
 
     def worst(self, tokens: int) -> Cost:
         """What a call can cost if it has so many tokens, or as many as it likes (0), whoever is asked."""
-        tokens = tokens or CALL_TOKENS
-        answer = min(self.answer_tokens, tokens)
+        tokens, answer = tokens or CALL_TOKENS, self.answer_tokens
+        if tokens < answer + SHORTEST_PROMPT:
+            raise TaskInvalid(f"plan_tokens = {tokens} leaves no room for a prompt beside answer_tokens = {answer}")
         prices = [price_of(model, tokens_in=tokens - answer, tokens_out=answer) or 0 for model in self.models]
         return Cost(calls=1, tokens=tokens, microusd=max(prices))
 

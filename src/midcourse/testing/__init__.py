@@ -11,6 +11,7 @@ from midcourse.testing.memory_store import MemoryStore
 from midcourse.testing.obedient import Obedient
 from midcourse.testing.outlines import ScriptedOutlines, ScriptedProgress
 from midcourse.testing.planners import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
+from midcourse.testing.readers import ScriptedExtractor, ScriptedReader, ScriptedVerifier
 from midcourse.testing.tries import JudgedBy, ScriptedTries
 
 __all__ = [
@@ -30,8 +31,11 @@ __all__ = [
     "Rule",
     "SamePlan",
     "Scripted",
+    "ScriptedExtractor",
     "ScriptedOutlines",
     "ScriptedProgress",
+    "ScriptedReader",
     "ScriptedTries",
+    "ScriptedVerifier",
     "Silent",
 ]

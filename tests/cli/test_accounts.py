@@ -1,0 +1,24 @@
+"""What a run cost, as `midcourse show` tells it."""
+
+from midcourse.cli.accounts import account_lines
+from midcourse.domain.budget import Cost
+from midcourse.domain.spending import Spent
+
+
+def told(*spent: Spent) -> list[str]:
+    return [line.plain for line in account_lines(spent)]
+
+
+def test_every_role_plan_and_model_has_a_line():
+    planner = Spent(role="planner", version=1, model="gpt-5", cost=Cost(calls=2, tokens=5830, microusd=12_100))
+    assert told(planner, Spent(role="reader", cost=Cost(calls=1)), Spent(cost=Cost(calls=1, tokens=1))) == [
+        "Spent",
+        "  planner on plan 1 by gpt-5: 2 calls, 5830 tokens, $0.0121",
+        "  reader: 1 call",
+        "  lost or given up: 1 call, 1 token",
+        "",
+    ]
+
+
+def test_where_nothing_was_spent_nothing_is_said():
+    assert told() == []
