@@ -71,8 +71,9 @@ async def test_prompt_and_a_dialog_after_it(visitor: Visitor):
     assert await said(visitor) == "Ada"
 
 
-async def test_dialog_that_comes_by_itself(visitor: Visitor):
-    await visitor.visit("<p>Calm</p><script>setTimeout(() => alert('Boo'), 200)</script>")
+@pytest.mark.parametrize("milliseconds", [0, 200], ids=["while the page comes", "later"])
+async def test_dialog_that_comes_by_itself(visitor: Visitor, milliseconds: int):
+    await visitor.visit(f"<p>Calm</p><script>setTimeout(() => alert('Boo'), {milliseconds})</script>")
     outcome = await visitor.do("wait_for", text="Boo", seconds=30)
     assert outcome.status == "ok"
     ok(await visitor.do("accept", await dialog(visitor)))
