@@ -1,28 +1,27 @@
-"""Act and Verify: check, dispatch, act, settle, observe, judge; and find out what came of an act in doubt."""
+"""Act: check, dispatch, act, settle, observe, judge. What came of an act in doubt is found out in doubting.py."""
 
 import asyncio
 from typing import cast
 
-from midcourse.domain.command import Act, Verify
-from midcourse.domain.event import Acted, Verified
-from midcourse.domain.expectation import Probe
+from midcourse.domain.command import Act
+from midcourse.domain.event import Acted
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation, Unseen, Zone
-from midcourse.domain.outcome import Evidence, Outcome
+from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REACH, REPLAN, Step, Target
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect, Skill
-from midcourse.domain.spending import Spent, total
+from midcourse.domain.spending import total
 from midcourse.perform.consequence import Foreseen, call_of, consequence_of
 from midcourse.perform.learning import lesson_of, track_of
-from midcourse.perform.looking import NO_LOOK, Looked, look
+from midcourse.perform.looking import NO_LOOK
 from midcourse.perform.ports import Allowance, Ports, say
-from midcourse.perform.reading import read_words
 from midcourse.perform.results import as_promised, with_results
+from midcourse.perform.sighting import look_after, sight_of
 from midcourse.policy.agreement import as_planned, ruling
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import arguments_problem
-from midcourse.policy.verify import Sight, describe, holds, judge
+from midcourse.policy.verify import describe, holds, judge
 
 LEDGERED = ("reversible", "irreversible")
 """Effects that are written down before they are sent. The others may be sent twice without harm."""
@@ -35,9 +34,6 @@ NOT_ALLOWED = "what it would send has not been allowed"
 
 WOULD_SEND = "would_send"
 """A world's reason that means: it holds back what this act would send. Its commit set says what that is."""
-
-UNANSWERED = ("timeout", "error")
-"""Reasons of an unknown outcome that mean: no answer came, so it may still be under way."""
 
 
 async def step_of(ports: Ports, version: int, index: int, made_by: int = 0, effect: Effect | None = None) -> Step:
@@ -202,8 +198,8 @@ async def _judged(
     if ports.step_delay_seconds:
         await ports.clock.sleep(time.left(ports.step_delay_seconds))
     looked = command.look or report.status != "ok" or step.effect == "irreversible"
-    found = await _look(ports, command.id, step, time) if looked else NO_LOOK
-    sight, read = await _sight(ports, step, before, found, time, report)
+    found = await look_after(ports, command.id, step, time) if looked else NO_LOOK
+    sight, read = await sight_of(ports, step, before, found, time, report)
     outcome = as_promised(step, judge(step.effect, report, sight))
     lesson = lesson_of(ports, step, before, outcome)
     await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome, lesson=lesson))
@@ -222,10 +218,6 @@ async def _judged(
         cost=total(spent),
         spent=spent,
     )
-
-
-async def _look(ports: Ports, command: int, step: Step, time: Allowance) -> Looked:
-    return await look(ports, command, time.left(ports.task.limits.look_timeout_seconds), version=step.version)
 
 
 async def _send(ports: Ports, command: Act, step: Step, before: Observation, time: Allowance) -> Outcome:
@@ -256,124 +248,3 @@ def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:
         data=ports.mask(answer.data),
         evidence="rule" if answer.evidence == "rule" else "",
     )
-
-
-async def _sight(
-    ports: Ports, step: Step, before: Observation, found: Looked, time: Allowance, report: Outcome | None = None
-) -> tuple[Sight, tuple[Spent, ...]]:
-    """What is to be seen, read where it is only words, and what the reading took. Of a failure nothing need be read."""
-    after = found.seen if isinstance(found.seen, Observation) else None
-    sight = Sight(before=before, after=after, expect=step.expect, absent_when=step.absent_when)
-    if after is None or (report is not None and report.status not in ("ok", "unknown")):
-        return sight, ()
-    read = await read_words(ports, step.expect, after, time, before=before, version=step.version)
-    if read.verdict is None:
-        return sight, ()
-    return replace(sight, read=read.verdict.holds, read_before=read.verdict.held_before), read.spent
-
-
-# --- an act in doubt
-
-
-async def verify(ports: Ports, command: Verify) -> Verified:
-    """First make sure that nobody can still carry it out, then look whether somebody did."""
-    time = Allowance(ports.clock, command.timeout)
-    step = await step_of(ports, command.version, command.index, effect=command.effect)
-    unbarred = await _bar(ports, command, time)
-    entry = await ports.store.ledger_entry(ports.run_id, command.doubted)
-    if step.effect in LEDGERED and (entry is None or entry.dispatched_at is None):
-        if unbarred:
-            return Verified(answers=command.id, detail=f"it may still be under way: {unbarred}")
-        return Verified(
-            answers=command.id, verdict="did_not_happen", evidence="not_dispatched", detail="it was never sent"
-        )
-    if entry is None:
-        return Verified(answers=command.id, verdict="undecided", detail="it may have been sent; it does no harm twice")
-    if entry.outcome is not None and entry.outcome.evidence:
-        happened = entry.outcome.status == "ok"
-        return _decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
-    if entry.outcome is not None and entry.outcome.status == "ok" and step.effect != "irreversible":
-        return Verified(answers=command.id, verdict="happened", detail="it is on record as done")
-    over = _answered(entry) or (ports.world.fences and not unbarred)
-    if over and entry.barred_at is None:
-        entry = replace(entry, barred_at=ports.clock.now())
-        await ports.store.write_ledger(ports.run_id, entry)
-    found = await _look(ports, command.id, step, time)
-    verdict = await _verdict(ports, command, step, entry, found, time)
-    if verdict.verdict in ("happened", "did_not_happen"):
-        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolved(entry, verdict)))
-    spent = found.spent + verdict.spent
-    return replace(verdict, seen=found.ref, cost=total(spent), spent=spent)
-
-
-async def _bar(ports: Ports, command: Verify, time: Allowance) -> str:
-    """Keep the doubted command from acting any more. Says why that could not be done, or nothing."""
-    try:
-        await asyncio.wait_for(ports.world.bar(command.doubted), time.left())
-    except Exception as error:
-        return say(error)
-    return ""
-
-
-def _answered(entry: LedgerEntry) -> bool:
-    """Whether the world ever said how it went: then the act is over, fence or no fence."""
-    outcome = entry.outcome
-    return outcome is not None and not (outcome.status == "unknown" and outcome.reason in UNANSWERED)
-
-
-async def _verdict(
-    ports: Ports, command: Verify, step: Step, entry: LedgerEntry, found: Looked, time: Allowance
-) -> Verified:
-    """Only of an act that nobody can carry out any more (`barred_at`) is it worth anything that its effect is not there."""
-    before = await ports.store.observation(ports.run_id, entry.seen)
-    read: tuple[Spent, ...] = ()
-    if before is not None:
-        sight, read = await _sight(ports, step, before, found, time)
-        if sight.happened:
-            return replace(_decided(command, "happened", "expectation"), spent=read)
-        if sight.absent and entry.barred_at is not None:
-            return replace(_decided(command, "did_not_happen", "absent_when"), spent=read)
-    if isinstance(found.seen, Unseen) and found.seen.reason == "world_lost":
-        return Verified(answers=command.id, reason="world_lost", detail=found.seen.detail)
-    if step.probe is None:
-        return Verified(
-            answers=command.id, detail="nothing on the screen decides it, and there is no probe", spent=read
-        )
-    return replace(await _ask_probe(ports, command, step.probe, entry, time), spent=read)
-
-
-async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerEntry, time: Allowance) -> Verified:
-    arguments = ports.fill_in(probe.arguments)
-    if isinstance(arguments, str):
-        return Verified(answers=command.id, detail=f"the probe cannot be asked: {arguments}")
-    try:
-        finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), time.left())
-    except Exception as error:
-        return Verified(answers=command.id, detail=f"the probe failed: {say(error)}")
-    if finding == "present":
-        return _decided(command, "happened", "probe")
-    if finding == "unclear":
-        return Verified(answers=command.id, detail=f"the probe '{probe.name}' cannot tell")
-    if entry.barred_at is None:
-        return Verified(answers=command.id, detail="its effect is not there, but it may still be under way")
-    early = entry.barred_at + probe.settles_after - ports.clock.now()
-    if early > 0:
-        return Verified(answers=command.id, verdict="too_early", seconds=early)
-    return _decided(command, "did_not_happen", "probe")
-
-
-def _decided(command: Verify, verdict: str, evidence: Evidence) -> Verified:
-    happened = verdict == "happened"
-    return Verified(
-        answers=command.id,
-        verdict="happened" if happened else "did_not_happen",
-        evidence=evidence,
-        detail=f"the {evidence} says that it {'happened' if happened else 'did not happen'}",
-    )
-
-
-def _resolved(entry: LedgerEntry, verdict: Verified) -> Outcome:
-    base = entry.outcome or Outcome()
-    if verdict.verdict == "happened":
-        return replace(base, status="ok", reason="", detail=verdict.detail, evidence=verdict.evidence)
-    return replace(base, status="no_effect", reason="no_effect", detail=verdict.detail, evidence=verdict.evidence)

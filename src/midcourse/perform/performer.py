@@ -38,9 +38,10 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
-from midcourse.perform.acting import act, verify
+from midcourse.perform.acting import act
 from midcourse.perform.asking import ask_person
 from midcourse.perform.detouring import judge_closeness, plan_revert, plan_try
+from midcourse.perform.doubting import verify
 from midcourse.perform.finishing import check_done, finish
 from midcourse.perform.looking import look
 from midcourse.perform.outlining import draw_outline, judge_progress

@@ -1,0 +1,124 @@
+"""Verify: find out what came of an act in doubt. First bar it, then look."""
+
+import asyncio
+
+from midcourse.domain.command import Verify
+from midcourse.domain.event import Verified
+from midcourse.domain.expectation import Probe
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.observation import Unseen
+from midcourse.domain.outcome import Evidence, Outcome
+from midcourse.domain.plan import Step
+from midcourse.domain.replace import replace
+from midcourse.domain.spending import Spent, total
+from midcourse.perform.acting import LEDGERED, step_of
+from midcourse.perform.looking import Looked
+from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.sighting import look_after, sight_of
+
+UNANSWERED = ("timeout", "error")
+"""Reasons of an unknown outcome that mean: no answer came, so it may still be under way."""
+
+
+async def verify(ports: Ports, command: Verify) -> Verified:
+    """First make sure that nobody can still carry it out, then look whether somebody did."""
+    time = Allowance(ports.clock, command.timeout)
+    step = await step_of(ports, command.version, command.index, effect=command.effect)
+    unbarred = await _bar(ports, command, time)
+    entry = await ports.store.ledger_entry(ports.run_id, command.doubted)
+    if step.effect in LEDGERED and (entry is None or entry.dispatched_at is None):
+        if unbarred:
+            return Verified(answers=command.id, detail=f"it may still be under way: {unbarred}")
+        return Verified(
+            answers=command.id, verdict="did_not_happen", evidence="not_dispatched", detail="it was never sent"
+        )
+    if entry is None:
+        return Verified(answers=command.id, verdict="undecided", detail="it may have been sent; it does no harm twice")
+    if entry.outcome is not None and entry.outcome.evidence:
+        happened = entry.outcome.status == "ok"
+        return _decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
+    if entry.outcome is not None and entry.outcome.status == "ok" and step.effect != "irreversible":
+        return Verified(answers=command.id, verdict="happened", detail="it is on record as done")
+    over = _answered(entry) or (ports.world.fences and not unbarred)
+    if over and entry.barred_at is None:
+        entry = replace(entry, barred_at=ports.clock.now())
+        await ports.store.write_ledger(ports.run_id, entry)
+    found = await look_after(ports, command.id, step, time)
+    verdict = await _verdict(ports, command, step, entry, found, time)
+    if verdict.verdict in ("happened", "did_not_happen"):
+        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolved(entry, verdict)))
+    spent = found.spent + verdict.spent
+    return replace(verdict, seen=found.ref, cost=total(spent), spent=spent)
+
+
+async def _bar(ports: Ports, command: Verify, time: Allowance) -> str:
+    """Keep the doubted command from acting any more. Says why that could not be done, or nothing."""
+    try:
+        await asyncio.wait_for(ports.world.bar(command.doubted), time.left())
+    except Exception as error:
+        return say(error)
+    return ""
+
+
+def _answered(entry: LedgerEntry) -> bool:
+    """Whether the world ever said how it went: then the act is over, fence or no fence."""
+    outcome = entry.outcome
+    return outcome is not None and not (outcome.status == "unknown" and outcome.reason in UNANSWERED)
+
+
+async def _verdict(
+    ports: Ports, command: Verify, step: Step, entry: LedgerEntry, found: Looked, time: Allowance
+) -> Verified:
+    """Only of an act that nobody can carry out any more (`barred_at`) is it worth anything that its effect is not there."""
+    before = await ports.store.observation(ports.run_id, entry.seen)
+    read: tuple[Spent, ...] = ()
+    if before is not None:
+        sight, read = await sight_of(ports, step, before, found, time)
+        if sight.happened:
+            return replace(_decided(command, "happened", "expectation"), spent=read)
+        if sight.absent and entry.barred_at is not None:
+            return replace(_decided(command, "did_not_happen", "absent_when"), spent=read)
+    if isinstance(found.seen, Unseen) and found.seen.reason == "world_lost":
+        return Verified(answers=command.id, reason="world_lost", detail=found.seen.detail)
+    if step.probe is None:
+        return Verified(
+            answers=command.id, detail="nothing on the screen decides it, and there is no probe", spent=read
+        )
+    return replace(await _ask_probe(ports, command, step.probe, entry, time), spent=read)
+
+
+async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerEntry, time: Allowance) -> Verified:
+    arguments = ports.fill_in(probe.arguments)
+    if isinstance(arguments, str):
+        return Verified(answers=command.id, detail=f"the probe cannot be asked: {arguments}")
+    try:
+        finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), time.left())
+    except Exception as error:
+        return Verified(answers=command.id, detail=f"the probe failed: {say(error)}")
+    if finding == "present":
+        return _decided(command, "happened", "probe")
+    if finding == "unclear":
+        return Verified(answers=command.id, detail=f"the probe '{probe.name}' cannot tell")
+    if entry.barred_at is None:
+        return Verified(answers=command.id, detail="its effect is not there, but it may still be under way")
+    early = entry.barred_at + probe.settles_after - ports.clock.now()
+    if early > 0:
+        return Verified(answers=command.id, verdict="too_early", seconds=early)
+    return _decided(command, "did_not_happen", "probe")
+
+
+def _decided(command: Verify, verdict: str, evidence: Evidence) -> Verified:
+    happened = verdict == "happened"
+    return Verified(
+        answers=command.id,
+        verdict="happened" if happened else "did_not_happen",
+        evidence=evidence,
+        detail=f"the {evidence} says that it {'happened' if happened else 'did not happen'}",
+    )
+
+
+def _resolved(entry: LedgerEntry, verdict: Verified) -> Outcome:
+    base = entry.outcome or Outcome()
+    if verdict.verdict == "happened":
+        return replace(base, status="ok", reason="", detail=verdict.detail, evidence=verdict.evidence)
+    return replace(base, status="no_effect", reason="no_effect", detail=verdict.detail, evidence=verdict.evidence)
