@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 ONE, OTHER = "hunter2-& Co", "batman5-& Jo"
 """Of the same width in every encoding: if they are covered, nobody can tell one picture from the other."""
-STYLE = "<style>* { font: 14px monospace; margin: 0 } section { margin: 4px; overflow: hidden; height: 60px }</style>"
+STYLE = "<style>* { font: 14px monospace; margin: 0 } section { float: left; width: 390px; margin: 4px; overflow: hidden; height: 48px }</style>"
 
 PLACES = {
     "text": "<p>You said {}</p>",
@@ -59,7 +59,7 @@ def blobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def visitor(pages: Pages, blobs: Path) -> AsyncGenerator[Visitor]:
     known = {pages.url: {"secrets": ["pin"]}, pages.url.replace("127.0.0.1", "localhost"): {}}
-    async with visiting(pages, screenshots="all", blobs=str(blobs), width=500, height=2200, origins=known) as hand:
+    async with visiting(pages, screenshots="all", blobs=str(blobs), width=800, height=840, origins=known) as hand:
         yield hand
 
 

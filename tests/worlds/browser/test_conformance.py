@@ -1,6 +1,7 @@
-"""The browser passes the suite that every world passes."""
+"""The browser passes the suite that every world passes. One will do for most of it: each check begins at the form."""
 
-from collections.abc import Generator
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -22,13 +23,38 @@ def pages() -> Generator[Pages]:
         yield there
 
 
+@pytest.fixture(scope="module")
+def address(pages: Pages) -> str:
+    return pages.show("/", FORM, title="Form")
+
+
+@pytest.fixture(scope="module")
+def kept(address: str) -> Generator[tuple[asyncio.Runner, Browser]]:
+    with asyncio.Runner() as runner:
+        browser = Browser(address, quiet_seconds=0.02)
+        yield runner, browser
+        runner.run(browser.close())
+
+
 class TestBrowser(WorldConformance):
     @pytest.fixture(autouse=True)
-    def there(self, pages: Pages) -> None:
-        self.address = pages.show("/", FORM, title="Form")
+    def there(self, address: str, kept: tuple[asyncio.Runner, Browser]) -> None:
+        self.address = address
+        self.runner, self.browser = kept
 
     def make_world(self, tmp_path: Path) -> World:
         return Browser(self.address, quiet_seconds=0.02)
 
     def a_harmless_call(self, observation: Observation) -> Call:
         return a_call("check", next(zone for zone in observation.zones if zone.role == "checkbox"))
+
+    def _with_world(self, tmp_path: Path, check: Callable[[World], Awaitable[None]]) -> None:
+        async def checked() -> None:
+            if self.browser._session is None:
+                await self.browser.open()
+            self.browser._barred.clear()
+            await self.browser._running.go(self.address)
+            await self.browser._running.rest()
+            await check(self.browser)
+
+        self.runner.run(checked())
