@@ -1,5 +1,7 @@
 """Every kind of event in words."""
 
+from dataclasses import replace
+
 import pytest
 
 from midcourse.cli.telling import Teller
@@ -10,16 +12,21 @@ from midcourse.domain.command import (
     AskPerson,
     Command,
     Finish,
+    JudgeCloseness,
     MakePlan,
     OpenWorld,
+    PlanRevert,
+    PlanTry,
     Record,
     Verify,
     Wait,
 )
+from midcourse.domain.detour import Option, Tried
 from midcourse.domain.event import (
     Acted,
     ApprovalDecided,
     CancelAsked,
+    ClosenessJudged,
     DoneChecked,
     Event,
     Finished,
@@ -30,11 +37,14 @@ from midcourse.domain.event import (
     Recorded,
     ResumeAsked,
     Resumed,
+    RevertPlanned,
     Started,
     TimerFired,
+    TryPlanned,
     Verified,
     WorldOpened,
 )
+from midcourse.domain.plan import PlanVersion
 from tests.cli.samples import SEEN, plan_of, short_forms
 
 PLAN = plan_of()
@@ -181,3 +191,58 @@ def test_an_approval_for_the_run_and_a_rejection_with_guidance() -> None:
     assert said(ApprovalDecided(question=8, verdict="approved", once=False)) == "approved for this run"
     guided = ApprovalDecided(question=8, verdict="rejected", guidance="ask Bob first")
     assert said(guided, ERROR) == "rejected, with guidance: ask Bob first; planning again"
+
+
+# --- detours
+
+
+def test_a_detour_is_told_state_by_state() -> None:
+    """As `show` and the live view have it: what was tried, how near it led, and what was decided."""
+    teller, told = Teller(), list[str]()
+    tries = [
+        PlanVersion(
+            version=3 + n,
+            parent=2,
+            cause="detour",
+            why=why,
+            observation="o1",
+            final=False,
+            steps=(replace(PLAN.steps[0], version=3 + n, index=0, says=says),),
+        )
+        for n, (why, says) in enumerate((("8.1: a try", "Click Tools"), ("8.2: back, close", "Click Cancel")))
+    ]
+    for plan in tries:
+        teller.learn(plan)
+    asked = PlanTry(id=20, timeout=1.0, version=3, goal=(2, 7), label="8.1", seen="o1", closeness=2.0)
+    hinted = replace(asked, id=26, tries=(TRIED,), hint=Option(name="another menu"))
+    back = PlanRevert(id=24, timeout=1.0, version=4, undo=3, label="8.2", before="o1", seen="o2")
+    judge = JudgeCloseness(id=22, timeout=1.0, goal=(2, 7), seen="o2")
+    turns: list[tuple[Event, tuple[Command, ...]]] = [
+        (ClosenessJudged(answers=19, closeness=2.0), (asked,)),
+        (
+            TryPlanned(answers=20, step=short_forms(tries[0])[0]),
+            (Act(id=21, timeout=1.0, version=3, index=0, seen="o1"),),
+        ),
+        (Acted(answers=21), (judge,)),
+        (ClosenessJudged(answers=22, closeness=1.5, detail="wrong dialog"), (back,)),
+        (RevertPlanned(answers=24, strategy="close"), (Act(id=25, timeout=1.0, version=4, index=0, seen="o2"),)),
+        (Acted(answers=25), (hinted,)),
+        (TryPlanned(answers=26, verdict="gave_up", detail="no idea"), ()),
+        (ClosenessJudged(answers=27, found="z1", closeness=10.0, detail="'Settings' is open"), ()),
+    ]
+    for event, commands in turns:
+        happening = teller.tell(event, commands)
+        if happening is not None:
+            told.append(happening.text)
+    assert told == [
+        "closeness 2.0 of 10; looking for a way",
+        "done: 8.1: a try, Click Tools",
+        "closeness 1.5 of 10; a dead end, stepping back (wrong dialog)",
+        "done: 8.2: back, close, Click Cancel; exploring: another menu",
+        "no try came of it: gave up (no idea)",
+        "in reach now ('Settings' is open)",
+    ]
+    assert teller.made(turns[1][0]) == 3, "whoever watches can fetch its words"
+
+
+TRIED = Tried(label="8.1", version=3, call="c", before="f1", seen="o1")
