@@ -8,9 +8,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.app.comparing import Compared, Comparison, Judged, Tally, tally
-from midcourse.app.comparing import compare as compare_arms
 from midcourse.app.settings import Settings
+from midcourse.app.side_by_side import Compared, Comparison, Judged, Tally, tally
+from midcourse.app.side_by_side import compare as compare_arms
 from midcourse.cli.marks import Marks
 from midcourse.cli.overrides import pairs
 from midcourse.cli.terminal import Terminal, print_object, terminal
