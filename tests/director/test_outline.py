@@ -37,7 +37,7 @@ def test_it_is_drawn_before_the_first_plan() -> None:
 
 
 @pytest.mark.parametrize("limits", [{"outline": "off"}, {}], ids=["off", "by default"])
-def test_it_is_not_drawn_if_nobody_wants_one(limits: dict[str, str]) -> None:
+def test_it_is_not_drawn_if_nobody_wants_one(limits: dict[str, Any]) -> None:
     run = Drill(has_outliner=True, **limits).to_planning()
     assert run.pending(MakePlan).outline is None
 

@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.observation import Zone
+from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.llm.closeness_judge import closeness_prompt
 from midcourse.llm.detour_planner import detour_prompt
 from midcourse.llm.extractor import extractor_prompt
 from midcourse.llm.fence import fenced, quoted
+from midcourse.llm.judge import judge_prompt
+from midcourse.llm.outliner import outliner_prompt
 from midcourse.llm.planner import prompt_for
 from midcourse.llm.reader import reader_prompt
 from midcourse.llm.screen import shown
@@ -27,12 +30,17 @@ from midcourse.llm.tokens import tokens_at_most
 from midcourse.llm.verifier import verifier_prompt
 from midcourse.ports.closeness import JudgingContext
 from midcourse.ports.extractor import Wanted
+from midcourse.ports.judge import ProgressContext
+from midcourse.ports.outliner import OutliningContext
 from midcourse.ports.planner import PlanningContext
 from midcourse.ports.reader import Picture
 from midcourse.ports.verifier import Claim
 from midcourse.testing.conformance.detour import CONTEXTS, GOAL
 from tests.llm.situations import CROWDED, FIRST, REPLAN, TASK, after_failure, form, seen
 
+OUTLINE = Outline(
+    goals=(CoarseGoal(says="Explore the catalogue", evidence="Catalogue"), CoarseGoal(says="Find the checkout"))
+)
 GOLDEN = Path(__file__).parent / "golden"
 ROOM = 50_000
 
@@ -49,6 +57,15 @@ PROMPTS = {
     "extractor": extractor_prompt(
         Wanted(task=TASK, fields=TASK.output, screens=(REPLAN.observation, FIRST.observation)), ROOM
     ),
+    "outliner": outliner_prompt(OutliningContext(task=TASK, observation=FIRST.observation), ROOM),
+    "outliner_guided": outliner_prompt(
+        OutliningContext(
+            task=TASK, observation=REPLAN.observation, outline=OUTLINE, guidance=("Look in the basket first",)
+        ),
+        ROOM,
+    ),
+    "judge": judge_prompt(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation), ROOM),
+    "planner_outlined": prompt_for(replace(FIRST, outline=OUTLINE), ROOM),
     "reader": reader_prompt(Picture(png=b"", surface=FIRST.observation.surface), (1280, 720)),
 }
 

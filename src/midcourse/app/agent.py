@@ -114,8 +114,15 @@ class Agent:
         if isinstance(task, str):
             settings = self._settings
             task = Task(goal=task, limits=settings.limits(), agreement=settings.agreement(), by=user())
-        task = replace(task, limits=reserving(task.limits, self._minds()))
-        return LiveRun(self, self._store, self._new_run(task, run_id), task, again=again)
+        minds = self._minds()
+        task = replace(task, limits=reserving(task.limits, minds))
+        run = new_run(
+            task,
+            run_id or new_run_id(),
+            detours=self.detour_planner is not None or self._settings.detours,
+            outlines=(self.outliner or minds.outliner) is not None,
+        )
+        return LiveRun(self, self._store, run, task, again=again)
 
     async def resume(self, run_id: str) -> Result:
         """Go on with a run whose process died. The world is looked at first; nothing finished is done again."""
@@ -124,14 +131,6 @@ class Agent:
     def pick_up(self, run_id: str, *, at_hand: bool = False) -> "LiveRun":
         """`resume`, staying in touch with the run. `at_hand`: its world is open already, and as the run left it."""
         return LiveRun(self, self._store, run_id, at_hand=at_hand)
-
-    def _new_run(self, task: Task, run_id: str) -> Run:
-        return new_run(
-            task,
-            run_id or new_run_id(),
-            detours=self.detour_planner is not None or self._settings.detours,
-            outlines=self.outliner is not None,
-        )
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
         """Every plan version of a run: its parent, why it was made, from what, its steps, and what was repaired in it."""
@@ -208,8 +207,8 @@ class Agent:
             step_delay_seconds=self._settings.step_delay_seconds,
             detour_planner=self.detour_planner or minds.detour_planner,
             closeness_judge=self.closeness_judge or minds.closeness_judge or WordOverlap(),
-            outliner=self.outliner,
-            progress_judge=self.progress_judge or WordsSeen(),
+            outliner=self.outliner or minds.outliner,
+            progress_judge=self.progress_judge or minds.judge or WordsSeen(),
         )
 
 

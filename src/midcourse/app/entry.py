@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from midcourse.app.agent import new_run
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.wiring import Job, job_of_run, run_folder, save_job, task_to_run
+from midcourse.app.wiring import Job, has_outliner, job_of_run, run_folder, save_job, task_to_run
 from midcourse.domain.result import Result
 from midcourse.errors import KeyTaken, RunUnknown, TaskInvalid
 from midcourse.ports.store import Store
@@ -39,7 +39,11 @@ async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> 
                 task = task_to_run(job)
                 save_job(job, run_folder(job.settings, run_id))
                 try:
-                    await store.begin(new_run(task, run_id, detours=job.settings.detours), task, after=after)
+                    await store.begin(
+                        new_run(task, run_id, detours=job.settings.detours, outlines=has_outliner(job)),
+                        task,
+                        after=after,
+                    )
                 except KeyTaken:  # somebody else was faster: see what they make of it
                     shutil.rmtree(run_folder(job.settings, run_id))
                     continue

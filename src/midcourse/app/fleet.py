@@ -22,7 +22,7 @@ from midcourse.app.entry import Entry
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.fleet_store import opened_store
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.wiring import Job, check_job, for_elsewhere, job_text, task_to_run
+from midcourse.app.wiring import Job, check_job, for_elsewhere, has_outliner, job_text, task_to_run
 from midcourse.errors import FleetUnavailable, KeyTaken, TaskInvalid
 from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
@@ -111,7 +111,10 @@ async def enter(fleet: Fleet, job: Job, run_id: str, *, again: bool = False) -> 
                 await fleet.runs.resume(earlier, world=job.task.world)
                 return Entry(run=earlier, job=job, earlier=True)
             case Free(after=after):
-                run, text = new_run(task, run_id, detours=job.settings.detours), job_text(for_elsewhere(job))
+                run, text = (
+                    new_run(task, run_id, detours=job.settings.detours, outlines=has_outliner(job)),
+                    job_text(for_elsewhere(job)),
+                )
                 try:
                     await fleet.store.begin(run, task, after=after, job=text)
                 except KeyTaken:  # somebody else was faster: see what they make of it

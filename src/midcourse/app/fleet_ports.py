@@ -13,6 +13,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.closeness import WordOverlap
+from midcourse.ports.judge import WordsSeen
 from midcourse.ports.vault import revealed
 from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.host.wire import Handle, Ready
@@ -44,6 +45,8 @@ class PortsMaker:
             reader=minds.reader,
             detour_planner=minds.detour_planner,
             closeness_judge=minds.closeness_judge or WordOverlap(),
+            outliner=minds.outliner,
+            progress_judge=minds.judge or WordsSeen(),
             pictures=pictures_in(folder),
             approver=Posting(self._store),
             store=self._store,

@@ -11,6 +11,8 @@ from midcourse.errors import TaskInvalid
 from midcourse.ports.closeness import ClosenessJudge
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.extractor import Extractor
+from midcourse.ports.judge import ProgressJudge
+from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.ports.reader import Reader
 from midcourse.ports.vault import Secrets
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from midcourse.llm.mind import Mind
 
 EXTRA = "pip install 'midcourse[llm]'"
-ROLES = ("planner", "verifier", "extractor", "reader", "detour_planner", "closeness_judge")
+ROLES = ("planner", "verifier", "extractor", "reader", "detour_planner", "closeness_judge", "outliner", "judge")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,8 @@ class Minds:
     reader: Reader | None = None
     detour_planner: DetourPlanner | None = None
     closeness_judge: ClosenessJudge | None = None
+    outliner: Outliner | None = None
+    judge: ProgressJudge | None = None
 
 
 def planner_by(
@@ -69,7 +73,9 @@ def minds_by(
         from midcourse.llm.closeness_judge import ModelClosenessJudge
         from midcourse.llm.detour_planner import ModelDetourPlanner
         from midcourse.llm.extractor import ModelExtractor
+        from midcourse.llm.judge import ModelJudge
         from midcourse.llm.mind import Mind
+        from midcourse.llm.outliner import ModelOutliner
         from midcourse.llm.planner import ROLE, ModelPlanner
         from midcourse.llm.reader import ModelReader
         from midcourse.llm.taping import models_on_tape
@@ -100,6 +106,8 @@ def minds_by(
         closeness_judge=ModelClosenessJudge(mind("closeness_judge"))
         if settings.detours and names["closeness_judge"]
         else None,
+        outliner=ModelOutliner(mind("outliner")) if names["outliner"] and settings.outline != "off" else None,
+        judge=ModelJudge(mind("judge")) if names["judge"] and settings.outline != "off" else None,
     )
 
 

@@ -33,6 +33,8 @@ def reserving(limits: Limits, minds: Minds) -> Limits:
         minds.reader,
         minds.detour_planner,
         minds.closeness_judge,
+        minds.outliner,
+        minds.judge,
     )
     worst = [role.worst(limits.plan_tokens) for role in roles if isinstance(role, Priced)]
     if not worst:

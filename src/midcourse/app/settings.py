@@ -252,7 +252,7 @@ class Settings(RecoverySettings):
     )
     role_models: str = Field(
         default="",
-        description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`): "
+        description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`, `outliner`, `judge`): "
         "`verifier=openai:gpt-5-mini, reader=openai:gpt-5`.",
     )
     trace_content: bool = Field(

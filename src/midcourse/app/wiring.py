@@ -204,6 +204,10 @@ def task_to_run(job: Job) -> Task:
     return replace(job.task, limits=reserving(job.task.limits, minds_for(job)))
 
 
+def has_outliner(job: Job) -> bool:
+    return minds_for(job).outliner is not None
+
+
 def check_job(job: Job) -> None:
     """Raises `TaskInvalid` for what cannot be loaded or built, or does not fit, as far as that can be known from here."""
     check_against(job.file, _foreseen(job.file.world))

@@ -12,7 +12,16 @@ from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.plan import PlanAnswer, drafted
 from midcourse.llm.screen import named, shown
-from midcourse.llm.telling import about, arguments_text, done_line, parameter_line, probe_line, skill_line, value_lines
+from midcourse.llm.telling import (
+    about,
+    arguments_text,
+    done_line,
+    outline_lines,
+    parameter_line,
+    probe_line,
+    skill_line,
+    value_lines,
+)
 from midcourse.llm.template import Prompt, Template, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.policy.spending import MICRO, UNLIMITED
@@ -97,6 +106,7 @@ def _told(context: PlanningContext) -> dict[str, str]:
         "completed": fenced("FINISHED", _latest(context.completed, _completed)),
         "attempts": fenced("FAILED", _latest(context.attempts, _attempt)),
         "lessons": fenced("LESSONS", map(_lesson, context.recovery.similar)) if context.recovery else "",
+        "outline": fenced("OUTLINE", outline_lines(context.outline)),
         "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
         "mended": fenced("MENDED", (quoted(each) for each in context.mended)),
         "cause": CAUSES[context.cause],

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from midcourse.domain.argument import Arguments, Reference
 from midcourse.domain.expectation import Expectation
+from midcourse.domain.outline import Outline
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
 from midcourse.llm.fence import quoted
@@ -45,6 +46,12 @@ def done_line(task: Task) -> Iterable[str]:
         yield quoted(describe(task.done_when))
     elif task.done_when:
         yield f"the probe {named(task.done_when.name)} finds it"
+
+
+def outline_lines(outline: Outline | None) -> Iterable[str]:
+    """Goals by their numbers, and which are finished."""
+    for number, goal in enumerate(outline.goals if outline else (), 1):
+        yield f"{number}. {quoted(goal.says)}{' (finished)' if goal.finished else ''}"
 
 
 def arguments_text(arguments: Arguments) -> str:

@@ -76,7 +76,7 @@ async def judge_progress(ports: Ports, command: JudgeProgress) -> ProgressJudged
         evidence=ports.plain(said.evidence) if there else "",
         detail="; ".join(each for each in (said.detail, unseen) if each),
         cost=said.cost,
-        spent=billed("progress judge", said.cost, model=said.model),
+        spent=billed("judge", said.cost, model=said.model),
     )
 
 

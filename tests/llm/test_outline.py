@@ -1,0 +1,61 @@
+"""Outliner and progress judge by a model: what it answers, what becomes of trouble, and a run in which it is both."""
+
+import pytest
+from pydantic_ai.exceptions import ModelServerError
+
+from midcourse import Agent, Settings
+from midcourse.domain.outline import CoarseGoal, Outline
+from midcourse.llm.judge import ModelJudge
+from midcourse.llm.mind import Mind
+from midcourse.llm.outliner import ModelOutliner
+from midcourse.ports.judge import ProgressContext
+from midcourse.ports.outliner import OutliningContext
+from midcourse.testing import MemoryStore
+from midcourse.testing.models import ModelServer
+from midcourse.worlds.simulated.shop import Shop
+from tests.llm.scripted import Answer, ScriptedModel
+from tests.llm.situations import FIRST, TASK
+
+OUTLINE = Outline(goals=(CoarseGoal(says="Explore the catalogue"), CoarseGoal(says="Find the checkout")))
+
+
+def mind(answer: Answer) -> Mind:
+    return Mind([ScriptedModel([answer]).model], answer_tokens=500)
+
+
+async def test_goals_are_taken_as_they_come() -> None:
+    outliner = ModelOutliner(mind({"goals": ["Explore the shop", "Click Buy"], "why": "so"}))
+    draft = await outliner.outline(OutliningContext(task=TASK, observation=FIRST.observation))
+    assert (draft.verdict, draft.goals, draft.cost.calls) == ("goals", ("Explore the shop", "Click Buy"), 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [({"goals": []}, "gave_up"), ("no idea", "garbage"), (ModelServerError("scripted", "down"), "transport")],
+    ids=["none", "garbage", "down"],
+)
+async def test_no_goals(answer: Answer, verdict: str) -> None:
+    draft = await ModelOutliner(mind(answer)).outline(OutliningContext(task=TASK, observation=FIRST.observation))
+    assert (draft.verdict, draft.goals) == (verdict, ())
+
+
+async def test_the_judge_points_at_something() -> None:
+    judge = ModelJudge(mind({"current": 2, "evidence": "Catalogue"}))
+    said = await judge.judge(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation))
+    assert (said.verdict, said.current, said.evidence) == ("judged", 2, "Catalogue")
+
+
+async def test_a_judge_that_makes_no_sense_says_nothing() -> None:
+    said = await ModelJudge(mind("two?")).judge(
+        ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation)
+    )
+    assert (said.verdict, said.evidence) == ("transport", "")
+
+
+def test_the_model_that_plans_draws_the_outline_too() -> None:
+    answers = [{"goals": ["Explore the shop"]}, {"verdict": "done", "reason": "nothing to do"}]
+    with ModelServer(answers) as server:
+        settings = Settings(model="openai:any", model_base_url=server.url, outline="on")
+        result = Agent(world=Shop(), settings=settings, store=MemoryStore()).run_sync("Is there anything to do?")
+    assert result.success
+    assert [line.role for line in result.spent] == ["outliner", "planner"]
