@@ -6,7 +6,7 @@ Each run looks for one dialog in a desktop application of its own, generated fro
 what the current goal of the outline names, if it is told one, and then what has most to do with the task; and the same 24 calls,
 which plans, the outline and judgements share. Whoever draws the outline is right about three steps of the way in four. The judge
 of progress says a wrong number as often as its column has it, and always points at something on the screen. Seeds are
-paired; the rule of the automatic arm was tuned on seeds below 1,000, and those reported here begin at 20,000.
+paired; the rule of the automatic arm was looked at on seeds below 1,000 only, and those reported here begin at 20,000.
 
 reached    the dialog was open in the end, as the application itself has it
 calls      mean, of all runs

@@ -23,6 +23,7 @@ OWN = {
     "home",
 }
 OWN |= {
+    "detours",
     "approval_policy",
     "lessons",
     "agent",

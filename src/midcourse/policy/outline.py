@@ -82,9 +82,9 @@ def rewritten(outline: Outline, goals: tuple[str, ...]) -> Outline:
 # --- is one wanted?
 
 STUCK_AFTER = 1
-"""Replans without a verified transition after which a run counts as getting nowhere. Tuned on seeds 0 to 999."""
+"""Replans without a verified transition after which a run counts as getting nowhere. Looked at on seeds below 1,000 only."""
 IDLE_AFTER = 4
-"""Judgements without progress after which an automatic outline is no longer believed. Tuned on seeds 0 to 999."""
+"""Judgements without progress after which an automatic outline is no longer believed. Looked at on seeds below 1,000 only."""
 
 
 def wants_outline(run: Run) -> bool:
