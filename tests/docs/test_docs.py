@@ -56,6 +56,7 @@ def test_python_runs(code: str, tmp_path: Path):
     with model_for(code) as served:
         done = run(sys.executable, "block.py", cwd=tmp_path, **served)
     assert done.returncode == 0, done.stderr
+    assert not served or done.stdout.startswith("plan_complete"), done.stdout
 
 
 @contextmanager
@@ -64,7 +65,7 @@ def model_for(code: str) -> Generator[dict[str, str]]:
     if 'model="openai:' not in code or "ModelServer" in code:  # or it brings its own
         yield {}
         return
-    with ModelServer(Clerk(password=PASSWORD)) as server:
+    with ModelServer(Clerk(password=PASSWORD, customer="C-4711")) as server:
         yield {"MIDCOURSE_MODEL_BASE_URL": server.url, "OPENAI_API_KEY": "any"}
     assert server.requests
 

@@ -12,9 +12,11 @@ from midcourse.testing.sites import USER
 class Clerk:
     """What the model says. It reads zone ids off the screen that it is sent, as a model has to."""
 
-    def __init__(self, at_first: Sequence[Line] = (), *, password: str = "$secret.password") -> None:
+    def __init__(
+        self, at_first: Sequence[Line] = (), *, password: str = "$secret.password", customer: str = "$input.customer"
+    ) -> None:
         self._at_first = list(at_first)
-        self._password = password
+        self._password, self._customer = password, customer
 
     def __call__(self, request: ChatRequest) -> Line:
         if self._at_first:
@@ -32,7 +34,7 @@ class Clerk:
                 steps = [clicking(request, "link", "New ticket", "New ticket")]
             case "New ticket":
                 steps = [
-                    typing(request, "Customer number", "$input.customer"),
+                    typing(request, "Customer number", self._customer),
                     typing(request, "Subject", "Lamp hums"),
                     typing(request, "Description", "In B flat."),
                     clicking(request, "button", "Create ticket", "Ticket *"),
