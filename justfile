@@ -68,3 +68,5 @@ nightly: properties
     uv run python benchmarks/hostile.py --pages 1000 --control 200 --benign 10 --json --keep
     uv run python benchmarks/drift.py --seeds 50 --also wagtail.story:WAGTAIL --json --keep
     uv run python benchmarks/changed_values.py --runs 1000 --json --keep
+    uv run python benchmarks/approvals.py --interleavings 10000 --forgeries 1000 --json --keep
+    uv run python benchmarks/audit.py --tamperings 10000 --postgres 1000 --json --keep

@@ -82,6 +82,15 @@ def test_end_that_was_cut_off_shows_because_of_the_results_and_journals_that_are
     assert verify_log(replace(log, anchors=ended.anchors, said=said.said)).problem == ""
 
 
+def test_a_row_that_was_appended_shows_where_journals_back_the_log() -> None:
+    log = chain(3)
+    said = tuple(Said(run=row.run, seq=row.seq, body=row.body) for row in log.rows)
+    forged = replace(log, rows=(*log.rows, next_row("acme", Head(n=3, hash=log.rows[-1].hash), "run 1", 9, "{}")))
+    assert verify_log(replace(forged, said=said)).problem == ""
+    assert verify_log(replace(forged, said=said, backed=True)).problem == "row 4 is in no journal"
+    assert verify_log(replace(log, said=said, backed=True)).problem == ""
+
+
 def test_chain_made_up_anew_shows_to_whoever_kept_the_head() -> None:
     forged = chain(20, body='{"kind":"guarded","text":"%s"}')
     assert verify_log(forged).problem == ""

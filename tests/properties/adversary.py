@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from midcourse.director.decide import decide
 from midcourse.director.lost import lost
+from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import VERDICTS, Change, Verdict
 from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import (
@@ -69,6 +70,7 @@ from midcourse.domain.run import Issued, Run
 from midcourse.domain.skill import Effect
 from midcourse.drive import is_over
 from midcourse.errors import ImpossibleEvent
+from midcourse.policy.approval import binds
 
 T = TypeVar("T")
 
@@ -398,7 +400,11 @@ class Adversary:
         pick = self.choices.pick
         effect: Effect = pick("set_state", "irreversible", "reversible", "read")
         call = pick("c0", "c1", "c2", "c3", "c4", "c5")
-        consequence = pick(*IDENTITY) if effect == "irreversible" else ""
+        ruled: Ruling = self.choices.mostly("", "", "", "ask", "never")
+        if effect == "reversible":
+            ruled = pick(ruled, ruled, "unproven", "proven")
+        bound = effect == "irreversible" or ruled in ("ask", "unproven", "proven")
+        consequence = pick(*IDENTITY) if bound else ""
         return PlannedStep(
             version=0,
             index=index,
@@ -406,8 +412,9 @@ class Adversary:
             skill=call,
             effect=effect,
             call=call,
-            identity=IDENTITY[consequence],
+            identity=IDENTITY[consequence] if effect == "irreversible" else "",
             consequence=consequence,
+            ruled=ruled,
         )
 
     def _outcome(self, command: Act, issued: Issued) -> Acted:
@@ -419,7 +426,7 @@ class Adversary:
             return Acted(
                 answers=command.id, status="unreachable", reason="target_not_visible", dispatched=False, looked=False
             )
-        if (step.effect == "irreversible" and not step.consequence) or self.choices.one_in(9):
+        if (binds(step) and not step.consequence) or self.choices.one_in(9):
             others = [other for other in IDENTITY if other not in ("", step.consequence)]
             if not self.choices.exhausted and pick(True, False):
                 would = pick(*others)

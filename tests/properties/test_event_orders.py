@@ -268,12 +268,12 @@ class Permits:
     def check(self, turn: Turn) -> None:
         event = turn.event
         self.questions |= {question.id: question for question in turn.sent(AskPerson)}
-        if isinstance(event, ApprovalDecided) and event.verdict == "approved":
+        if isinstance(event, ApprovalDecided) and event.verdict in ("approved", "changed"):
             self._approved(turn, event)
         if isinstance(event, Acted) and turn.fresh:
             self._used(turn, event)
         for act in turn.sent(Act):
-            if acting_on(turn.after).effect == "irreversible" and act.consequence:
+            if has_to_be_asked_about(acting_on(turn.after)) and act.consequence:
                 live = [c for c, until, _ in self.given if c == act.consequence and until > turn.after.now]
                 assert live, f"nobody allowed {act.consequence}"
 
@@ -282,21 +282,36 @@ class Permits:
         if not isinstance(phase, Asking) or phase.question != event.question or phase.about != "approve":
             return
         question = self.questions[event.question]
-        if event.at < question.expires_at:
+        in_time = event.at < question.expires_at
+        changed = {change.step for change in event.changes}
+        fitting = bool(changed) == (event.verdict == "changed") and changed <= set(range(len(question.steps)))
+        if in_time and fitting and event.shown == tuple(step.consequence for step in question.steps):
             until = event.at + turn.before.limits.approval_seconds
-            self.given += [(step.consequence, until, event.once) for step in question.steps]
+            kept = [step for number, step in enumerate(question.steps) if number not in changed]
+            self.given += [(step.consequence, until, event.once) for step in kept]
 
     def _used(self, turn: Turn, event: Acted) -> None:
         step = acting_on(turn.before)
         if step.effect != "irreversible" and event.reason != "held":
+            if event.dispatched and event.status in ("ok", "unknown"):
+                self._spend(step, only_once=True)
             return
         absent = event.status == "no_effect" and event.evidence in EVIDENCE["no_effect"]
         used = event.dispatched and not absent
         changed = event.reason == "held" and not event.dispatched
+        if used or changed:
+            self._spend(step, only_once=not changed)
+
+    def _spend(self, step: PlannedStep, *, only_once: bool) -> None:
         for permit in self.given:
-            if permit[0] == step.consequence and ((used and permit[2]) or changed):
+            if permit[0] == step.consequence and (permit[2] or not only_once):
                 self.given.remove(permit)
                 return
+
+
+def has_to_be_asked_about(step: PlannedStep) -> bool:
+    """Where approvals are `always`: by a rule, or because it cannot be undone and no rule says otherwise."""
+    return step.ruled in ("ask", "unproven") or (step.effect == "irreversible" and step.ruled != "never")
 
 
 @given(BYTES)

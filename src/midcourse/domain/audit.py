@@ -45,3 +45,5 @@ class AuditLog:
     """Heads that results of runs carry: each was the last row when its run ended."""
     said: tuple[Said, ...] = ()
     """What the journals have of people's words; each has to be in a row."""
+    backed: bool = False
+    """Whether each row has to be in a journal, too. Not where places of a journal may be written again, or months dropped."""

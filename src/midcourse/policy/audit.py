@@ -1,8 +1,8 @@
 """Is the audit log what was written? Rows are chained, and what else a store holds bears witness to them.
 
 A row that was changed, moved, added in between or taken out breaks the chain. A chain that was cut off, or made up anew from
-some row on, is whole; but it no longer leads through the heads that results carry, and journals hold words that are in no row.
-Whoever can change results and journals as well can make all of it fit: only a head that was kept elsewhere shows that.
+some row on, is whole; but it no longer leads through the heads that results carry, and journals hold words that are in no row, or
+rows words that are in no journal. Whoever can change results and journals as well can make all of it fit: only a head that was kept elsewhere shows that.
 """
 
 from dataclasses import dataclass
@@ -54,9 +54,12 @@ def _contradiction(log: AuditLog, through: Head) -> str:
         if head.n and hashes[head.n] != head.hash:
             return f"row {head.n} is another than it was"
     logged = {(row.run, row.seq, row.body) for row in log.rows}
-    for word in log.said:
-        if (word.run, word.seq, word.body) not in logged:
-            return f"event {word.seq} of run {word.run} is in no row"
+    said = {(word.run, word.seq, word.body) for word in log.said}
+    for run, seq, _ in sorted(said - logged):
+        return f"event {seq} of run {run} is in no row"
+    for row in log.rows if log.backed else ():
+        if (row.run, row.seq, row.body) not in said:
+            return f"row {row.n} is in no journal"
     return ""
 
 

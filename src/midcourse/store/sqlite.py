@@ -228,6 +228,7 @@ class SqliteStore:
         said = f"SELECT run, seq, event FROM journal WHERE json_extract(event, '$.kind') IN ({kinds})"
         return AuditLog(
             chain=CHAIN,
+            backed=True,
             rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
             anchors=tuple(decode(Head, head) for (head,) in self._db.execute(ANCHORS)),
             said=tuple(Said(run=run, seq=seq, body=body) for run, seq, body in self._db.execute(said, SAID_KINDS)),

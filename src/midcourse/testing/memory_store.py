@@ -175,6 +175,7 @@ class MemoryStore:
         runs = self._runs.items()
         return AuditLog(
             chain="",
+            backed=True,
             rows=tuple(self._audit),
             anchors=tuple(kept.result.audit for _, kept in runs if kept.result and kept.result.audit),
             said=tuple(
