@@ -7,14 +7,15 @@ import pytest
 
 from midcourse.domain.approval import Told
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import MakePlan
+from midcourse.domain.command import MakePlan, Observe
 from midcourse.domain.event import Planned
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN
+from midcourse.domain.task import Task
 from midcourse.perform import Performer
 from midcourse.ports.planner import PlanDraft
 from midcourse.testing import Garbage, Scripted
-from tests.harness import ORDER_PENS, ORDERED, Bench, Shop, draft, steps
+from tests.harness import ORDER_PENS, ORDERED, Bench, Safe, Shop, draft, steps
 
 COMMAND = MakePlan(id=250, timeout=5.0, version=1, cause="initial", why="", seen="o101")
 
@@ -53,6 +54,36 @@ async def hang() -> None:
 
 
 # --- what it is told
+
+
+async def test_no_planner_is_told_a_secret_that_somebody_wrote_down() -> None:
+    task = Task(goal="Sign in with hunter2", inputs=(("note", "it is hunter2"),), secrets=("pin",))
+    bench = await ready(task=task, vault=Safe(pin="hunter2"))
+    planner = Scripted(steps(ORDER_PENS))
+    await ask(bench, planner, why="hunter2 was refused", refused="hunter2?", guidance=("try hunter2",))
+    told = planner.contexts[0]
+    words = (told.task.goal, dict(told.task.inputs)["note"], told.why, told.refused, *told.guidance)
+    assert words == (
+        "Sign in with <secret pin>",
+        "it is <secret pin>",
+        "<secret pin> was refused",
+        "<secret pin>?",
+        "try <secret pin>",
+    )
+    assert bench.task.goal == "Sign in with hunter2"
+
+
+async def test_a_planner_that_remembers_is_told_what_plans_were_made_from_on_this_screen() -> None:
+    class Remembering(Scripted):
+        remembers = True
+
+    bench = await ready()
+    forgetful, remembering = Scripted(steps(ORDER_PENS)), Remembering(steps(ORDER_PENS))
+    await ask(bench, forgetful, seen="o101", version=2)
+    await Performer(bench.ports).perform(Observe(id=102, timeout=5.0))
+    await ask(bench, remembering, seen="o102", version=2)
+    assert forgetful.contexts[0].earlier == ()
+    assert [seen.id for seen in remembering.contexts[0].earlier] == ["o101"]
 
 
 async def test_the_planner_is_told_all_that_is_known() -> None:
