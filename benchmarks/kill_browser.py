@@ -4,10 +4,12 @@
     python benchmarks/kill_browser.py --runs 100 --runtime temporal --json
 
 Each run has a shop of its own (`midcourse.testing.sites`) and a Chromium of its own, which belongs to the world host and not
-to who is killed. One order in four is answered with a 504 or with nothing at all, although it is stored.
+to who is killed. One order in four is answered with a 504 or with nothing at all, although it is stored. When to kill is
+drawn from the seed, in requests that the shop has seen and a moment after that: how busy the machine is does not change which part
+of a run is hit.
 
 local       `midcourse run` is killed up to three times, and `midcourse resume` goes on
-temporal    a fleet as `midcourse up` starts it; its worker is killed every few seconds, and started again
+temporal    a fleet as `midcourse up` starts it, with a second worker; again and again one of them is killed, and another is hired
 
 lost        the run did not end well, or the shop has no order as it was asked for
 twice       orders that the shop has more than once
@@ -17,14 +19,12 @@ unasked     effects that nobody asked for
 import argparse
 import asyncio
 import json
-import os
 import random
-import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,15 +34,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 from drifting.application import Truth
 from drifting.shop import SHOP
 from drifting.site import Trial
+from forked import Command, Commands
 from report import keep, machine, table
 
 from midcourse.app.up_file import read_up
-from midcourse.testing.sites import PASSWORD, Drift, Shop, serve
+from midcourse.testing.sites import PASSWORD, Drift, Request, Response, Shop, serve
 
-HERE = Path(__file__).parent
 DRIFT = Drift(unanswered=0.15, silent=0.1)
 MOST_KILLS = 3
-PATIENCE = 240.0
+MOST_TRIES = MOST_KILLS + 5
+PATIENCE = 600.0
 """Seconds after which a run counts as stuck."""
 
 
@@ -56,6 +57,27 @@ class Ended:
     @property
     def lost(self) -> bool:
         return not (self.result and self.result.get("success") and self.truth.done)
+
+
+class Watched:
+    """A shop, and how much it was asked for."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop = shop
+        self.requests = 0
+
+    def answer(self, request: Request) -> Response:
+        self.requests += 1
+        return self._shop.answer(request)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What one run is to do, where, and how far it is."""
+
+    seed: int
+    shop: Trial
+    watched: Watched
 
 
 def task_text(url: str) -> str:
@@ -89,9 +111,9 @@ max_calls = 200
 """
 
 
-def written(shop: Trial, file: Path) -> str:
+def written(order: Order, file: Path) -> str:
     file.parent.mkdir(exist_ok=True)
-    file.write_text(task_text(shop.url), encoding="utf-8")
+    file.write_text(task_text(order.shop.url), encoding="utf-8")
     return str(file)
 
 
@@ -104,120 +126,147 @@ def _toml(value: object) -> str:
     return json.dumps(value)
 
 
-# --- the command line, as a user has it
+# --- moments
 
 
-def environment(home: Path) -> dict[str, str]:
-    return {**os.environ, "MIDCOURSE_HOME": str(home), "PYTHONPATH": _path(), "MIDCOURSE_SECRET_PASSWORD": PASSWORD}
+@dataclass(frozen=True)
+class Moment:
+    """When to kill, by what the shops are asked for and not by the clock: a busy machine is late with everything."""
+
+    requests: int
+    seconds: float
+
+    @classmethod
+    def by(cls, chance: random.Random, most_requests: int) -> "Moment":
+        return cls(chance.randint(0, most_requests), chance.uniform(0.05, 1.5))
+
+    async def come(self, watched: Sequence[Watched]) -> None:
+        due = sum(one.requests for one in watched) + self.requests
+        while sum(one.requests for one in watched) < due:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)  # they are counted in other threads
+        await asyncio.sleep(self.seconds)
 
 
-def _path() -> str:
-    return os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH", ""))))
+async def ended(command: Command, unless: Moment | None, watched: Watched) -> dict[str, Any] | None:
+    """What it said in the end. None: the moment came first, or it was stuck, and it was killed."""
+    ending = asyncio.create_task(command.ended.wait())
+    waiting = [ending] + ([asyncio.create_task(unless.come([watched]))] if unless else [])
+    await asyncio.wait(waiting, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+    for one in waiting:
+        one.cancel()
+    if command.ended.is_set():
+        return command.last_words
+    command.kill()
+    await command.ended.wait()
+    return None
 
 
-async def midcourse(words: list[str], home: Path, limit: float | None = None) -> dict[str, Any] | None:
-    """Its last line, or None if it was killed or said nothing."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "midcourse", *words, "--json"),
-        env=environment(home),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        output, _ = await asyncio.wait_for(process.communicate(), limit)
-    except TimeoutError:
-        process.send_signal(signal.SIGKILL)
-        await process.wait()
-        return None
-    lines = output.decode().splitlines()
-    return json.loads(lines[-1]) if lines else None
+class Progress:
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self.ended: list[Ended] = []
+
+    def add(self, one: Ended, kills: int) -> None:
+        self.ended.append(one)
+        lost = sum(one.lost for one in self.ended)
+        print(f"{len(self.ended)}/{self._runs} runs, {kills} kills, {lost} lost", file=sys.stderr, flush=True)
 
 
 # --- one process
 
 
-async def on_one_machine(seeds: range, shops: Mapping[int, Trial], folder: Path, together: int) -> list[Ended]:
-    places, ended = asyncio.Semaphore(together), list[Ended]()
+async def on_one_machine(orders: Sequence[Order], commands: Commands, folder: Path, together: int) -> list[Ended]:
+    places, progress = asyncio.Semaphore(together), Progress(len(orders))
 
-    async def place(seed: int) -> None:
+    async def place(order: Order) -> None:
         async with places:
-            ended.append(await interrupted(seed, shops[seed], folder / str(seed)))
-        kills = sum(one.kills for one in ended)
-        print(f"{len(ended)}/{len(seeds)} runs, {kills} kills, {sum(one.lost for one in ended)} lost", file=sys.stderr)
+            one = await interrupted(order, commands, folder / str(order.seed))
+        progress.add(one, sum(one.kills for one in (*progress.ended, one)))
 
-    await asyncio.gather(*(place(seed) for seed in seeds))
-    return ended
+    await asyncio.gather(*map(place, orders))
+    return progress.ended
 
 
-async def interrupted(seed: int, shop: Trial, home: Path) -> Ended:
+async def interrupted(order: Order, commands: Commands, home: Path) -> Ended:
     """Killed up to three times, at a moment by chance, and then left alone."""
-    chance, kills = random.Random(seed), 0
-    words, result = ["run", written(shop, home / "order.toml"), "--run-id", "victim"], None
-    for _ in range(MOST_KILLS + 5):
-        limit = chance.uniform(0.5, 8.0) if kills < MOST_KILLS else PATIENCE
-        answer = await midcourse(words, home, limit)
+    chance, kills = random.Random(order.seed), 0
+    words, result = ["run", written(order, home / "order.toml"), "--run-id", "victim"], None
+    for _ in range(MOST_TRIES):
+        moment = Moment.by(chance, 5) if kills < MOST_KILLS else None
+        answer = await ended(commands.begin(words, home), moment, order.watched)
         kills += answer is None
         if answer and "error" not in answer:
             result = answer
             break
         if (home / "runs" / "victim" / "job.json").exists():
             words = ["resume", "victim"]
-    return Ended(seed, result, shop.truth(), kills)
+    return Ended(order.seed, result, order.shop.truth(), kills)
 
 
 # --- a fleet
 
 
-async def in_a_fleet(seeds: range, shops: Mapping[int, Trial], folder: Path, together: int) -> list[Ended]:
+async def in_a_fleet(orders: Sequence[Order], commands: Commands, folder: Path, together: int) -> list[Ended]:
     home = folder / "home"
-    async with fleet_up(home):
-        places, ended = asyncio.Semaphore(together), list[Ended]()
-        killer = Killer(home, random.Random(seeds.start))
-        killing = asyncio.create_task(killer.work())
+    async with fleet_up(commands, home):
+        places, progress = asyncio.Semaphore(together), Progress(len(orders))
+        killer = Killer(commands, home, random.Random(orders[0].seed))
+        killing = asyncio.create_task(killer.work([order.watched for order in orders]))
 
-        async def order(seed: int) -> None:
-            task = written(shops[seed], folder / f"{seed}.toml")
+        async def place(order: Order) -> None:
+            task = written(order, folder / f"{order.seed}.toml")
             async with places:
-                result = await midcourse(["run", task, "--run-id", f"order-{seed}", "--durable"], home, PATIENCE)
-            ended.append(Ended(seed, result, shops[seed].truth()))
-            lost = sum(one.lost for one in ended)
-            print(f"{len(ended)}/{len(seeds)} runs, {killer.kills} kills, {lost} lost", file=sys.stderr)
+                words = ["run", task, "--run-id", f"order-{order.seed}", "--durable"]
+                result = await ended(commands.begin(words, home), None, order.watched)
+            progress.add(Ended(order.seed, result, order.shop.truth()), killer.kills)
 
         try:
-            await asyncio.gather(*(order(seed) for seed in seeds))
+            await asyncio.gather(*map(place, orders))
         finally:
             killing.cancel()
-            await asyncio.gather(killing, return_exceptions=True)
-    ended[0] = Ended(ended[0].seed, ended[0].result, ended[0].truth, killer.kills)
-    return ended
+            await asyncio.wait([killing])
+            killer.dismiss()
+        if not killing.cancelled():
+            killing.result()
+    first, *others = progress.ended
+    return [Ended(first.seed, first.result, first.truth, killer.kills), *others]
 
 
 @asynccontextmanager
-async def fleet_up(home: Path) -> AsyncGenerator[None]:
-    assert await midcourse(["up", "--detach"], home), "the fleet did not start"
+async def fleet_up(commands: Commands, home: Path) -> AsyncGenerator[None]:
+    starting = commands.begin(["up", "--detach"], home)
+    await starting.ended.wait()
+    assert "parts" in (starting.last_words or {}), f"the fleet did not start: {starting.last_words}"
     try:
         yield
     finally:
-        await midcourse(["down"], home)
+        await commands.begin(["down"], home).ended.wait()
 
 
 class Killer:
-    """Kills the worker with -9 and has it started again, over and over."""
+    """Kills a worker with -9 and hires another, over and over."""
 
-    def __init__(self, home: Path, chance: random.Random) -> None:
+    def __init__(self, commands: Commands, home: Path, chance: random.Random) -> None:
+        self._commands = commands
         self._home = home
         self._chance = chance
+        came_with_it = read_up(home).alive("worker")
+        assert came_with_it, "the fleet came up without a worker"
+        self._workers = [Command.of(came_with_it.process.pid, Path(came_with_it.log)), commands.begin(["worker"], home)]
         self.kills = 0
 
-    async def work(self) -> None:
+    async def work(self, watched: Sequence[Watched]) -> None:
         while True:
-            await asyncio.sleep(self._chance.uniform(2.0, 8.0))
-            worker = read_up(self._home).alive("worker")
-            if worker is not None:
-                os.kill(worker.process.pid, signal.SIGKILL)
-                self.kills += 1
-            await midcourse(["up", "--detach"], self._home)
+            await Moment.by(self._chance, 10).come(watched)
+            worker = self._workers.pop(self._chance.randrange(len(self._workers)))
+            worker.kill()
+            await worker.ended.wait()
+            self.kills += 1
+            self._workers.append(self._commands.begin(["worker"], self._home))
+
+    def dismiss(self) -> None:
+        for worker in self._workers:
+            worker.kill()
 
 
 async def main(options: argparse.Namespace) -> int:
@@ -225,11 +274,15 @@ async def main(options: argparse.Namespace) -> int:
     seeds = range(options.first_seed, options.first_seed + options.runs)
     carry_out = on_one_machine if options.runtime == "local" else in_a_fleet
     with tempfile.TemporaryDirectory(prefix="midcourse-kill-") as name, ExitStack() as serving:
-        shops: dict[int, Trial] = {}
+        orders: list[Order] = []
         for seed in seeds:
-            site = Shop(seed=seed, drift=DRIFT)
-            shops[seed] = Trial(application=SHOP, site=site, url=serving.enter_context(serve(site)))
-        ended = await carry_out(seeds, shops, Path(name), options.together)
+            watched = Watched(shop := Shop(seed=seed, drift=DRIFT))
+            url = serving.enter_context(serve(watched))
+            orders.append(Order(seed, Trial(application=SHOP, site=shop, url=url), watched))
+        said = Path(name) / "said"
+        said.mkdir()
+        with Commands(said, {"MIDCOURSE_SECRET_PASSWORD": PASSWORD}) as commands:
+            ended = await carry_out(orders, commands, Path(name), options.together)
     summary = {
         "runs": options.runs,
         "lost": sum(one.lost for one in ended),
