@@ -11,13 +11,16 @@ stored program itself said the next time, of other names and numbers.
 
 import argparse
 import json
+import os
 import random
 import sys
 import tempfile
+import time
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # messages are short: threads only wait for each other
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +40,8 @@ FLOORS = {"signature": 1.0}
 
 def embedding_scores(texts: list[str], folder: Path) -> NDArray[np.float32]:
     model = MiniLM(folder)
-    points = np.stack([model.point(text) for text in texts])
+    known = {text: model.point(text) for text in dict.fromkeys(texts)}
+    points = np.stack([known[text] for text in texts])
     return points @ points.T
 
 
@@ -121,6 +125,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.add_argument("--keep", action="store_true", help="write tables and plot to benchmarks/results")
     options = parser.parse_args()
+    began = time.monotonic()
     corpus = load(options.causes)
     tuning, testing = rounds(corpus, options.rounds)
     scores = scores_of(corpus, options.model or model_folder())
@@ -135,6 +140,9 @@ def main() -> None:
         "causes": len(corpus.causes),
         "messages": corpus.known,
         "strangers": len(corpus.strangers),
+        "programs": corpus.programs,
+        "rounds": options.rounds,
+        "seconds": round(time.monotonic() - began, 1),
         "machine": machine(),
         "methods": {outcome.method: asdict(outcome) for outcome in outcomes},
     }

@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from midcourse.app.agent import Agent
 from midcourse.app.settings import Settings
@@ -190,19 +191,84 @@ def verdict(trials: list[Trial]) -> dict[str, object]:
     wasted = {arm: sum(by[arm, seed].wasted for seed in seeds) for arm in ARMS}
     stopped = [seed for seed in seeds if by["d", seed].learned_stop]
     false_stops = [seed for seed in stopped if by["c", seed].completed]
+    others = [seed for seed in seeds if seed not in set(false_stops)]
     unseen = [seed for seed in seeds if not by["c", seed].guise.seen]
     return {
         "wasted": wasted,
         "wasted_c_of_b": _ratio(wasted["c"], wasted["b"]),
         "wasted_d_of_b": _ratio(wasted["d"], wasted["b"]),
         "kinds_behind_b": {arm: _behind(by, seeds, arm, "b") for arm in ("c", "d")},
+        "d_behind_b_besides_false_stops": _behind(by, others, "d", "b"),
         "learned_stops": len(stopped),
         "false_stops": len(false_stops),
         "false_stop_share": asdict(Share.of(len(false_stops), len(seeds))),
+        "false_stop_share_of_learned_stops": asdict(Share.of(len(false_stops), len(stopped))),
         "false_stops_of_healed": sum(by["d", seed].healed for seed in false_stops),
         "healed": sum(by["d", seed].healed for seed in seeds),
         "unseen": {arm: sum(by[arm, seed].completed for seed in unseen) for arm in ("b", "c", "d")},
+        "unseen_runs": len(unseen),
+        "unseen_kinds_behind_c": _behind(by, unseen, "d", "c"),
+        "unseen_wasted": {arm: sum(by[arm, seed].wasted for seed in unseen) for arm in ("b", "c", "d")},
     }
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What was to be reached, and what was."""
+
+    asked: str
+    found: str
+    reached: bool
+
+
+def bars(told: dict[str, Any]) -> list[Bar]:
+    behind, false, stopped = told["kinds_behind_b"], told["false_stop_share"], told["false_stop_share_of_learned_stops"]
+    unseen, wasted = told["unseen"], told["unseen_wasted"]
+    return [
+        *(
+            Bar(f"({arm}) completes as many as (b) in every kind", _fewer(behind[arm]), not behind[arm])
+            for arm in ("c", "d")
+        ),
+        Bar(
+            "(d) the same, but for what it stopped falsely",
+            _fewer(told["d_behind_b_besides_false_stops"]),
+            not told["d_behind_b_besides_false_stops"],
+        ),
+        *(
+            Bar(
+                f"({arm}) wastes at most half of what (b) does",
+                f"{told['wasted'][arm]} of {told['wasted']['b']}: {told[f'wasted_{arm}_of_b']:.3f}",
+                told[f"wasted_{arm}_of_b"] <= 0.5,
+            )
+            for arm in ("c", "d")
+        ),
+        Bar(
+            "learning stops at most 2 % of runs falsely",
+            f"{told['false_stops']} runs, {told['false_stops_of_healed']} of them healed: {Share(**false)} %; "
+            f"of {told['learned_stops']} learned stops {Share(**stopped)} %",
+            false["share"] <= 0.02,
+        ),
+        Bar(
+            "of what was never met, (d) completes as many as (c) in every kind",
+            f"{unseen['d']} and {unseen['c']} of {told['unseen_runs']}, (b) {unseen['b']}; {_fewer(told['unseen_kinds_behind_c'])}",
+            not told["unseen_kinds_behind_c"],
+        ),
+        Bar(
+            "of what was never met, (d) wastes no more than (c)",
+            f"{wasted['d']} and {wasted['c']}, (b) {wasted['b']}",
+            wasted["d"] <= wasted["c"],
+        ),
+    ]
+
+
+def _fewer(behind: dict[str, int]) -> str:
+    return ", ".join(f"{kind}: {runs} fewer" for kind, runs in behind.items()) or "none is behind"
+
+
+def claims(found: list[Bar]) -> str:
+    return table(
+        ["asked for", "found", "reached"], [[one.asked, one.found, "yes" if one.reached else "NO"] for one in found]
+    )
 
 
 def _ratio(ours: int, theirs: int) -> float:
@@ -230,22 +296,30 @@ def main() -> int:
     began = time.monotonic()
     trials = asyncio.run(run(given.runs, given.first_seed, given.learning))
     found = rows(trials)
+    told = verdict(trials)
+    tables = f"{text(found)}\n\n{claims(bars(told))}"
     replayed = sum((one.again for one in trials), Again())
     summary: dict[str, object] = {
         "runs": given.runs,
         "first_seed": given.first_seed,
         "learning": given.learning,
         "frozen": frozen(),
-        **verdict(trials),
+        **told,
+        "bars": [asdict(one) for one in bars(told)],
         "rows": found,
         "again": asdict(replayed),
         "seconds": round(time.monotonic() - began, 1),
         "machine": machine(),
     }
     if given.keep:
-        keep("recovery", f"python benchmarks/recovery.py --runs {given.runs} --json --keep", summary, text(found))
+        keep(
+            "recovery",
+            f"python benchmarks/recovery.py --runs {given.runs} --learning {given.learning} --json --keep",
+            summary,
+            tables,
+        )
     if not given.json:
-        print(text(found))
+        print(tables)
     print(json.dumps(summary))
     return 1 if replayed.differing else 0
 

@@ -72,3 +72,6 @@ def test_failures_are_answered_better_than_by_replanning_alone_in_a_world_that_i
     assert told["kinds_behind_b"]["c"] == {}
     assert told["wasted_c_of_b"] < 0.8
     assert told["false_stop_share"]["share"] <= 0.02
+    asked = {bar["asked"]: bar["reached"] for bar in told["bars"]}
+    assert len(asked) == 8
+    assert asked["(c) completes as many as (b) in every kind"]
