@@ -1,5 +1,6 @@
 """What now, after a failure? Wait for what passes, stop at what no plan can mend, plan again for the rest."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -45,9 +46,13 @@ def _on_its_own(run: Run, failure: Failure, step: PlannedStep | None) -> Decisio
             return Decision(answer="continue")
         if found.severity == "MEDIUM" and limits.replan_on_medium:
             return after_error(run, "MEDIUM")
-        if may_pass(failure.reason, found) and failure.tries < limits.max_step_retries and not waited_for(run, failure):
+        if (
+            may_pass(failure.reason, found)
+            and failure.tries < limits.max_step_retries
+            and not waited_for(run, failure, step)
+        ):
             return Decision(answer="retry")
-        if found.nature == "transport" and waited_for(run, failure):
+        if found.nature == "transport" and waited_for(run, failure, step):
             return Decision(
                 answer="stop", because="the connection is still down, and a new plan did not get around that"
             )
@@ -58,14 +63,17 @@ def _on_its_own(run: Run, failure: Failure, step: PlannedStep | None) -> Decisio
     return after_error(run, counted(found.severity))
 
 
-def waited_for(run: Run, failure: Failure) -> bool:
-    """Whether other steps have been tried on this screen until they had no retries left, for the same reason. What would not
-    pass then is not waited for once more because a new plan runs into it from another side.
+def waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
+    """Whether a step of an earlier plan has been tried on this screen until it had no retries left, for the same reason. What
+    would not pass then is not waited for once more because a new plan runs into it from another side. A step that a retry
+    mended does not count: a program may be slow at every step.
     """
     seen = run.seen.fingerprint if run.seen else ""
-    same = [a for a in run.attempts if a.reason == failure.reason and seen in (a.before, a.after)]
-    others = sum(attempt.count for attempt in same) - failure.tries - 1
-    return others > run.limits.max_step_retries
+    tried = Counter({step.call: -failure.tries - 1})
+    for attempt in run.attempts:
+        if attempt.reason == failure.reason and seen in (attempt.before, attempt.after):
+            tried[attempt.call] += attempt.count
+    return max(tried.values()) > run.limits.max_step_retries
 
 
 def counted(severity: Severity) -> Severity:
