@@ -222,7 +222,7 @@ def revert_planned(run: Run, _phase: Undoing, event: RevertPlanned) -> Turn:
     reverting = detour.reverting
     assert reverting is not None, "something is to be taken back"
     strategy = event.strategy or "ask"
-    if event.step is None and "ask" in reverting.strategies:
+    if strategy in reverting.strategies:
         return _cancel(run, "revert_unverified", f"none of these led back: {', '.join(reverting.strategies)}")
     reverting = replace(reverting, strategies=(*reverting.strategies, strategy))
     run = replace(run, detour=replace(detour, reverting=reverting))
