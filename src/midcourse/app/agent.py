@@ -49,6 +49,7 @@ from midcourse.ports.store import Claimable, Store
 from midcourse.ports.vault import Secrets, Vault, revealed
 from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World
+from midcourse.redact import keep_out_of_logs
 from midcourse.runtimes.local import LocalRuntime
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite_memory import SqliteMemory
@@ -188,7 +189,9 @@ class Agent:
 
     def ports(self, store: Store, run_id: str, task: Task) -> Ports:
         vault = self.vault or EnvironmentVault()
-        minds = self._minds(revealed(vault, task.secrets), run_id)
+        secrets = revealed(vault, task.secrets)
+        keep_out_of_logs(secrets)
+        minds = self._minds(secrets, run_id)
         return Ports(
             run_id=run_id,
             task=task,

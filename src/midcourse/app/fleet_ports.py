@@ -15,6 +15,7 @@ from midcourse.ports.clock import SystemClock
 from midcourse.ports.closeness import WordOverlap
 from midcourse.ports.judge import WordsSeen
 from midcourse.ports.vault import revealed
+from midcourse.redact import keep_out_of_logs
 from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.host.wire import Handle, Ready
 
@@ -34,7 +35,9 @@ class PortsMaker:
         job = job_from(text)
         spec, folder = job.file.world, self._home / "runs" / run_id
         host, vault = self._host_of(world_class(spec)), EnvironmentVault()
-        minds = minds_for(job, revealed(vault, task.secrets), run_id)
+        secrets = revealed(vault, task.secrets)
+        keep_out_of_logs(secrets)
+        minds = minds_for(job, secrets, run_id)
         return Ports(
             run_id=run_id,
             task=task,

@@ -23,7 +23,7 @@ from midcourse.ports.store import Store
 from midcourse.ports.vault import Secrets, Vault, revealed
 from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World
-from midcourse.redact import Redactor, keep_out_of_logs, redactor
+from midcourse.redact import Redactor, redactor
 
 ALIKE = 0.6
 """Measured with all-MiniLM-L6-v2 on messages of real programs (`benchmarks/memory.py`); another model needs its own."""
@@ -71,9 +71,6 @@ class Ports:
     @property
     def detours(self) -> bool:
         return self.detour_planner is not None and self.task.limits.detour_iterations > 0
-
-    def __post_init__(self) -> None:
-        keep_out_of_logs(self.secrets())
 
     @property
     def look_cost(self) -> Cost:
