@@ -56,7 +56,7 @@ def interleave(examples: int, seed: int, found: Found) -> None:
         deadline=None,
         database=None,
         phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     @given(st.integers(0, 10**6), moves)
     def play(number: int, chosen: list[tuple[int, bool]]) -> None:

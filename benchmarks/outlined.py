@@ -103,7 +103,7 @@ class ErringJudge:
 def way_to(made: Generated) -> Way:
     """The shortest, by clicks."""
     application = made.application
-    queue, seen = deque[tuple[Stack, Way]]([((MAIN,), ())]), {(MAIN,)}
+    queue, seen = deque[tuple[Stack, Way]]([((MAIN,), ())]), set[Stack]([(MAIN,)])
     while queue:
         stack, way = queue.popleft()
         if made.goal in stack:

@@ -360,7 +360,7 @@ def test_questions_come_one_at_a_time_and_name_their_row(tmp_path: Path, home: P
         for number, answer in ((1, "y"), (2, "n"), (3, "y")):
             person.sees(f"Row {number} of 3: PO-{number}")
             person.sees("May this be done?")
-            person.sees("y/r/n/g>")
+            person.sees("y/r/n/g/t>")
             person.types(f"{answer}\n")
         person.sees("1 of 3 rows failed")
         assert person.leaves_with() == 1
@@ -370,10 +370,10 @@ def test_questions_come_one_at_a_time_and_name_their_row(tmp_path: Path, home: P
 @pytest.mark.slow
 def test_ctrl_c_at_a_question_keeps_it_and_twice_leaves(tmp_path: Path, cli: Cli, order: str, home: Path) -> None:
     with sitting_at(tmp_path, "run", order, "--inputs", rows_file(tmp_path, 2), "--batch", "b") as person:
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("\x03")
         person.sees("finishing the rows under way")
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("\x03")
         person.sees("left with 0 of 2 rows ended")
         assert person.leaves_with() == 130

@@ -28,7 +28,7 @@ def test_the_question_is_answered_where_the_run_is_watched(tmp_path: Path, home:
     with sitting_at(tmp_path, *WATCHED, "--run-id", run_id) as person:
         person.sees("May this be done?")
         person.sees("1 Harbour Street")
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         assert orders(home, run_id) == 0
         person.types("y\n")
         person.sees("done, and verified")
@@ -38,7 +38,7 @@ def test_the_question_is_answered_where_the_run_is_watched(tmp_path: Path, home:
 
 def test_a_question_that_somebody_else_decides_goes_away(tmp_path: Path, cli: Cli, home: Path, run_id: str) -> None:
     with sitting_at(tmp_path, *WATCHED, "--run-id", run_id) as person:
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         assert cli("approve", run_id, "--yes", "--json").code == 0
         person.sees("done, and verified")
         assert person.leaves_with() == 0
@@ -63,7 +63,7 @@ def test_approve_asks_whether_one_is_sure(tmp_path: Path, cli: Cli, home: Path, 
 
 def test_who_leaves_leaves_it_alone(tmp_path: Path, cli: Cli, home: Path, run_id: str) -> None:
     with sitting_at(tmp_path, *WATCHED, "--run-id", run_id) as person:
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("\x03")
         person.sees("The question stays open.")
         person.types("q\n")

@@ -107,7 +107,7 @@ def test_an_order_is_approved_there_and_in_no_colour_if_none_is_wanted(tmp_path:
     with sitting_at(tmp_path, "run", order, "--run-id", "order", NO_COLOR="1") as person:
         person.sees("May this be done?")
         person.sees("1 Harbour Street")
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         assert person.echoes()
         person.types("y\n")
         person.sees("done, and verified")
@@ -122,7 +122,7 @@ def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path, home: P
     with sitting_at(tmp_path, "run", order, "--run-id", "order", *SLOW) as person:
         person.sees("Put one into the basket")
         person.types("y\ny\ny\n")
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("n\n")
         person.sees("failed: it was not approved")
         assert person.leaves_with() == 1
@@ -193,11 +193,11 @@ def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path) -> None:
 
 def test_ctrl_c_at_a_question_can_cancel(tmp_path: Path, home: Path, order: str) -> None:
     with sitting_at(tmp_path, "run", order, "--run-id", "order") as person:
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("\x03")
         person.sees("b/c/q>")
         person.types("b\n")
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("\x03")
         person.sees("b/c/q>")
         person.types("c\n")
@@ -208,12 +208,12 @@ def test_ctrl_c_at_a_question_can_cancel(tmp_path: Path, home: Path, order: str)
 @pytest.mark.slow
 def test_ctrl_d_leaves_the_question_for_later(tmp_path: Path, order: str) -> None:
     with sitting_at(tmp_path, "run", order, "--run-id", "order") as person:
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("\x04")
         person.sees("midcourse resume order")
         assert person.leaves_with() == 130
     with sitting_at(tmp_path, "resume", "order") as person:
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("y\n")
         assert person.leaves_with() == 0
 
@@ -221,7 +221,7 @@ def test_ctrl_d_leaves_the_question_for_later(tmp_path: Path, order: str) -> Non
 @pytest.mark.slow
 def test_a_question_expires_and_leaves_the_keyboard_alone(tmp_path: Path, home: Path, order: str) -> None:
     with sitting_at(tmp_path, "run", order, "--run-id", "order", "--set", "approval_seconds=0.5") as person:
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("half an ans")
         person.sees("failed: it was not approved")
         assert person.leaves_with() == 1
@@ -232,7 +232,7 @@ def test_a_question_expires_and_leaves_the_keyboard_alone(tmp_path: Path, home: 
 @pytest.mark.slow
 def test_with_json_the_question_goes_to_standard_error(tmp_path: Path, order: str) -> None:
     with sitting_at(tmp_path, "run", order, "--json") as person:
-        person.sees("y/r/n/g>")
+        person.sees("y/r/n/g/t>")
         person.types("y\n")
         assert person.leaves_with() == 0
     assert json.loads(person.output.splitlines()[-1])["success"] is True

@@ -14,7 +14,8 @@ GOALS = ("Explore the shop", "Find the basket", "Locate the total")
 
 
 def drill(**limits: Any) -> Drill:
-    return Drill(has_outliner=True, **({"outline": "on"} | limits))
+    given: dict[str, Any] = {"outline": "on"} | limits
+    return Drill(has_outliner=True, **given)
 
 
 def drawn(**limits: Any) -> Drill:

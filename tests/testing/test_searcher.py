@@ -111,7 +111,7 @@ def test_options_are_close_calls_that_do_not_go_away() -> None:
 
 @pytest.mark.parametrize(("noise", "differs"), [(0.0, False), (0.5, True), (1.0, True)])
 def test_noise_is_to_order_and_the_same_each_time(noise: float, differs: bool) -> None:
-    async def judge(title: str) -> float:
+    async def judge(title: str) -> float | None:
         context = JudgingContext(task=TASK, goal=GOAL, observation=seen(title))
         return (await NoisyJudge(lambda: 2, noise=noise, seed=7).judge(context)).value
 

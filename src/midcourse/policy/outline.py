@@ -94,10 +94,8 @@ def wants_outline(run: Run) -> bool:
             return False
         case "on":
             return True
-        case "auto" if run.outline is None:
-            return run.counts.replans >= STUCK_AFTER
         case "auto":
-            return run.outline.idle < IDLE_AFTER
+            return run.outline.idle < IDLE_AFTER if run.outline else run.counts.replans >= STUCK_AFTER
 
 
 def suggested(run: Run) -> Outline | None:
