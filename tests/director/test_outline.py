@@ -103,13 +103,28 @@ def test_automatic_draws_none_while_the_run_gets_on() -> None:
     assert not run.sent(DrawOutline)
 
 
-def test_automatic_draws_one_once_it_does_not() -> None:
-    run = drill(outline="auto").to_planning().plans(a_step("vain"), REPLAN_STEP).acts().sees()
-    assert run.phase.kind == "outlining"
+def in_vain(run: Drill, *steps: str) -> Drill:
+    for step in steps:
+        run.plans(a_step(step), REPLAN_STEP).acts().sees()
+    return run
+
+
+def test_automatic_draws_one_once_it_has_not_got_on_twice() -> None:
+    run = in_vain(drill(outline="auto").to_planning(), "vain")
+    assert run.phase.kind == "planning"
+    assert in_vain(run, "again").phase.kind == "outlining"
+
+
+def test_in_a_long_run_automatic_draws_one_as_soon_as_it_does_not_get_on() -> None:
+    run = drill(outline="auto").to_planning()
+    for screen in range(2, 7):
+        run.plans(a_step(f"to {screen}"), REPLAN_STEP).acts(fingerprint=f"f{screen}").sees(f"f{screen}")
+    assert run.phase.kind == "planning"
+    assert run.plans(a_step("vain"), REPLAN_STEP).acts(fingerprint="f6").sees("f6").phase.kind == "outlining"
 
 
 def test_automatic_no_longer_tells_what_does_not_move() -> None:
-    run = drill(outline="auto", max_replans=50).to_planning().plans(a_step("vain"), REPLAN_STEP).acts().sees()
+    run = in_vain(drill(outline="auto", max_replans=50).to_planning(), "vain", "again")
     run.outlines(*GOALS)
     judged = 0
     for number in range(12):

@@ -167,7 +167,7 @@ async def outline() -> None:
         played = await play(stuck, outliner=ScriptedOutlines(("Explore the shop",)), outline=setting, max_calls=9)
         turns = [turn.run for turn in played.turns if any(isinstance(c, DrawOutline) for c in turn.commands)]
         drawn[setting] = [run.counts.segments for run in turns]
-    assert drawn == {"off": [], "on": [0], "auto": [1]}
+    assert drawn == {"off": [], "on": [0], "auto": [2]}
 
 
 @shows

@@ -81,10 +81,14 @@ def rewritten(outline: Outline, goals: tuple[str, ...]) -> Outline:
 
 # --- is one wanted?
 
-STUCK_AFTER = 1
-"""Replans without a verified transition after which a run counts as getting nowhere. Looked at on seeds below 1,000 only."""
-IDLE_AFTER = 4
-"""Judgements without progress after which an automatic outline is no longer believed. Looked at on seeds below 1,000 only."""
+STUCK_AFTER = 2
+"""Replans without a verified transition after which a run counts as getting nowhere."""
+LONG_RUN = 6
+"""Plans after which one such replan is enough: most that find their way after it have found it by then."""
+IDLE_AFTER = 3
+"""Judgements without progress after which an automatic outline is no longer believed.
+
+These three were looked at on seeds below 1,000 only."""
 
 
 def wants_outline(run: Run) -> bool:
@@ -95,7 +99,12 @@ def wants_outline(run: Run) -> bool:
         case "on":
             return True
         case "auto":
-            return run.outline.idle < IDLE_AFTER if run.outline else run.counts.replans >= STUCK_AFTER
+            return run.outline.idle < IDLE_AFTER if run.outline else _gets_nowhere(run)
+
+
+def _gets_nowhere(run: Run) -> bool:
+    counts = run.counts
+    return counts.replans >= (1 if counts.segments >= LONG_RUN else STUCK_AFTER)
 
 
 def suggested(run: Run) -> Outline | None:
