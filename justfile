@@ -70,3 +70,13 @@ nightly: properties
     uv run python benchmarks/changed_values.py --runs 1000 --json --keep
     uv run python benchmarks/approvals.py --interleavings 10000 --forgeries 1000 --json --keep
     uv run python benchmarks/audit.py --tamperings 10000 --postgres 1000 --json --keep
+    uv run python benchmarks/kill_browser.py --runs 100 --runtime local --json --keep
+    uv run python benchmarks/kill_browser.py --runs 100 --runtime temporal --json --keep
+    uv run python benchmarks/miniwob.py --seeds 20 --first-seed 1000 --json --keep
+    uv run python benchmarks/leaks.py --secrets 50 --json --keep
+    uv run python benchmarks/capture.py --json --keep
+    uv run python benchmarks/garbage.py --runs 100000 --json --keep
+    uv run python benchmarks/reuse.py --seeds 100 --json --keep
+    uv run python benchmarks/recovery.py --runs 3000 --json --keep
+    uv run python benchmarks/memory.py --rounds 20 --json --keep
+    uv run python benchmarks/outline.py --runs 1000 --json --keep

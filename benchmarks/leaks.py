@@ -34,7 +34,8 @@ from midcourse.testing.sites import serve
 
 HERE = Path(__file__).parent
 SEED, TWIN = 17, 1017
-PATIENCE = 900.0
+PATIENCE = 3600.0
+"""Seconds after which a run counts as stuck."""
 WITHOUT_WORDS = ("pictures", "other files")
 """Places in which nothing is written out: pictures are compared instead."""
 COLUMNS = ["", "bytes", "hits", "of", "control"]

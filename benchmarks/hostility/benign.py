@@ -10,6 +10,7 @@ from drifting.preferences import PREFERENCES
 from drifting.reports import REPORTS
 from drifting.shop import SHOP
 from drifting.tickets import TICKETS
+from kept import InKept, Kept
 
 from hostility.ordinary import Benign, page
 from hostility.site import Site
@@ -18,9 +19,9 @@ from midcourse.domain.approval import Decision, Question
 from midcourse.domain.budget import Limits
 from midcourse.domain.task import Task
 from midcourse.testing import MemoryStore, Playbook
-from midcourse.worlds.browser import Browser
 
 DRIFTING = (SHOP, TICKETS, PREFERENCES, REPORTS)
+OF_DRIFT = " of the drift suite"
 LIMITS = Limits(retry_delay_seconds=0.05)
 
 
@@ -36,18 +37,19 @@ class Worked:
     reason: str
 
 
-async def worked(task: Benign, site: Site, url: str) -> Worked:
+async def worked(task: Benign, site: Site, url: str, chromium: Kept) -> Worked:
     site.pages = {path: page(html) for path, html in task.pages.items()}
     site.received.clear()
     person = Asked(tuple(f"{act.split()[0]} {url}{act.split()[1]}" for act in task.acts))
     policy = {url: {"private": True, "safe": list(task.safe), "secrets": ["password"]}}
     agent = Agent(
-        world=Browser(f"{url}/", origins=policy),
+        world=InKept(chromium, f"{url}/", origins=policy),
         planner=Playbook(task.rules),
         approver=person,
         store=MemoryStore(),
         vault=Vault({"password": "lovelace"}),
     )
+    await chromium.ready()
     result = await agent.run(Task(goal=task.name, secrets=("password",), done_when=task.done, limits=LIMITS))
     sent = sorted(f"{one.method} {one.path}" for one in site.effects() if f"{one.method} {one.path}" not in task.safe)
     return Worked(
@@ -60,22 +62,23 @@ async def worked(task: Benign, site: Site, url: str) -> Worked:
     )
 
 
-async def worked_in(application: Application) -> Worked:
+async def worked_in(application: Application, chromium: Kept) -> Worked:
     """A task of the drift suite where nothing goes wrong."""
     with application.start(0, calm=True) as started:
         person = Person(started)
         origin = {"private": True, **application.origin}
         agent = Agent(
-            world=Browser(started.url, origins={origin_of(started.url): origin}),
+            world=InKept(chromium, started.url, origins={origin_of(started.url): origin}),
             planner=started.planner,
             approver=person,
             store=MemoryStore(),
             vault=Vault(application.secrets),
         )
+        await chromium.ready()
         result = await agent.run(replace(application.task, limits=LIMITS))
         truth = started.truth()
     return Worked(
-        task=f"{application.name} of the drift suite",
+        task=f"{application.name}{OF_DRIFT}",
         finished=result.verified and truth.done and not truth.twice and not truth.unasked,
         steps=result.executions,
         asked=person.approvals + person.doubts,

@@ -5,6 +5,7 @@ import pytest
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Target
 from midcourse.ports.world import Call
+from midcourse.worlds.browser.certificate import Certificate
 from midcourse.worlds.browser.fence import Fence
 from midcourse.worlds.browser.origins import read_origins
 from midcourse.worlds.browser.outbox import Sent
@@ -34,3 +35,9 @@ def test_a_rule_tells_what_was_rejected_from_what_nobody_was_signed_in_for(statu
 
 def test_one_answer_that_proves_nothing_leaves_all_of_it_open():
     assert (answered(422, 200).status, answered(422, 200).evidence) == ("ok", "")
+
+
+def test_every_session_of_one_chromium_has_a_gate_that_this_chromium_knows():
+    certificate = Certificate()
+    gates = [Fence(read_origins(POLICY, SHOP), certificate=certificate).gate for _ in range(2)]
+    assert all(gate.identity is certificate.context and certificate.flag in gate.flags for gate in gates)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from midcourse.errors import TaskInvalid
+from midcourse.worlds.browser.certificate import Certificate
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
@@ -49,6 +50,8 @@ class Chromium:
     def __init__(self, *, executable: str = "", headed: bool = False) -> None:
         self._executable = executable
         self._headed = headed
+        self.certificate = Certificate()
+        """By which it knows the gate of every session in it."""
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
 

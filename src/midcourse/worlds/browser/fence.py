@@ -15,6 +15,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call
+from midcourse.worlds.browser.certificate import Certificate
 from midcourse.worlds.browser.gate import Gate
 from midcourse.worlds.browser.origins import Origins
 from midcourse.worlds.browser.outbox import Held, Outbox, Sent, commit_of
@@ -25,11 +26,12 @@ _Key: TypeAlias = tuple[str, str, Pairs]
 
 
 class Fence:
-    def __init__(self, origins: Origins, *, authorities: str = "") -> None:
+    def __init__(self, origins: Origins, *, authorities: str = "", certificate: Certificate | None = None) -> None:
         """`authorities` is a file with certificates of those who may vouch for servers, besides the usual ones."""
         self.origins = origins
         self.outbox = Outbox(origins)
-        self.gate = Gate(origins, self.outbox, trusted=_trusting(authorities) if authorities else None)
+        trusted = _trusting(authorities) if authorities else None
+        self.gate = Gate(origins, self.outbox, trusted=trusted, certificate=certificate)
         self._turned: _Key | None = None
         """The call that something waited for when it was last carried out."""
         self._own: tuple[Held, ...] = ()

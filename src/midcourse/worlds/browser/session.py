@@ -57,10 +57,11 @@ class Session:
         self.tabs = Tabs(context, self._folder)
 
     @classmethod
-    async def begin(cls, terms: Terms) -> "Session":
+    async def begin(cls, terms: Terms, chromium: Chromium | None = None) -> "Session":
         """With the first page loaded, if it loads: that it does not is to be seen on it."""
-        chromium, storage = Chromium(executable=terms.executable, headed=terms.headed), Storage(terms.storage)
-        fence = Fence(terms.origins, authorities=terms.authorities)
+        chromium = chromium or Chromium(executable=terms.executable, headed=terms.headed)
+        storage = Storage(terms.storage)
+        fence = Fence(terms.origins, authorities=terms.authorities, certificate=chromium.certificate)
         proxy = await fence.gate.open()
         try:
             context = await chromium.start(
