@@ -60,7 +60,8 @@ nightly: properties
     uv run python benchmarks/kill_local.py --runs 200 --json --keep
     uv run python benchmarks/horizon.py --runs 1000 --json --keep
     uv run python benchmarks/waste.py --runs 100 --json --keep
-    uv run python benchmarks/detour.py --runs 1000 --json --keep
+    uv run python benchmarks/detour.py --runs 1000 --browser 30 --json --keep
+    uv run python benchmarks/outline.py --runs 1000 --json --keep
     uv run python benchmarks/invoices.py --rows 500 --json --keep
     uv run python benchmarks/chaos.py --runs 1000 --json --keep
     uv run python benchmarks/chaos.py --trial points:320,freeze:200,postgres:500,temporal:500 --json --keep

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -64,6 +65,8 @@ class Episode:
     explored: int
     explored_well: int
     """Tries that followed a hint, and those of them that led nearer or there."""
+    held: int
+    """Tries that would have sent something."""
     reverts: int
     verified: int
     done_already: int
@@ -112,7 +115,15 @@ async def _run(arm: Arm, noise: float, seed: int) -> Episode:
     live = agent.start(Task(goal=goal.says, done_when=goal.expect, limits=settings.limits()), run_id="run")
     turns = [turn async for turn in live]
     result = await live.result()
-    return _measured(world, made, store, turns, distance, success=result.success, redone=await again(store))
+    return measured(
+        turns,
+        reached=made.goal in world.state.stack,
+        claimed=result.success,
+        distance=distance,
+        sent=len(world.happened("sent")),
+        redone=await again(store),
+        alike=lambda one, other: store.states[one] == store.states[other],
+    )
 
 
 def goal_of(made: Generated) -> Goal:
@@ -120,18 +131,25 @@ def goal_of(made: Generated) -> Goal:
     return Goal(says=says, expect=Expectation(checks=(SurfaceMatches(pattern=made.title),), says=says))
 
 
-def _measured(
-    world: Windows, made: Generated, store: Kept, turns: list[Progress], distance: int, *, success: bool, redone: Again
+def measured(
+    turns: list[Progress],
+    *,
+    reached: bool,
+    claimed: bool,
+    distance: int,
+    sent: int,
+    redone: Again,
+    alike: Callable[[str, str], bool],
 ) -> Episode:
+    """What the run has counted, beside what its world says. `alike`: was the world really the same at these two looks?"""
     final = turns[-1].run
     tries = _tries(turns)
     hinted = [one for one in tries if one.explores]
-    reached = made.goal in world.state.stack
     cancelled = _cancelled(final)
-    reverts = [revert for before, turn in pairwise(turns) if (revert := _revert(store, before, turn))]
+    reverts = [revert for before, turn in pairwise(turns) if (revert := _revert(alike, before, turn))]
     return Episode(
         reached=reached,
-        claimed=success,
+        claimed=claimed,
         by_detour=reached and final.counts.detours > 0 and not cancelled,
         distance=distance,
         iterations=final.counts.tries,
@@ -140,12 +158,13 @@ def _measured(
         cancelled=cancelled,
         explored=len(hinted),
         explored_well=sum(one.progress > 0 or (one.choice is None and reached) for one in hinted),
+        held=sum(one.failed == "not_harmless" for one in tries),
         reverts=final.counts.reverts,
         verified=len(reverts),
         done_already=sum(acts == 0 for acts, _ in reverts),
-        flagged=int(cancelled == "revert_unverified"),
-        unlike=sum(not alike for _, alike in reverts),
-        sent=len(world.happened("sent")),
+        flagged=sum(attempt.count for attempt in final.attempts if attempt.reason == "revert_unverified"),
+        unlike=sum(not same for _, same in reverts),
+        sent=sent,
         again=redone,
     )
 
@@ -162,7 +181,7 @@ def _cancelled(run: Run) -> str:
     return next((attempt.reason for attempt in run.attempts if attempt.reason in reasons), "")
 
 
-def _revert(store: Kept, before: Progress, after: Progress) -> tuple[int, bool] | None:
+def _revert(alike: Callable[[str, str], bool], before: Progress, after: Progress) -> tuple[int, bool] | None:
     """A revert that this turn completed: how many acts it took, and whether the application is really as it was."""
     was, now, seen = before.run.detour, after.run.detour, after.run.seen
     if now is None or seen is None:
@@ -172,4 +191,4 @@ def _revert(store: Kept, before: Progress, after: Progress) -> tuple[int, bool] 
     if not back or now.reverting is not None:
         return None
     acts = was.reverting.acts + 1 if was and was.reverting else 0
-    return acts, store.states[back[0].seen] == store.states[seen.id]
+    return acts, alike(back[0].seen, seen.id)

@@ -18,7 +18,7 @@ from midcourse.ports.judge import Judgement, ProgressContext
 from midcourse.ports.outliner import OutlineDraft, OutliningContext
 from midcourse.ports.planner import ONE_CALL, PlanDraft, PlanningContext
 from midcourse.testing import FakeClock, MemoryStore
-from midcourse.testing.searcher import ESCAPE, Searcher, aim_of, way_out
+from midcourse.testing.searcher import Searcher, aim_of, way_out
 from midcourse.worlds.simulated.application import Windows
 from midcourse.worlds.simulated.generated import Generated, application_of, related
 from midcourse.worlds.simulated.windows import MAIN, Stack
@@ -60,7 +60,7 @@ class Explorer:
         ideas = [draft for draft in self._searcher.ideas(seen, aim_of(self._goal)) if draft.says not in tried]
         named = _named(context)
         ideas.sort(key=lambda draft: -len(named & words_of(draft.says)))
-        draft = next(iter((*ideas, *way_out(seen), ESCAPE)))
+        draft = next(iter((*ideas, *way_out(context))))
         tried.append(draft.says)
         return PlanDraft(steps=(replace(draft, transition=True), Draft(zone=REPLAN)))
 

@@ -65,6 +65,8 @@ class Proxy:
     faults: Iterable[Fault] = ()
     met: list[Trouble] = field(default_factory=list)
     """The faults that really happened."""
+    changing: list[str] = field(default_factory=list)
+    """Requests that reached the application and were not for reading only, as method and path."""
 
     async def start(self) -> str:
         self._left = {fault: fault.nth for fault in self.faults}
@@ -117,6 +119,8 @@ class Proxy:
         return due
 
     async def _forward(self, request: Request) -> Answer:
+        if request.method not in ("GET", "HEAD"):
+            self.changing.append(f"{request.method} {request.path}")
         reader, writer = await asyncio.open_connection(*self.upstream)
         line = f"{request.method} {request.path} HTTP/1.1"
         headers = (*request.headers, ("Connection", "close"))

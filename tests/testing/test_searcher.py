@@ -9,13 +9,15 @@ import pytest
 from midcourse.domain.detour import Goal, Option
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.plan import GLOBAL
+from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.errors import TaskInvalid
 from midcourse.ports.closeness import ClosenessJudge, JudgingContext, WordOverlap
 from midcourse.ports.detour import DetourContext, DetourPlanner, PastTry, TryDraft
 from midcourse.testing import JudgedBy, ScriptedTries
 from midcourse.testing.conformance.detour import CLICK, FIRST, ClosenessJudgeConformance, DetourPlannerConformance
 from midcourse.testing.conformance.planner import TASK, seen
-from midcourse.testing.searcher import ESCAPE, NoisyJudge, RandomTries, Searcher
+from midcourse.testing.searcher import ESCAPE, NoisyJudge, RandomTries, Searcher, escape
 
 GOAL = Goal(says="'Page Setup' is open", expect=Expectation(checks=(SurfaceMatches(pattern="Page Setup"),)))
 FILE = Zone(id="m/File", role="menu", label="File")
@@ -86,7 +88,7 @@ def test_what_is_named_like_the_goal_is_tried_first() -> None:
 
 
 def test_nothing_is_sent_written_or_ticked() -> None:
-    assert ask(*OTHERS).step == ESCAPE
+    assert ask(*OTHERS).step == escape(FIRST.catalogue)
 
 
 def test_what_was_in_vain_is_not_tried_again() -> None:
@@ -95,6 +97,44 @@ def test_what_was_in_vain_is_not_tried_again() -> None:
     elsewhere = seen("Elsewhere", FILE, PAGE)
     assert zone_of(ask(FILE, PAGE, tries=(tried(PAGE, elsewhere, -1.0),))) == FILE.id
     assert zone_of(ask(FILE, PAGE, tries=(tried(PAGE, here, 1.0),))) == PAGE.id, "the way to more entries"
+
+
+def test_what_is_covered_or_switched_off_is_left_alone() -> None:
+    for state in (("covered", True), ("disabled", True)):
+        assert zone_of(ask(FILE, replace(PAGE, state=(state,)))) == FILE.id
+
+
+def test_what_lies_beneath_is_what_else_there_is() -> None:
+    """Closing what lies over a page brings nobody nearer, and taking that back nobody anywhere."""
+    decline = Zone(id="p/No", role="button", label="No thanks")
+    answer = ask(decline, replace(FILE, state=(("covered", True),)), replace(PAGE, state=(("covered", True),)))
+    assert (zone_of(answer), [option.name for option in answer.options]) == (decline.id, [PAGE.id])
+
+
+def test_a_page_that_was_loaded_again_is_still_the_same_page() -> None:
+    """Its zones have other ids. Of several alike one was tried, so there is another to try."""
+    here = seen("Main", FILE, PAGE)
+    first = tried(replace(PAGE, id="gone"), here, 0.0)
+    past = replace(first, step=replace(CLICK, zone="gone", target=replace(CLICK.target, role="menu", label="Page")))
+    assert zone_of(ask(FILE, PAGE, tries=(past,))) == FILE.id
+    twin = replace(PAGE, id="m/Page 2")
+    two = replace(past, before=seen("Main", FILE, PAGE, twin).fingerprint)
+    assert zone_of(ask(FILE, PAGE, twin, tries=(two,))) == twin.id
+
+
+def test_keys_are_pressed_and_pages_left_by_the_skills_that_a_browser_has_for_it() -> None:
+    keys = Parameter(name="keys", type="string")
+    browser = Catalogue(
+        skills=(Skill(name="press_keys", on_zone=False, parameters=(keys,)), Skill(name="go_back", on_zone=False))
+    )
+    pressed = ask(*OTHERS, catalogue=browser).step
+    assert pressed is not None
+    assert (pressed.skill, pressed.arguments) == ("press_keys", (("keys", "Escape"),))
+    gone = tried(FILE, seen("Main", FILE), 0.0)
+    back = ask(FILE, catalogue=browser, undo=gone).step
+    assert back is not None
+    assert (back.zone, back.skill) == (GLOBAL, "go_back")
+    assert ask(FILE, undo=gone).verdict == "gave_up", "where there are no pages"
 
 
 def test_a_hint_is_followed_or_the_way_to_it_cleared() -> None:

@@ -110,7 +110,7 @@ def _close(scene: Scene) -> Iterator[WayBack]:
 
 def _opposite_key(scene: Scene) -> Iterator[WayBack]:
     """The opposite of a key; Escape for whatever else opened something."""
-    press = _pressing(scene)
+    press = pressing(scene.catalogue)
     if press is None:
         return
     skill, name = press
@@ -125,9 +125,9 @@ def _clicking(scene: Scene) -> Skill | None:
     return next((one for one in skills if one and one.on_zone and not any(p.required for p in one.parameters)), None)
 
 
-def _pressing(scene: Scene) -> tuple[Skill, str] | None:
+def pressing(catalogue: Catalogue) -> tuple[Skill, str] | None:
     """How keys are pressed here without a zone, and what the key is called."""
-    for skill in scene.catalogue.skills:
+    for skill in catalogue.skills:
         names = [parameter.name for parameter in skill.parameters if parameter.required]
         if not skill.on_zone and len(names) == 1 and names[0] in KEYS:
             return skill, names[0]

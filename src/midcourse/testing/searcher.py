@@ -1,6 +1,7 @@
 """A searcher without a model: goes by the words on the screen, and remembers what it tried where. Plans detours, or whole runs."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeAlias
@@ -9,7 +10,9 @@ from midcourse.domain.detour import Goal, Option
 from midcourse.domain.expectation import SurfaceMatches
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft
+from midcourse.domain.skill import Catalogue
 from midcourse.policy.closeness import words_of
+from midcourse.policy.revert import pressing
 from midcourse.policy.verify import holds
 from midcourse.ports.closeness import Closeness, JudgingContext
 from midcourse.ports.detour import DetourContext, TryDraft
@@ -23,10 +26,14 @@ CLOSE_CALL = 0.1
 SAME_TOPIC = 0.5
 """Labels that are no more related than this do not name the goal."""
 LASTING = ("menu", "row", "tab")
+"""What stays where it is when it has been clicked; so does whatever expands."""
+GO_BACK = "go_back"
+"""The skill that a browser has for it."""
 CLOSES = ("ok", "cancel", "close")
 VAGUE = ("more", "advanced…", "details…", "custom…", "more…", "defaults…", "rules…")
 """Labels that may lead anywhere."""
 ESCAPE = Draft(zone=GLOBAL, skill="press", arguments=(("key", "Escape"),), says="Press Escape")
+"""Unless the skill for it has another name here."""
 
 
 def shares_words(label: str, goal: str) -> float:
@@ -45,20 +52,29 @@ class Searcher:
 
     async def plan_try(self, context: DetourContext) -> TryDraft:
         if context.undo is not None:
-            return TryDraft(verdict="gave_up", detail="no idea how to take that back")
+            return _page_before(context)
         seen, useless = context.observation, _in_vain(context)
         ideas = [draft for draft in self.ideas(seen, aim_of(context.goal)) if draft.zone not in useless]
         if context.hint is not None:
             hinted = [draft for draft in ideas if draft.zone == context.hint.name]
-            ideas = hinted + [draft for draft in ideas if draft not in hinted] if hinted else [*way_out(seen), *ideas]
+            ideas = (
+                hinted + [draft for draft in ideas if draft not in hinted] if hinted else [*way_out(context), *ideas]
+            )
         if not ideas:
-            return TryDraft(step=ESCAPE)
+            return TryDraft(step=escape(context.catalogue))
         return TryDraft(step=ideas[0], options=self._others(ideas, context))
 
     def _others(self, ideas: list[Draft], context: DetourContext) -> tuple[Option, ...]:
-        """As promising as the first, and still there after it: a menu does not hide the others, a dialog does."""
+        """As promising as the first, and still there after it: a menu does not hide the others, a dialog does.
+
+        Where something lies over the rest, the rest is what else there is: it does not help to close it, but it may lead on.
+        """
         seen, aim = context.observation, aim_of(context.goal)
-        zones = [zone for draft in ideas if (zone := seen.zone(draft.zone)) and zone.role in LASTING]
+        beneath = [zone for zone in seen.zones if zone.role in OPENS and zone.get("covered")]
+        if beneath:
+            best = sorted(beneath, key=lambda zone: -self._score(zone, aim))
+            return tuple(Option(name=zone.id, says=zone.label) for zone in best[: self.options])
+        zones = [zone for draft in ideas if (zone := seen.zone(draft.zone)) and _lasts(zone)]
         if not zones or zones[0].id != ideas[0].zone:
             return ()
         good = self._score(zones[0], aim) - CLOSE_CALL
@@ -75,7 +91,7 @@ class Searcher:
         if zone.label.lower() in VAGUE:
             return 0.3
         related = self.related(zone.label, aim)
-        return related if zone.role in LASTING or related > SAME_TOPIC else 0.4 * related
+        return related if _lasts(zone) or related > SAME_TOPIC else 0.4 * related
 
 
 class Replanner:
@@ -98,7 +114,7 @@ class Replanner:
             return PlanDraft(steps=(Draft(zone=REACH, expect=self._goal.expect, says=self._goal.says),), final=True)
         tried = self._tried.setdefault(seen.fingerprint, [])
         ideas = [draft for draft in self._searcher.ideas(seen, aim_of(self._goal)) if draft.says not in tried]
-        draft = next(iter((*ideas, *way_out(seen), ESCAPE)))
+        draft = next(iter((*ideas, *way_out(context))))
         tried.append(draft.says)
         return PlanDraft(steps=(replace(draft, transition=True), Draft(zone=REPLAN)))
 
@@ -111,7 +127,7 @@ class RandomTries:
 
     async def plan_try(self, context: DetourContext) -> TryDraft:
         ideas = [_on(zone) for zone in context.observation.zones if _may_open(zone)]
-        return TryDraft(step=self._chance.choice([*ideas, *way_out(context.observation), ESCAPE]))
+        return TryDraft(step=self._chance.choice([*ideas, *way_out(context), escape(context.catalogue)]))
 
 
 class NoisyJudge:
@@ -143,6 +159,7 @@ def aim_of(goal: Goal) -> str:
 def _in_vain(context: DetourContext) -> set[str]:
     """Zones that are not worth another try: they never helped, or not in this state, or just now."""
     tried, helped, not_here = set[str](), set[str](), set[str]()
+    renumbered = Counter[tuple[str, str]]()
     for past in context.tries:
         if past.step is None:
             continue
@@ -151,17 +168,50 @@ def _in_vain(context: DetourContext) -> set[str]:
             helped.add(past.step.zone)
         elif past.before == context.observation.fingerprint:
             not_here.add(past.step.zone)
+            gone = context.observation.zone(past.step.zone) is None
+            renumbered[past.step.target.role, past.step.target.label] += gone
     path = [past.step.zone for past in context.tries if past.step and not past.reverted]
-    return (tried - helped) | not_here | set(path[-1:])
+    return (tried - helped) | not_here | set(path[-1:]) | _again(context.observation, renumbered)
 
 
-def way_out(seen: Observation) -> Iterator[Draft]:
+def _again(seen: Observation, tried: Counter[tuple[str, str]]) -> set[str]:
+    """The same under other ids: a page that was loaded again counts its zones anew. Of several alike, the first were tried."""
+    found = set[str]()
+    for zone in seen.zones:
+        if tried[zone.role, zone.label] > 0:
+            tried[zone.role, zone.label] -= 1
+            found.add(zone.id)
+    return found
+
+
+def _page_before(context: DetourContext) -> TryDraft:
+    """Where there are pages, a link is taken back by going back."""
+    if context.catalogue.skill(GO_BACK) is None:
+        return TryDraft(verdict="gave_up", detail="no idea how to take that back")
+    return TryDraft(step=Draft(zone=GLOBAL, skill=GO_BACK, says="Go back"))
+
+
+def escape(catalogue: Catalogue) -> Draft:
+    press = pressing(catalogue)
+    return replace(ESCAPE, skill=press[0].name, arguments=((press[1], "Escape"),)) if press else ESCAPE
+
+
+def way_out(context: DetourContext | PlanningContext) -> list[Draft]:
     """Whatever closes what is open and changes nothing."""
-    return iter([_on(zone) for zone in seen.zones if zone.label.lower() in CLOSES[1:]] or [ESCAPE])
+    zones = (zone for zone in context.observation.zones if zone.label.lower() in CLOSES[1:] and _is_free(zone))
+    return [_on(zone) for zone in zones] or [escape(context.catalogue)]
 
 
 def _may_open(zone: Zone) -> bool:
-    return zone.role in OPENS and zone.label.lower() not in CLOSES
+    return zone.role in OPENS and zone.label.lower() not in CLOSES and _is_free(zone)
+
+
+def _is_free(zone: Zone) -> bool:
+    return not zone.get("disabled") and not zone.get("covered")
+
+
+def _lasts(zone: Zone) -> bool:
+    return zone.role in LASTING or zone.get("expanded") is not None
 
 
 def _on(zone: Zone) -> Draft:
