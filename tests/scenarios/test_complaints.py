@@ -38,6 +38,9 @@ from tests.scenarios.stage import (
     without,
 )
 
+recovery = pytest.mark.recovery
+"""Concerns planning again or approval."""
+
 DEAD_ICON = click("icon_browser", expect=Expectation(checks=(SurfaceMatches(pattern="Browser"),)))
 """A click that nothing comes of."""
 
@@ -52,6 +55,7 @@ def disk(tmp_path: Path) -> Iterator[SqliteStore]:
 # --- loops
 
 
+@recovery
 async def test_browser_use_3576_and_1157_a_looping_step_ends_early_and_says_why() -> None:
     """Theirs ran to the step limit, at about three dollars, and logged no error."""
     played = await example("notepad", planner=SamePlan([DEAD_ICON])).play()
@@ -61,12 +65,14 @@ async def test_browser_use_3576_and_1157_a_looping_step_ends_early_and_says_why(
     assert len(played.result.attempts) == 4
 
 
+@recovery
 async def test_mobilerun_84_the_same_plan_is_not_carried_out_until_the_step_limit() -> None:
     played = await example("unreachable_cube", planner=SamePlan([pick("blue_cup"), pick("red_cube")])).play()
     assert played.ended == (False, False, "replan_no_change")
     assert played.result.executions == 1
 
 
+@recovery
 async def test_loopx_3084_repeating_a_blocker_is_no_successful_replan() -> None:
     """The refused plans never became plans, and count as refused."""
     played = await example("unreachable_cube", structural_stop=False).play()
@@ -74,6 +80,7 @@ async def test_loopx_3084_repeating_a_blocker_is_no_successful_replan() -> None:
     assert played.ended == (False, False, "replan_no_change")
 
 
+@recovery
 async def test_copilot_cli_3156_plans_without_work_come_to_an_end() -> None:
     """217 cycles of plan, compact, replan, and no work. Looking at what is there is no work either."""
     read = Draft(zone=GLOBAL, skill="visit", arguments=(("day", 1),))
@@ -83,6 +90,7 @@ async def test_copilot_cli_3156_plans_without_work_come_to_an_end() -> None:
         assert played.result.planner_calls == most
 
 
+@recovery
 async def test_navigation2_2804_nothing_is_replanned_while_the_plan_holds() -> None:
     """Their robot oscillated between plans that were all fine. Ours are made when a transition is due or a step failed."""
     steps = [press("Win"), *(type_text(letter) for letter in "notepad"), press("Escape")]
@@ -91,6 +99,7 @@ async def test_navigation2_2804_nothing_is_replanned_while_the_plan_holds() -> N
     assert (played.result.steps, played.result.planner_calls) == (9, 1)
 
 
+@recovery
 async def test_agent_framework_7595_an_empty_result_is_a_result() -> None:
     """No orders is what there is to find; theirs replanned for ever because nothing came back."""
     rules = [
@@ -113,6 +122,7 @@ class Archive(BaseWorld):
         return {}
 
 
+@recovery
 async def test_agent_framework_7595_a_search_that_finds_nothing_went_well() -> None:
     search = Draft(zone="box", skill="search", arguments=(("text", "unicorn"),))
     played = await Stage(world=Archive(), planner=SamePlan([search], final=True)).play()
@@ -120,6 +130,7 @@ async def test_agent_framework_7595_a_search_that_finds_nothing_went_well() -> N
     assert (played.result.data, played.result.executions, played.result.planner_calls) == ((), 1, 1)
 
 
+@recovery
 async def test_openhands_11431_stopping_a_loop_keeps_everything_that_was_done() -> None:
     """Steps that go well before the one that does not are no excuse to go round for ever, and none of it is lost."""
     stage = example("notepad", planner=SamePlan([press("Win"), press("Escape"), DEAD_ICON]))
@@ -134,6 +145,7 @@ def stuck_until_guided(context: PlanningContext) -> PlanDraft:
     return plan(step, final=True)
 
 
+@recovery
 async def test_openhands_5480_a_person_can_show_the_way_out_of_a_loop() -> None:
     stage = example("notepad", planner=Thinking(stuck_until_guided))
     stage = replace(stage, task=Task(goal="Open the start menu"))
@@ -174,6 +186,7 @@ async def crashed_while_ordering(stage: Stage, *, stored: bool) -> None:
     await crash(live)
 
 
+@recovery
 @pytest.mark.parametrize("session", ["kept", "lost"])
 @pytest.mark.parametrize("stored", [True, False])
 async def test_agent_framework_3938_a_retry_after_a_crash_does_not_send_again(
@@ -189,6 +202,7 @@ async def test_agent_framework_3938_a_retry_after_a_crash_does_not_send_again(
     assert played.ended == (True, True, "goal_reached")
 
 
+@recovery
 async def test_langgraph_7780_a_question_does_not_repeat_what_was_done_before_it(disk: SqliteStore) -> None:
     """The process dies while a person is asked. The question is put again; the form is not filled in again."""
     person = Posts()
@@ -203,6 +217,7 @@ async def test_langgraph_7780_a_question_does_not_repeat_what_was_done_before_it
     assert sorted(played.completed) == sorted(set(played.completed))
 
 
+@recovery
 async def test_gsd_2_4378_what_was_used_up_stays_used_up_after_a_restart(disk: SqliteStore) -> None:
     """Their stuck counter began anew with every restart: 292 dispatches in four days."""
     settings = {"replan_admission": False, "structural_stop": False, "max_error_replans": 2}
@@ -219,6 +234,7 @@ async def test_gsd_2_4378_what_was_used_up_stays_used_up_after_a_restart(disk: S
     assert len(played.result.attempts) == 3
 
 
+@recovery
 async def test_qpilot_8_a_save_that_reports_a_time_out_is_not_made_again() -> None:
     """Theirs made four records of one."""
     faults = [Fault(kind="done_but_timeout", skill="place_order", times=4, seconds=30.0)]
@@ -239,6 +255,7 @@ class HangingShop(Shop):
         return outcome
 
 
+@recovery
 async def test_qpilot_8_nor_is_one_that_never_answers() -> None:
     stage = example("order", world=HangingShop, act_timeout_seconds=0.05)
     assert (await stage.play()).ended == (True, True, "goal_reached")
@@ -254,6 +271,7 @@ def every_day(context: PlanningContext) -> PlanDraft:
     return plan(Draft(zone=GLOBAL, skill="visit", arguments=(("day", day),)), letter("Ada"), final=True)
 
 
+@recovery
 async def test_multi_agent_custom_automation_engine_1062_a_replan_does_not_ask_for_the_same_approval_again() -> None:
     post, person = Post(closed=3), Approves(doubt="happened")
     played = await Stage(world=post, planner=Thinking(every_day), approver=person).play()
@@ -265,6 +283,7 @@ def forgets_the_address(rule: Rule) -> Rule:
     return replace(rule, steps=tuple(step for step in rule.steps if step.says != "Fill in the address"))
 
 
+@recovery
 @pytest.mark.parametrize("done_when", [True, False])
 @pytest.mark.parametrize("lacking", [(), ("probe",), ("absent_when",), ("probe", "absent_when")], ids="-".join)
 async def test_ai_manus_254_a_form_that_was_turned_down_is_no_success(
@@ -291,6 +310,7 @@ async def test_browser_use_3044_the_history_is_complete(disk: SqliteStore) -> No
     assert run == (await disk.load(RUN))[0]
 
 
+@recovery
 @pytest.mark.parametrize("skill", ["set_quantity", "fill", "place_order", "read_order"])
 async def test_browser_use_218_a_page_that_changes_is_planned_for_again(skill: str) -> None:
     stage = example("order", faults=[Fault(kind="zone_moves", skill=skill)])

@@ -88,6 +88,33 @@ async def test_a_changed_value_asks_although_its_neighbours_are_granted_for_the_
     assert (played.result.final_reason, post.letters) == ("rejected", [])
 
 
+@pytest.mark.parametrize("place", range(6))
+@pytest.mark.parametrize("once", [True, False], ids=["for one use", "for the run"])
+async def test_whichever_value_of_six_is_changed_exactly_that_one_is_asked_about(place: int, once: bool) -> None:
+    yes, it_did = Decision(verdict="approved", once=once, by="ada"), Decision(verdict="happened")
+    person = Answers(yes, yes, *[it_did] * 6)
+    changed = (*SIX[:place], "Margaret", *SIX[place + 1 :])
+    _, post = await sent(person, *changed)
+    approvals = [to_whom(question) for question in person.questions if question.about == "approve"]
+    assert approvals == [list(SIX), ["Margaret"]]
+    assert post.letters == list(changed)
+
+
+@pytest.mark.parametrize("replans", [1, 2, 3])
+@pytest.mark.parametrize("once", [True, False], ids=["for one use", "for the run"])
+async def test_an_unchanged_value_with_a_live_grant_is_never_asked_about_again(replans: int, once: bool) -> None:
+    """However often it is planned again, and whatever comes first in the new plan."""
+
+    def think(context: PlanningContext) -> PlanDraft:
+        return plan(visit(len(context.attempts)), *(letter(name) for name in SIX), final=True)
+
+    post = Post(closed=replans)
+    person = Answers(Decision(verdict="approved", once=once, by="ada"), *[Decision(verdict="happened")] * 6)
+    played = await Stage(world=post, planner=Thinking(think), approver=person).play()
+    assert (played.result.replans, post.letters) == (replans, list(SIX))
+    assert [question.about for question in person.questions] == ["approve", *["happened"] * 6]
+
+
 # --- rules
 
 
