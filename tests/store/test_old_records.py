@@ -1,0 +1,85 @@
+"""What a store was given before a field existed is read as if it had said nothing about it.
+
+The fixture has every field of everything that stores keep: `required`, or what it is taken for where it was left out. A default
+that changes, or a field that is asked for all of a sudden, would have old records say what they never said, or not be read at
+all. New fields come with a default; `python -m tests.store.test_old_records` adds them, before a release does.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from midcourse.codec import decode_any, encode
+from midcourse.domain.approval import Consequence
+from midcourse.domain.command import Command
+from midcourse.domain.event import Event
+from midcourse.domain.experience import Asked
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.lesson import Lesson
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.result import Result
+from midcourse.domain.task import Task
+
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "stored-fields.json"
+KEPT: tuple[Any, ...] = (
+    Event, Command, Task, Observation, PlanVersion, Consequence, LedgerEntry, Result, Asked, Lesson,
+)  # fmt: skip
+REQUIRED = "required"
+OLD_LESSON = '{"key": "k", "signature": "permission denied: <name>", "said": {"text": "Permission denied"}}'
+OLD_PLAN = '{"version": 2, "parent": 1, "cause": "error", "why": "", "observation": "o1", "final": true, "steps": []}'
+OLD_ENTRY = '{"command": 7, "version": 1, "index": 0, "call": "place_order()"}'
+
+
+def records(kind: Any, found: dict[str, type]) -> dict[str, type]:
+    """Every dataclass that this one is made of."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        if kind.__name__ in found:
+            return found
+        found[kind.__name__] = kind
+        for hint in get_type_hints(kind).values():
+            records(hint, found)
+    for part in get_args(kind):
+        records(part, found)
+    return found
+
+
+def stored() -> dict[str, Any]:
+    found: dict[str, type] = {}
+    for kind in KEPT:
+        records(kind, found)
+    return dict(sorted(line for kind in found.values() for line in _fields(kind)))
+
+
+def _fields(kind: Any) -> Iterator[tuple[str, Any]]:
+    hints = get_type_hints(kind)
+    for field in fields(kind):
+        name = f"{kind.__name__}.{field.name}"
+        if field.default is not MISSING:
+            yield name, json.loads(encode(field.default, hints[field.name]))
+        elif field.default_factory is not MISSING:
+            yield name, json.loads(encode(field.default_factory(), hints[field.name]))
+        else:
+            yield name, REQUIRED
+
+
+def test_what_was_left_out_is_taken_for_the_same_for_ever() -> None:
+    known = json.loads(FIXTURE.read_text(encoding="utf-8"))
+    now = stored()
+    assert {name for name in now if name not in known and now[name] == REQUIRED} == set(), "old records lack it"
+    assert {name: now.get(name) for name in known} == known
+
+
+@pytest.mark.parametrize(("kind", "text"), [(Lesson, OLD_LESSON), (PlanVersion, OLD_PLAN), (LedgerEntry, OLD_ENTRY)])
+def test_a_record_of_before_is_read(kind: Any, text: str) -> None:
+    read = decode_any(kind, text)
+    assert decode_any(kind, encode(read, kind)) == read
+    assert json.loads(text).items() <= json.loads(encode(read, kind)).items()
+
+
+if __name__ == "__main__":
+    FIXTURE.write_text(json.dumps(stored(), indent=1) + "\n", encoding="utf-8")
