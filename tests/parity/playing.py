@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +12,10 @@ from midcourse.app.vault import EnvironmentVault
 from midcourse.codec import encode
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
+from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
+from midcourse.perform import Lessons
+from midcourse.ports.memory import Memory
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.ports.store import Store
 from midcourse.ports.world import Call, World
@@ -21,9 +25,11 @@ from midcourse.worlds.base import Outcome
 from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.parity.stories import Story, staged
 from tests.runtimes.fleet import Cast, Fleet
-from tests.scenarios.stage import Stage
+from tests.scenarios.stage import Post, Stage
+from tests.scenarios.test_recovery import Disk
 
 TIMES = ("at", "timeout", "seconds", "expires_at", "wall_seconds", "audit")
+WITHIN = re.compile(r"within [\d.]+ s")
 STANDING = ("asking", "paused")
 
 Tell: TypeAlias = Callable[[Word], Awaitable[str]]
@@ -36,14 +42,18 @@ class Played:
     """Each event and the commands that followed from it."""
     result: Any
     effects: list[Any]
+    plans: list[Any]
+    """Every version, with what it was made from."""
+    lessons: list[Any]
+    """What memory has after it."""
     replies: list[str]
     """What came back to whoever said something."""
 
 
-async def play_locally(story: Story, run_id: str) -> Played:
+async def play_locally(story: Story, run_id: str, store: Store, memory: Memory) -> Played:
     script = Script(story)
     stage = script.stage
-    agent = replace(stage.agent, world=script.world, planner=script.planner)
+    agent = replace(stage.agent, world=script.world, planner=script.planner, store=store, memory=memory)
     live = agent.start(stage.task, run_id=run_id)
     standing = "running"
 
@@ -56,10 +66,10 @@ async def play_locally(story: Story, run_id: str) -> Played:
     async with script.told(tell, status):
         async for turn in live:
             standing = status_of(turn.run)
-    return await script.played(stage.store, run_id, await live.result())
+    return await script.played(store, memory, run_id, await live.result())
 
 
-async def play_on_temporal(fleet: Fleet, story: Story, run_id: str) -> Played:
+async def play_on_temporal(fleet: Fleet, story: Story, run_id: str, memory: Memory) -> Played:
     script = Script(story)
     stage = script.stage
     handle = fleet.runs.handle(run_id)
@@ -78,11 +88,12 @@ async def play_on_temporal(fleet: Fleet, story: Story, run_id: str) -> Played:
         progress_judge=ports.progress_judge,
         detour_planner=ports.detour_planner,
         closeness_judge=ports.closeness_judge,
+        lessons=Lessons(memory=memory),
     )
     await fleet.begin(who, run_id)
     async with script.told(handle.tell, status):
         result = await handle.result()
-    return await script.played(fleet.store, run_id, result)
+    return await script.played(fleet.store, memory, run_id, result)
 
 
 class Script:
@@ -122,18 +133,31 @@ class Script:
                 assert self._tell is not None
                 self._replies.append(await self._tell(cue.says(self.stage)))
 
-    async def played(self, store: Store, run_id: str, result: Result) -> Played:
+    async def played(self, store: Store, memory: Memory, run_id: str, result: Result) -> Played:
         assert len(self._replies) == len(self._cues), "every cue came"
-        simulated = isinstance(self.stage.world, SimulatedWorld)
         return Played(
             turns=[
                 (_timeless(row.event, Event), _timeless(row.commands, tuple[Command, ...]))
                 for row in await store.journal(run_id)
             ],
             result=_timeless(result, Result),
-            effects=[(one.effect, one.values) for one in self.stage.effects] if simulated else [],
+            effects=self._effects(),
+            plans=[_timeless(one, PlanVersion) for one in await store.plans(run_id)],
+            lessons=sorted((one.signature, one.track, one.fix.text) for one in await memory.lessons()),
             replies=self._replies,
         )
+
+    def _effects(self) -> list[Any]:
+        """By the world's own record."""
+        match self.stage.world:
+            case SimulatedWorld():
+                return [(one.effect, one.values) for one in self.stage.effects]
+            case Post() as post:
+                return list(post.letters)
+            case Disk() as disk:
+                return list(disk.written)
+            case _:
+                return []
 
 
 class _Cued:
@@ -172,6 +196,13 @@ def _timeless(value: object, kind: Any) -> Any:
 
 
 def _without_times(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_times(item) for name, item in value.items() if name not in TIMES}
-    return [_without_times(item) for item in value] if isinstance(value, list) else value
+    match value:
+        case dict():
+            pairs = cast("dict[str, Any]", value).items()
+            return {name: _without_times(item) for name, item in pairs if name not in TIMES}
+        case list():
+            return [_without_times(item) for item in cast("list[Any]", value)]
+        case str():
+            return WITHIN.sub("within a while", value)
+        case _:
+            return value

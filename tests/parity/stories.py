@@ -46,6 +46,17 @@ from tests.scenarios.test_failure_modes import Invoices, forgetting, garbled_at_
 from tests.scenarios.test_order import MENDED, called
 from tests.scenarios.test_outline import SEED, bookmarks, wandering
 from tests.scenarios.test_recapture import seen_through
+from tests.scenarios.test_recovery import (
+    COLLECT,
+    OF_SEVERITY,
+    avoids_what_was_forbidden,
+    disk,
+    fails,
+    insists,
+    write,
+    write_what_was_collected,
+)
+from tests.scenarios.test_recovery_approval import SIX as SIX_PEOPLE
 from tests.scenarios.test_recovery_approval import Desk, letters_after_a_failure, moved
 from tests.scenarios.test_replan_step import forgetful
 from tests.scenarios.test_seven_pages import seven_pages
@@ -65,6 +76,12 @@ class Cue:
 class Story:
     make: Callable[[], Stage]
     cues: tuple[Cue, ...] = ()
+    ends: tuple[str, ...] | None = None
+    """How each of its runs ends, where both runtimes might be wrong alike. Later ones know what earlier ones learned."""
+
+    @property
+    def runs(self) -> int:
+        return len(self.ends or ("",))
 
 
 SOON = 0.05
@@ -91,7 +108,8 @@ def staged(stage: Stage) -> Stage:
     task, done = stage.task, stage.task.done_when
     if isinstance(done, Probe):
         task = replace(task, done_when=replace(done, settles_after=0.0))
-    settings = {"retry_delay_seconds": SOON, **stage.settings, "max_retry_delay_seconds": SOON}
+    quick = {"retry_delay_seconds": SOON, **({"replan_interval_seconds": 0} if stage.task.limits.auto_replan else {})}
+    settings = {**quick, **stage.settings, "max_retry_delay_seconds": SOON}
     return replace(stage, task=task, clock=cast(FakeClock, SystemClock()), settings=settings)
 
 
@@ -129,6 +147,25 @@ def decision(verdict: Any, **more: Any) -> Cue:
 
 def done_once_taken_over(context: PlanningContext) -> PlanDraft:
     return PlanDraft(verdict="done") if context.cause == "taken_over" else plan(letter("Ada"), final=True)
+
+
+def written_home_once_guided(context: PlanningContext) -> PlanDraft:
+    return plan(write("home"), final=True) if context.guidance else insists(context)
+
+
+def collects_what_is_missing(context: PlanningContext) -> PlanDraft:
+    first = (COLLECT,) if context.recovery else ()
+    return plan(*first, write_what_was_collected(), final=True)
+
+
+def forbidden(person: Any = None, **settings: Any) -> Stage:
+    """Nothing can be written, until somebody says where it can."""
+    return replace(disk(fails("permission"), written_home_once_guided, **settings), approver=person)
+
+
+def six_letters(person: Any, *second: str, **settings: Any) -> Stage:
+    """And a second plan after the counter was closed."""
+    return Stage(world=Post(closed=1), planner=letters_after_a_failure(*second), approver=person, settings=settings)
 
 
 def openly(stage: Stage) -> Stage:
@@ -251,11 +288,13 @@ STORIES: dict[str, Story] = {
         cues=(decision("take_over", by="ada"), at("paused", RESUME)),
     ),
     "six letters, one of them changed": Story(
-        make=lambda: Stage(
-            world=Post(closed=1),
-            planner=letters_after_a_failure("Ada", "Grace", "Edsger", "Margaret", "Donald", "Alan"),
-            approver=Approves(doubt="happened"),
-        )
+        make=lambda: six_letters(Approves(doubt="happened"), *SIX_PEOPLE[:3], "Margaret", *SIX_PEOPLE[4:])
+    ),
+    "six letters, the same again": Story(make=lambda: six_letters(Approves(doubt="happened"), *SIX_PEOPLE)),
+    "six letters, fewer of them": Story(make=lambda: six_letters(Approves(doubt="happened"), *SIX_PEOPLE[:2])),
+    "a changed value among granted ones": Story(
+        make=lambda: six_letters(Answers(replace(YES, once=False, by="ada"), NO), *SIX_PEOPLE[:5], "Eve"),
+        ends=("rejected",),
     ),
     "four eyes": Story(
         make=lambda: (
@@ -279,6 +318,44 @@ STORIES: dict[str, Story] = {
             approver=Approves(),
             settings={"approvals": "adaptive"},
         )
+    ),
+    # recovery
+    "the permission failure": Story(
+        make=lambda: disk(think=avoids_what_was_forbidden), ends=("plan_complete", "plan_complete")
+    ),
+    "no steps in the plan": Story(
+        make=lambda: replace(disk(), planner=Scripted(plan(), plan(write("home"), final=True))), ends=("plan_complete",)
+    ),
+    "a missing dependency": Story(make=lambda: disk(think=collects_what_is_missing), ends=("plan_complete",)),
+    "a missing result": Story(
+        make=lambda: disk(think=lambda _: plan(replace(COLLECT, gives=("total",)), final=True)),
+        ends=("replan_exhausted",),
+    ),
+    **{
+        f"{severity} failure, replans {'on' if on else 'off'}": Story(
+            make=lambda severity=severity, on=on: disk(
+                OF_SEVERITY[severity], replan_on_critical=on, replan_on_high=on, replan_on_medium=on
+            )
+        )
+        for severity in OF_SEVERITY
+        for on in (True, False)
+    },
+    "MEDIUM failure that counts as HIGH": Story(make=lambda: disk(OF_SEVERITY["MEDIUM"])),
+    "replanning is off": Story(make=lambda: disk(auto_replan=False), ends=("replan_exhausted",)),
+    "a person after two replans": Story(
+        make=lambda: forbidden(Answers(Decision(verdict="go_on", guidance="use /home")), human_after=2),
+        ends=("plan_complete",),
+    ),
+    "a person after two replans, later": Story(
+        make=lambda: forbidden(Posts(), human_after=2),
+        cues=(decision("go_on", guidance="use /home"),),
+        ends=("plan_complete",),
+    ),
+    "a person stops it": Story(make=lambda: forbidden(Rejects(), human_after=1), ends=("needs_human",)),
+    "no person is there": Story(make=lambda: forbidden(human_after=1), ends=("needs_human",)),
+    "no plan ever helped": Story(
+        make=lambda: disk(fails("jammed", "no room on '/srv'"), lesson_stop_after=2, lesson_tries=0),
+        ends=("replan_exhausted", "replan_exhausted", "structural_failure"),
     ),
     # people interfere
     "paused while acting": Story(make=order, cues=(at("act 3", PAUSE), at("paused", RESUME))),

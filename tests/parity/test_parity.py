@@ -1,14 +1,19 @@
-"""Every story through both runtimes: the same events, the same commands, the same result, the same effects."""
+"""Every story through both runtimes and both stores: the same events, commands, plans, lessons, result and effects."""
 
 import secrets
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from midcourse.ports.memory import Memory
 from midcourse.runtimes.temporal.client import connect
 from midcourse.runtimes.temporal.wire import Pace
 from midcourse.store.postgres import PostgresStore
+from midcourse.store.sqlite import SqliteStore
+from midcourse.store.sqlite_memory import SqliteMemory
 from tests.parity.playing import play_locally, play_on_temporal
 from tests.parity.stories import STORIES
 from tests.runtimes.fleet import Fleet
@@ -17,6 +22,16 @@ PATIENT = Pace(session_seconds=10.0)
 """However slow the machine is, nobody is taken for lost."""
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    """Of one story. Each play has a memory of its own, which all runs of the story share."""
+
+    file: SqliteStore
+    file_memory: Memory
+    database: PostgresStore
+    fleet_memory: Memory
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -28,10 +43,28 @@ async def fleet(temporal: str, postgres: str) -> AsyncGenerator[Fleet]:
             yield fleet
 
 
+@pytest_asyncio.fixture(loop_scope="module")
+async def stores(postgres: str, tmp_path: Path) -> AsyncGenerator[Stores]:
+    tenant, file = f"alone-{secrets.token_hex(4)}", SqliteStore(tmp_path / "runs.db")
+    database = PostgresStore(postgres, tenant=tenant, connections=2)
+    learned = PostgresStore(postgres, tenant=f"{tenant}-fleet", connections=1)
+    memory = SqliteMemory(tmp_path / "lessons.db", agent="ann")
+    async with database, learned:
+        yield Stores(file=file, file_memory=memory, database=database, fleet_memory=learned.memory("ann"))
+    file.close()
+
+
 @pytest.mark.parametrize("name", STORIES)
-async def test_both_runtimes_tell_the_same_story(fleet: Fleet, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_both_runtimes_tell_the_same_story(
+    fleet: Fleet, stores: Stores, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", "lovelace")
-    story, run_id = STORIES[name], name.replace(" ", "-")
-    there, here = await play_on_temporal(fleet, story, run_id), await play_locally(story, run_id)
-    assert there.turns == here.turns
-    assert there == here
+    story = STORIES[name]
+    for number in range(story.runs):
+        run_id = f"{name.replace(' ', '-')}-{number}"
+        there = await play_on_temporal(fleet, story, run_id, stores.fleet_memory)
+        here = await play_locally(story, run_id, stores.file, stores.file_memory)
+        assert there.turns == here.turns
+        assert there == here
+        assert here == await play_locally(story, run_id, stores.database, stores.database.memory("ann"))
+        assert story.ends is None or here.result["final_reason"] == story.ends[number]

@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from midcourse.ports.memory import Memory
 from midcourse.runtimes.temporal.client import connect
 from midcourse.runtimes.temporal.development import start_server
 from midcourse.store.postgres import PostgresStore, development
@@ -33,14 +34,14 @@ async def main(address: str, database: str) -> None:
         fleet = Fleet(client=await connect(address), store=store, tenant=tenant)
         async with fleet.worker():
             for name in CAPTURED:
-                await capture(fleet, name)
+                await capture(fleet, name, store.memory(name))
             fleet.pace = replace(fleet.pace, rest_after=1)
-            await capture(fleet, CONTINUED)
+            await capture(fleet, CONTINUED, store.memory(CONTINUED))
 
 
-async def capture(fleet: Fleet, name: str) -> None:
+async def capture(fleet: Fleet, name: str, memory: Memory) -> None:
     run_id = re.sub(r"\W+", "-", name)
-    await play_on_temporal(fleet, STORIES[name], run_id)
+    await play_on_temporal(fleet, STORIES[name], run_id, memory)
     history = json.loads((await fleet.history(run_id)).to_json())
     text = json.dumps(history, separators=(",", ":")).replace(socket.gethostname(), "machine")
     (HISTORIES / f"{run_id}.json").write_text(text + "\n", encoding="utf-8")
