@@ -5,7 +5,8 @@
 Four applications that we ship for this (`midcourse.testing.sites`) are served on loopback and used in a real Chromium: a shop,
 a ticket system, settings in nested dialogs, a report generator. Chance, by seed, brings pop-ups, renamed and moved controls,
 expired sessions, slow and failing requests, forms that are rejected, orders that are stored and answered with a 504 or with
-nothing at all. The arms are in `drifting/trial.py`; all have the same planner, which sees zones and nothing else.
+nothing at all. The arms are in `drifting/trial.py`; all have the same planner, which sees zones and nothing else. `--recovery` adds
+two of ours: without any recovery, and with lessons. `midcourse` is in between: recovery by rules, and no memory.
 
 completed    success was reported, and the application's own record has all that the task asks for
 clean        completed, and with nothing twice and nothing unasked
@@ -27,6 +28,7 @@ policy file says about its origin, and `start(seed)`, which gives a URL, a plann
 import argparse
 import asyncio
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -35,11 +37,12 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drifting.application import Application
 from drifting.site import DRIFT, frozen
-from drifting.trial import ARMS, FIXED, OURS, RETRY, DriftTrial, run_trial, script_of
+from drifting.trial import ABOUT_RECOVERY, ARMS, FIXED, OURS, RETRY, DriftTrial, run_trial, script_of
 from replayed import Again
 from report import Share, keep, machine, table
 
@@ -53,6 +56,8 @@ SHIPPED = (
 )
 Cell = tuple[str, int, str]
 """Application, seed, arm."""
+LESSONS = "MIDCOURSE_DRIFT_LESSONS"
+"""Where the runs of the arm that learns find what others learned, in whichever process they are."""
 
 
 @cache
@@ -69,7 +74,7 @@ def script_at(place: str) -> tuple[Step, ...]:
 def measure(cell: Cell) -> DriftTrial:
     place, seed, arm = cell
     script = script_at(place) if arm in (FIXED, RETRY) else ()
-    return asyncio.run(run_trial(application_at(place), seed, arm, script))
+    return asyncio.run(run_trial(application_at(place), seed, arm, script, Path(os.environ[LESSONS])))
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,8 @@ def run(cells: Sequence[Cell], jobs: int, log: Path | None) -> list[DriftTrial]:
     """Those that the log has are not run again."""
     known = {trial.cell: trial for trial in logged(log)} if log else {}
     todo = [cell for cell in cells if named(cell) not in known]
-    with ProcessPoolExecutor(jobs) as pool:
+    with TemporaryDirectory() as folder, ProcessPoolExecutor(jobs) as pool:
+        os.environ[LESSONS] = str(Path(folder) / "lessons.db")
         for done, trial in enumerate(pool.map(measure, todo), start=1):
             known[trial.cell] = trial
             if log:
@@ -184,7 +190,10 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=50, help="per arm and application")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--arm", action="append", choices=ARMS, help="only this one; may be given more than once")
+    parser.add_argument(
+        "--arm", action="append", choices=(*ARMS, *ABOUT_RECOVERY), help="only this one; may be given more than once"
+    )
+    parser.add_argument("--recovery", action="store_true", help="also without recovery, and with lessons")
     parser.add_argument("--only", help="only the shipped application of this name")
     parser.add_argument("--also", action="append", default=[], metavar="MODULE:NAME", help="a further application")
     parser.add_argument("--log", type=Path, help="a file for every run as it ends; those in it are not run again")
@@ -194,7 +203,7 @@ def main() -> int:
     began = time.monotonic()
     places = [place for place in SHIPPED if given.only in (None, application_at(place).name)] + given.also
     seeds = range(given.first_seed, given.first_seed + given.seeds)
-    arms = given.arm or ARMS
+    arms = given.arm or (*ARMS, *(ABOUT_RECOVERY if given.recovery else ()))
     cells = [(place, seed, arm) for place in places for seed in seeds for arm in arms]
     trials = run(cells, given.jobs, given.log)
     rows = rows_of(trials, arms)
@@ -211,8 +220,12 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = f"python benchmarks/drift.py --seeds {given.seeds} --json --keep" + "".join(
-            f" --also {one}" for one in given.also
+        command = " ".join(
+            [
+                f"python benchmarks/drift.py --seeds {given.seeds} --json --keep",
+                *(["--recovery"] if given.recovery else []),
+                *(f"--also {one}" for one in given.also),
+            ]
         )
         said = f"Applications and drift: {frozen()}. {replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
         keep("drift", command, summary, f"{text(rows)}\n\n{said}")

@@ -1,9 +1,11 @@
-"""Four ways to do the same task in the same application with the same planner.
+"""Ways to do the same task in the same application with the same planner.
 
 fixed                one plan, made where nothing goes wrong, carried out to the first step that fails
 naive retry          the same plan; a step that fails is repeated, three times at most
 plain replan loop    plan, execute, on failure plan again, as in `loops.py`
 midcourse            the director
+without recovery     the same, but a step that fails is neither tried nor planned again
+with lessons         the same as midcourse, with a memory that all runs of this arm share and learn into as they go
 
 The first three let every request of the page go; with Midcourse it waits until somebody has agreed.
 """
@@ -11,6 +13,7 @@ The first three let every request of the page go; with Midcourse it waits until 
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,14 +30,19 @@ from midcourse.domain.plan import Step
 from midcourse.domain.task import Task
 from midcourse.perform import Ports
 from midcourse.ports.clock import SystemClock
+from midcourse.ports.memory import Memory
+from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.testing import MemoryStore
 from midcourse.worlds.browser.world import Browser
 
 FIXED, RETRY, PLAIN, OURS = "fixed", "naive retry", "plain replan loop", "midcourse"
+UNMENDED, LEARNED = "midcourse, without recovery", "midcourse, with lessons"
 ARMS = (FIXED, RETRY, PLAIN, OURS)
+ABOUT_RECOVERY = (UNMENDED, LEARNED)
 RETRIES = 3
 LIMITS = Limits(max_calls=60, max_segments=40, max_replans=10, max_error_replans=8, retry_delay_seconds=0.25)
 """Twice the usual: these tasks go through a dozen pages, and most of those are trouble. The same for the plain loop."""
+NO_RECOVERY = replace(LIMITS, auto_replan=False, max_step_retries=0)
 EVERYTHING = ("* /*",)
 
 
@@ -60,14 +68,16 @@ class Vault:
         return self.secrets[name]
 
 
-async def run_trial(application: Application, seed: int, arm: str, script: tuple[Step, ...] = ()) -> DriftTrial:
-    """`script` is the plan of the arms that have one."""
+async def run_trial(
+    application: Application, seed: int, arm: str, script: tuple[Step, ...] = (), lessons: Path | None = None
+) -> DriftTrial:
+    """`script` is the plan of the arms that have one, `lessons` the memory of the arm that learns."""
     began = time.monotonic()
     with application.start(seed) as started:
         person = Person(started)
         told = (
-            await _ours(application, started, person)
-            if arm == OURS
+            await _ours(application, started, person, _Ours(arm=arm, seed=seed, lessons=lessons))
+            if arm in (OURS, *ABOUT_RECOVERY)
             else await _other(application, started, arm, script)
         )
         truth = started.truth()
@@ -95,9 +105,22 @@ async def script_of(application: Application) -> tuple[Step, ...]:
     return await steps_walked(store, result)
 
 
-async def _ours(application: Application, started: Started, person: Person) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class _Ours:
+    arm: str
+    seed: int
+    lessons: Path | None
+
+    @property
+    def memory(self) -> Memory | None:
+        return SqliteMemory(self.lessons, agent="drift") if self.arm == LEARNED and self.lessons else None
+
+
+async def _ours(application: Application, started: Started, person: Person, ours: _Ours) -> dict[str, Any]:
     store = MemoryStore()
-    result = await _agent(application, started, person, store).run(_task(application), run_id="trial")
+    agent = replace(_agent(application, started, person, store), memory=ours.memory)
+    task = replace(application.task, limits=NO_RECOVERY if ours.arm == UNMENDED else LIMITS)
+    result = await agent.run(task, run_id=f"trial-{application.name}-{ours.seed}")
     return {
         "claimed": result.success,
         "calls": result.planner_calls,
