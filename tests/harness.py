@@ -21,6 +21,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReviewPath,
     Verify,
     Wait,
 )
@@ -34,6 +35,7 @@ from midcourse.domain.event import (
     Finished,
     Observed,
     Outlined,
+    PathReviewed,
     PersonAsked,
     Planned,
     ProgressJudged,
@@ -46,6 +48,7 @@ from midcourse.domain.event import (
     WorldOpened,
 )
 from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneAppears
+from midcourse.domain.monitor import Advice, Problem
 from midcourse.domain.observation import ObservationRef, Zone
 from midcourse.domain.phase import Asking, Ended, Phase
 from midcourse.domain.plan import Draft, PlannedStep
@@ -221,6 +224,11 @@ class Drill:
     def judges(self, current: int, evidence: str = "seen", **more: Any) -> "Drill":
         answers = self.pending(JudgeProgress).id
         return self.tell(ProgressJudged(answers=answers, **_filled(more, current=current, evidence=evidence)))
+
+    def reviews(self, says: str = "", problem: Problem = "repetition", **more: Any) -> "Drill":
+        """The monitor has this to say, or nothing."""
+        advice = Advice(problem=problem, says=says) if says else None
+        return self.tell(PathReviewed(answers=self.pending(ReviewPath).id, **_filled(more, advice=advice)))
 
     def records(self) -> "Drill":
         return self.tell(Recorded(answers=self.pending(Record).id))

@@ -65,6 +65,7 @@ def test_every_setting_reaches_the_limits():
         "lesson_tries": "0.5",
         "reads_words": "on",
         "outline": "on",
+        "monitor": "path",
     }
     for field in fields(Limits):
         value = words.get(field.name, "off" if field.default is True else "on" if field.default is False else "77")

@@ -30,11 +30,13 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReviewPath,
     Verify,
     Wait,
 )
 from midcourse.domain.detour import Detour, Option, Reverting, Tried
 from midcourse.domain.failure import Attempt, Track
+from midcourse.domain.monitor import Advice, Watch
 from midcourse.domain.move import (
     Advance,
     Ask,
@@ -53,6 +55,7 @@ from midcourse.domain.move import (
     Recover,
     Report,
     Revert,
+    Review,
     Try,
     Weigh,
 )
@@ -72,6 +75,7 @@ from midcourse.domain.phase import (
     Paused,
     Phase,
     Planning,
+    Reviewing,
     Trying,
     Undoing,
     Verifying,
@@ -193,9 +197,11 @@ ON_A_DETOUR = Detour(
 
 
 ORIENT = Orient(then=AskPlanner(cause="adaptive", why="due"))
+GOING_ROUND = Advice(problem="repetition", says="It goes round")
 OUTLINE = Outline(
     goals=(CoarseGoal(says="Explore the shop", evidence="Catalogue"), CoarseGoal(says="Find the basket")),
     heard="9123456789abcdef",
+    heeded=1,
     judged="o18",
     idle=2,
     setbacks=(1,),
@@ -283,6 +289,12 @@ RUNS: tuple[Run, ...] = (
     in_phase(Paused(then=Look(then=Revert(looked=True))), detour=ON_A_DETOUR),
     in_phase(Paused(then=Reach(step=PAY))),
     in_phase(
+        Reviewing(then=ORIENT),
+        ReviewPath(id=20, timeout=30.0, seen="o21", since=12, outline=OUTLINE, left=Cost(calls=26)),
+        watch=Watch(version=2, advice=GOING_ROUND, said_at=1, since=12, spoken=1),
+    ),
+    in_phase(Paused(then=Review(then=ORIENT.then))),
+    in_phase(
         Outlining(then=ORIENT),
         DrawOutline(
             id=20,
@@ -290,6 +302,7 @@ RUNS: tuple[Run, ...] = (
             seen="o21",
             outline=OUTLINE,
             guidance=("take the blue ones",),
+            advice=GOING_ROUND,
             left=Cost(calls=26),
         ),
         has_outliner=True,

@@ -21,7 +21,19 @@ from midcourse.ports.clock import SystemClock
 from midcourse.ports.detour import TryDraft
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.runtimes.temporal.wire import Word
-from midcourse.testing import Answers, Approves, FakeClock, Posts, Rejects, Rule, SamePlan, Scripted, ScriptedProgress
+from midcourse.testing import (
+    Answers,
+    Approves,
+    FakeClock,
+    Posts,
+    Rejects,
+    Rule,
+    SamePlan,
+    Scripted,
+    ScriptedMonitor,
+    ScriptedOutlines,
+    ScriptedProgress,
+)
 from midcourse.worlds.simulated import Arm, Desktop, Fault
 from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.scenarios.stage import (
@@ -44,7 +56,8 @@ from tests.scenarios.test_detour import EXPORT, SETTINGS, SIX, TOOLS, adding_fil
 from tests.scenarios.test_every_fault import one_pick
 from tests.scenarios.test_failure_modes import Invoices, forgetting, garbled_at_first, insisting, invoice
 from tests.scenarios.test_order import MENDED, called
-from tests.scenarios.test_outline import SEED, bookmarks, wandering
+from tests.scenarios.test_outline import ANEW, GOALS, SEED, bookmarks, wandering
+from tests.scenarios.test_outline_monitor import circling
 from tests.scenarios.test_recapture import seen_through
 from tests.scenarios.test_recovery import (
     COLLECT,
@@ -228,6 +241,14 @@ STORIES: dict[str, Story] = {
     "bookmarks": Story(make=bookmarks),
     "bookmarks, guided": Story(make=bookmarks, cues=(at("act 2", Guided(text="Look in the manager")),)),
     "bookmarks, progress that bounces": Story(make=lambda: wandering(ScriptedProgress(*SEED))),
+    "bookmarks, going round with a monitor": Story(make=circling),
+    "bookmarks, guided by a monitor": Story(
+        make=lambda: bookmarks(
+            outliner=ScriptedOutlines(GOALS, ANEW),
+            monitor=ScriptedMonitor("", "The manager is the place to look"),
+            settings={"outline": "on", "monitor": "path"},
+        )
+    ),
     # planners that fail
     "empty replan": Story(make=lambda: example("notepad", planner=Scripted(plan(press("Win"), AGAIN), plan()))),
     "the same failure again": Story(make=lambda: Stage(world=Arm(), planner=SamePlan([pick("blue_cup"), AGAIN]))),

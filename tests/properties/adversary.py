@@ -31,6 +31,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReviewPath,
     Verify,
     Wait,
 )
@@ -47,6 +48,7 @@ from midcourse.domain.event import (
     Observed,
     Outlined,
     OutlineVerdict,
+    PathReviewed,
     PauseAsked,
     PersonAsked,
     Planned,
@@ -63,6 +65,7 @@ from midcourse.domain.event import (
     WorldOpened,
 )
 from midcourse.domain.failure import Track
+from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import Acting, Asking, Ended, New, Paused
 from midcourse.domain.plan import PlannedStep
@@ -168,6 +171,7 @@ class Adversary:
             "final_looks": mostly("each", "last"),
             "detour_iterations": mostly(10, 0, 2),
             "outline": self.choices.pick("auto", "on", "off"),
+            "monitor": self.choices.pick("path", "off"),
         }
         return Limits(**(chosen | fixed))
 
@@ -304,6 +308,14 @@ class Adversary:
                     verdict=self.choices.mostly("judged", "transport"),
                     closeness=pick(5.0, 4.0, 4.2, 6.0, 0.0),
                     found="" if self.choices.exhausted else self.choices.mostly("", "z1", "__reach__"),
+                    cost=self._cost(issued),
+                )
+            case ReviewPath():
+                says = self.choices.mostly("", "going round", " ", "x" * 2000)
+                return PathReviewed(
+                    answers=command.id,
+                    verdict=self.choices.mostly("reviewed", "transport"),
+                    advice=Advice(problem=pick("repetition", "error"), says=says) if says else None,
                     cost=self._cost(issued),
                 )
             case DrawOutline():

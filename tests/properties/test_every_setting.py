@@ -11,7 +11,7 @@ import pytest
 from midcourse.app.agent import Agent
 from midcourse.app.settings import Settings, aliases
 from midcourse.domain.budget import Cost, Limits
-from midcourse.domain.command import Command, DrawOutline, Observe, OpenWorld, PlanTry, Wait
+from midcourse.domain.command import Command, DrawOutline, Observe, OpenWorld, PlanTry, ReviewPath, Wait
 from midcourse.domain.detour import Option
 from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches
 from midcourse.domain.lesson import Embedding
@@ -168,6 +168,17 @@ async def outline() -> None:
         turns = [turn.run for turn in played.turns if any(isinstance(c, DrawOutline) for c in turn.commands)]
         drawn[setting] = [run.counts.segments for run in turns]
     assert drawn == {"off": [], "on": [0], "auto": [2]}
+
+
+@shows
+async def monitor() -> None:
+    """How many plans there were when the path was reviewed, if it was."""
+    reviewed: dict[str, list[int]] = {}
+    for setting in ("off", "path"):
+        played = await play(SamePlan([draft("name", "peek"), draft(REPLAN)]), monitor=setting, max_replans=2)
+        turns = [turn.run for turn in played.turns if any(isinstance(c, ReviewPath) for c in turn.commands)]
+        reviewed[setting] = [run.counts.segments for run in turns]
+    assert reviewed == {"off": [], "path": [1, 2]}
 
 
 @shows

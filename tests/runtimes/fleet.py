@@ -18,6 +18,7 @@ from midcourse.ports.clock import SystemClock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.judge import ProgressJudge, WordsSeen
+from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
 from midcourse.ports.segments import Segments
@@ -51,6 +52,7 @@ class Cast:
     lessons: Lessons | None = None
     outliner: Outliner | None = None
     progress_judge: ProgressJudge = field(default_factory=WordsSeen)
+    monitor: Monitor = field(default_factory=Rules)
 
 
 @dataclass(kw_only=True)
@@ -82,6 +84,7 @@ class Fleet:
             lessons=cast.lessons,
             outliner=cast.outliner,
             progress_judge=cast.progress_judge,
+            monitor=cast.monitor,
         )
 
     def enter(self, cast: Cast, run_id: str = "") -> Run:

@@ -21,6 +21,7 @@ from midcourse.ports.approver import Approver
 from midcourse.ports.closeness import ClosenessJudge
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.judge import ProgressJudge
+from midcourse.ports.monitor import Monitor
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import ONE_CALL, PlanDraft, Planner, PlanningContext
 from midcourse.ports.store import Store
@@ -187,6 +188,7 @@ class Stage:
     closeness_judge: ClosenessJudge | None = None
     outliner: Outliner | None = None
     progress_judge: ProgressJudge | None = None
+    monitor: Monitor | None = None
     clock: FakeClock = field(default_factory=FakeClock)
     store: Store = field(default_factory=MemoryStore)
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -204,6 +206,7 @@ class Stage:
             closeness_judge=self.closeness_judge,
             outliner=self.outliner,
             progress_judge=self.progress_judge,
+            monitor=self.monitor,
             settings=settings,
             store=self.store,
             clock=self.clock,

@@ -41,6 +41,7 @@ from midcourse.ports.embedder import Embedder
 from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.memory import Memory
+from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures, Reader
@@ -97,6 +98,8 @@ class Agent:
     """Names coarse goals, if the setting `outline` wants them. Without one, and without a model that plans, there are none."""
     progress_judge: ProgressJudge | None = None
     """Says how far the outline is; without one, the words on the screen do."""
+    monitor: Monitor | None = None
+    """Reviews the path, if the setting `monitor` wants it; without one, and without a model for it, rules do."""
 
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and say what came of it.
@@ -212,6 +215,7 @@ class Agent:
             closeness_judge=self.closeness_judge or minds.closeness_judge or WordOverlap(),
             outliner=self.outliner or minds.outliner,
             progress_judge=self.progress_judge or minds.judge or WordsSeen(),
+            monitor=self.monitor or minds.monitor or Rules(),
         )
 
 

@@ -14,6 +14,7 @@ from midcourse.perform import Lessons, Ports
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.closeness import WordOverlap
 from midcourse.ports.judge import WordsSeen
+from midcourse.ports.monitor import Rules
 from midcourse.ports.vault import revealed
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.postgres import PostgresStore
@@ -50,6 +51,7 @@ class PortsMaker:
             closeness_judge=minds.closeness_judge or WordOverlap(),
             outliner=minds.outliner,
             progress_judge=minds.judge or WordsSeen(),
+            monitor=minds.monitor or Rules(),
             pictures=pictures_in(folder),
             approver=Posting(self._store),
             store=self._store,

@@ -12,6 +12,7 @@ from midcourse.ports.closeness import ClosenessJudge
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge
+from midcourse.ports.monitor import Monitor
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.ports.reader import Reader
@@ -23,7 +24,19 @@ if TYPE_CHECKING:
     from midcourse.llm.mind import Mind
 
 EXTRA = "pip install 'midcourse[llm]'"
-ROLES = ("planner", "verifier", "extractor", "reader", "detour_planner", "closeness_judge", "outliner", "judge")
+ROLES = (
+    "planner",
+    "verifier",
+    "extractor",
+    "reader",
+    "detour_planner",
+    "closeness_judge",
+    "outliner",
+    "judge",
+    "monitor",
+)
+BY_RULES = ("monitor",)
+"""Roles that no model has unless it is named for them: rules do it for nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +51,7 @@ class Minds:
     closeness_judge: ClosenessJudge | None = None
     outliner: Outliner | None = None
     judge: ProgressJudge | None = None
+    monitor: Monitor | None = None
 
 
 def planner_by(
@@ -75,6 +89,7 @@ def minds_by(
         from midcourse.llm.extractor import ModelExtractor
         from midcourse.llm.judge import ModelJudge
         from midcourse.llm.mind import Mind
+        from midcourse.llm.monitor import ModelMonitor
         from midcourse.llm.outliner import ModelOutliner
         from midcourse.llm.planner import ROLE, ModelPlanner
         from midcourse.llm.reader import ModelReader
@@ -108,12 +123,13 @@ def minds_by(
         else None,
         outliner=ModelOutliner(mind("outliner")) if names["outliner"] and settings.outline != "off" else None,
         judge=ModelJudge(mind("judge")) if names["judge"] and settings.outline != "off" else None,
+        monitor=ModelMonitor(mind("monitor")) if names["monitor"] and settings.monitor != "off" else None,
     )
 
 
 def _names(model: str, by_role: str) -> dict[str, str]:
     """Which models each role asks: `verifier=openai:gpt-5-mini, reader=openai:gpt-5` over `model`."""
-    names: dict[str, str] = dict.fromkeys(ROLES, model)
+    names: dict[str, str] = {role: "" if role in BY_RULES else model for role in ROLES}
     for pair in filter(None, (part.strip() for part in by_role.split(","))):
         role, equals, name = (part.strip() for part in pair.partition("="))
         if not equals or not name:

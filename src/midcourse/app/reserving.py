@@ -35,6 +35,7 @@ def reserving(limits: Limits, minds: Minds) -> Limits:
         minds.closeness_judge,
         minds.outliner,
         minds.judge,
+        minds.monitor,
     )
     worst = [role.worst(limits.plan_tokens) for role in roles if isinstance(role, Priced)]
     if not worst:

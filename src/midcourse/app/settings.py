@@ -18,6 +18,7 @@ from midcourse.app.spelling import unknown
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.budget import Approvals, FinalLooks, Limits
 from midcourse.domain.failure import FailureRule
+from midcourse.domain.monitor import Monitors
 from midcourse.domain.outline import Outlines
 from midcourse.errors import TaskInvalid
 from midcourse.perform.ports import ALIKE
@@ -109,6 +110,12 @@ class Settings(RecoverySettings):
         default=Limits.outline,
         description="Coarse goals that the planner is told as a suggestion, with what is reached of them: `on` from the start, `auto` "
         "once the run gets nowhere, `off` never. Without somebody to draw them there are none ([the outline](outline.md)).",
+    )
+    monitor: Monitors = Field(
+        default=Limits.monitor,
+        description="`path` has somebody look at what was done before every plan but the first. Only what is fundamentally wrong is "
+        "said, to whoever plans next: going round, no progress. By rules, unless `role_models` names a model for `monitor` "
+        "([the monitor](monitor.md)).",
     )
     visible_plans: int | None = Field(
         default=Limits.visible_plans,
@@ -252,7 +259,7 @@ class Settings(RecoverySettings):
     )
     role_models: str = Field(
         default="",
-        description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`, `outliner`, `judge`): "
+        description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`, `outliner`, `judge`, `monitor`): "
         "`verifier=openai:gpt-5-mini, reader=openai:gpt-5`.",
     )
     trace_content: bool = Field(

@@ -20,6 +20,7 @@ from midcourse.domain.phase import (
     Paused,
     Phase,
     Planning,
+    Reviewing,
     Trying,
     Undoing,
     Verifying,
@@ -84,6 +85,8 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
             return "looking"
         case Planning():
             return f"planning ({CAUSES[phase.asked.cause]})"
+        case Reviewing():
+            return "reviewing the path"
         case Outlining():
             return "rewriting the outline" if run.outline and run.outline.goals else "drawing an outline"
         case Judging():

@@ -29,6 +29,7 @@ from midcourse.domain.event import (
     Guided,
     Observed,
     Outlined,
+    PathReviewed,
     PauseAsked,
     PersonAsked,
     Planned,
@@ -108,6 +109,8 @@ class Teller:
                 return _observed(event)
             case Planned():
                 return self._planned(event, commands)
+            case PathReviewed():
+                return _reviewed(event)
             case Outlined():
                 return _outlined(event)
             case ProgressJudged():
@@ -237,6 +240,14 @@ def _decided(event: ApprovalDecided) -> Said:
             return Said(text=words, tone="ask", detail=event.by)
         case "stop":
             return _bad("stopped", event.by)
+
+
+def _reviewed(event: PathReviewed) -> Said | None:
+    if event.verdict == "transport":
+        return _bad("nobody could review the path", event.detail)
+    if event.advice is None:
+        return None
+    return Said(text=f"the monitor: {event.advice.says}", tone="doubt", detail=event.advice.problem.replace("_", " "))
 
 
 def _outlined(event: Outlined) -> Said:

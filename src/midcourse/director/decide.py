@@ -12,7 +12,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
-from midcourse.director import acting, asking, control, detour, outline, recovery, segment
+from midcourse.director import acting, asking, control, detour, monitor, outline, recovery, segment
 from midcourse.director.table import Entry, Row, entry, row
 from midcourse.director.turn import Rest, Turn, count, finish_identity, settle
 from midcourse.domain.command import Command
@@ -29,6 +29,7 @@ from midcourse.domain.event import (
     Guided,
     Observed,
     Outlined,
+    PathReviewed,
     PauseAsked,
     PersonAsked,
     Planned,
@@ -61,6 +62,7 @@ from midcourse.domain.move import (
     Recover,
     Report,
     Revert,
+    Review,
     Try,
     Weigh,
 )
@@ -78,6 +80,7 @@ from midcourse.domain.phase import (
     Paused,
     Phase,
     Planning,
+    Reviewing,
     Trying,
     Undoing,
     Verifying,
@@ -93,10 +96,11 @@ E = TypeVar("E", bound=Control)
 PHASES: tuple[type[Any], ...] = get_args(get_args(Phase)[0])
 
 ORIENTED = (Outlining, Judging, Planning)
-"""What comes before a plan, and planning."""
-GOING_ON = (Looking, *ORIENTED, Acting, Asking, BackingOff, Concluding)
+"""Where a review of the path can lead: what comes before a plan, and planning."""
+REPLANNING = (Reviewing, *ORIENTED)
+GOING_ON = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding)
 """Where a step that is settled, or a wait that is over, can lead."""
-FAILED = (Looking, *ORIENTED, BackingOff, Concluding)
+FAILED = (Looking, *REPLANNING, BackingOff, Concluding)
 """Where a failure can lead."""
 DETOURING = (Trying, Weighing, Undoing)
 """And inside a detour."""
@@ -115,6 +119,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Opening, WorldOpened, segment.opened, Looking, Verifying),
     row(Looking, Observed, segment.observed, Opening, *GOING_ON, *DETOURING),
     row(Planning, Planned, segment.planned, *GOING_ON),
+    row(Reviewing, PathReviewed, monitor.reviewed, Looking, *ORIENTED),
     row(Outlining, Outlined, outline.outlined, Looking, *ORIENTED),
     row(Judging, ProgressJudged, outline.progress_judged, Looking, *ORIENTED),
     row(Acting, Acted, acting.acted, Opening, Verifying, *GOING_ON, *DETOURING),
@@ -149,6 +154,7 @@ ENTRIES: tuple[Entry[Any], ...] = (
     entry(Look, segment.look),
     entry(Plan, segment.plan),
     entry(AskPlanner, segment.ask_planner),
+    entry(Review, monitor.review),
     entry(Orient, outline.orient),
     entry(Advance, segment.advance),
     entry(Do, acting.do),

@@ -18,6 +18,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReviewPath,
     Verify,
     Wait,
 )
@@ -28,6 +29,7 @@ from midcourse.domain.event import (
     Event,
     Observed,
     Outlined,
+    PathReviewed,
     Planned,
     ProgressJudged,
     RevertPlanned,
@@ -50,6 +52,8 @@ def lost(command: Command, worst: Cost) -> Event | None:
             return Observed(answers=command.id, reason="failed", detail="the look was lost", cost=worst)
         case MakePlan():
             return Planned(answers=command.id, verdict="transport", detail="the planner's answer was lost", cost=worst)
+        case ReviewPath():
+            return PathReviewed(answers=command.id, verdict="transport", detail="the monitor was lost", cost=worst)
         case DrawOutline():
             return Outlined(answers=command.id, verdict="transport", detail="the outline was lost", cost=worst)
         case JudgeProgress():

@@ -14,10 +14,10 @@ from midcourse.domain.move import (
     End,
     Look,
     Open,
-    Orient,
     Plan,
     Recover,
     Report,
+    Review,
 )
 from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
@@ -26,6 +26,7 @@ from midcourse.domain.run import Run
 from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_progress, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.horizon import may_plan_beyond
+from midcourse.policy.monitor import said_now
 from midcourse.policy.outline import suggested
 from midcourse.policy.recovery import SHORTEST_WAIT, jittered, may_replan, replan_delay, retry_delay
 from midcourse.policy.spending import left, near_ceiling, worst_look, worst_plan
@@ -93,7 +94,7 @@ def plan(run: Run, move: Plan) -> Turn:
     if counts.segments >= limits.max_segments:
         return run, End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
     if move.cause == "initial":
-        return run, Orient(then=AskPlanner(cause=move.cause, why=move.why))
+        return run, Review(then=AskPlanner(cause=move.cause, why=move.why))
     extends = move.cause == "adaptive" and _transition_verified(run)
     if (not extends or limits.count_extensions) and not may_replan(run):
         return run, End(reason="replan_exhausted", detail=move.why)
@@ -104,9 +105,9 @@ def plan(run: Run, move: Plan) -> Turn:
     run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
     asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
     if move.cause != "error":
-        return run, Orient(then=asked)
+        return run, Review(then=asked)
     asked = replace(asked, due=run.now + run.limits.replan_timeout_seconds)
-    return replace(run, replanned_at=run.now), Orient(then=asked)
+    return replace(run, replanned_at=run.now), Review(then=asked)
 
 
 def _transition_verified(run: Run) -> bool:
@@ -144,6 +145,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             failure=move.failure,
             amends=move.amends,
             outline=suggested(run),
+            advice=said_now(run),
         ),
         seconds=seconds,
         worst=FREE if move.amends else worst_plan(run.limits),

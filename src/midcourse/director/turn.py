@@ -16,7 +16,7 @@ from midcourse.domain.run import Counts, Issued, Run
 from midcourse.domain.spending import Spent, total
 from midcourse.policy.accounts import booked
 from midcourse.policy.classify import classify, may_pass
-from midcourse.policy.spending import affords, past_deadline, seconds_left
+from midcourse.policy.spending import affords, past_deadline, seconds_left, worst_plan
 
 REFUSALS = ("already_finished", "repeats_failure")
 """Reasons why a step was turned down before it was tried: the plan is at fault, not the step."""
@@ -48,6 +48,28 @@ def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seco
     if time <= 0:
         return run, End(reason="budget_exhausted", detail=f"{run.limits.max_wall_seconds:g} s of work are used up")
     return send(run, make(run.next_id, min(seconds, time)), worst), Rest(phase)
+
+
+SHARE = 0.25
+"""Of the time that is left, for any one command that could be left out."""
+
+
+def can_wait(run: Run) -> bool:
+    """Whether the plan that something else comes before can be made afterwards all the same."""
+    worst = worst_plan(run.limits)
+    return affords(run, worst.plus(worst)) and seconds_left(run) > 0
+
+
+def issue_aside(
+    run: Run, phase: Phase, make: Callable[[int, float], Command], *, due: float | None, otherwise: Move
+) -> Turn:
+    """As `issue`, for what advises whoever plans: it costs at most a call and a share of the time, and never ends a run."""
+    time = seconds_left(run) if due is None else min(seconds_left(run), due - run.now)
+    if time <= 0:
+        return run, otherwise
+    seconds = min(run.limits.plan_timeout_seconds, SHARE * time)
+    then, rest = issue(run, phase, make, seconds=seconds, worst=worst_plan(run.limits))
+    return (then, rest) if isinstance(rest, Rest) else (run, otherwise)
 
 
 def send(run: Run, command: Command, reserved: Cost = FREE) -> Run:
@@ -112,7 +134,7 @@ def lose_world(run: Run) -> Run:
 
 def anew(run: Run) -> Run:
     """In another session of the world, what failed in the last one may well work, on a screen that looks the same."""
-    return replace(run, reopened=True, attempts=(), walked=())
+    return replace(run, reopened=True, attempts=(), walked=(), watch=replace(run.watch, since=run.next_id))
 
 
 def seen_fingerprint(run: Run) -> str:

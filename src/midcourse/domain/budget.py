@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from midcourse.domain.failure import FailureRule
+from midcourse.domain.monitor import Monitors
 from midcourse.domain.outline import Outlines
 
 Approvals: TypeAlias = Literal["always", "never", "adaptive"]
@@ -52,6 +53,7 @@ class Limits:
     max_reopenings: int = 3
     detour_iterations: int = 10
     outline: Outlines = "off"
+    monitor: Monitors = "off"
     visible_plans: int | None = None
     count_extensions: bool = False
     replan_admission: bool = True

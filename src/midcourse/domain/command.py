@@ -10,6 +10,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy, Tried
 from midcourse.domain.failure import Failure
+from midcourse.domain.monitor import Advice
 from midcourse.domain.move import FinalReason
 from midcourse.domain.outline import Outline
 from midcourse.domain.plan import Amendment, Cause
@@ -66,7 +67,23 @@ class MakePlan:
     """Take what a person changed in the plan under way instead of asking the planner."""
     outline: Outline | None = None
     """To be suggested to the planner."""
+    advice: Advice | None = None
+    """What a monitor found wrong with the path to here."""
     kind: Literal["make_plan"] = "make_plan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewPath:
+    """Have a monitor see whether something is fundamentally wrong with the path to this observation."""
+
+    id: int
+    timeout: float
+    seen: str
+    since: int = 0
+    """What commands below this number did has been spoken about."""
+    outline: Outline | None = None
+    left: Cost = FREE
+    kind: Literal["review_path"] = "review_path"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +96,7 @@ class DrawOutline:
     outline: Outline | None = None
     """The one that is to be rewritten."""
     guidance: tuple[str, ...] = ()
+    advice: Advice | None = None
     left: Cost = FREE
     kind: Literal["draw_outline"] = "draw_outline"
 
@@ -258,6 +276,7 @@ Command: TypeAlias = Annotated[
     OpenWorld
     | Observe
     | MakePlan
+    | ReviewPath
     | DrawOutline
     | JudgeProgress
     | Act

@@ -14,6 +14,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.failure import Track
+from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.plan import PlannedStep
@@ -71,6 +72,20 @@ class Planned:
     """Nobody was asked: it worked before."""
     spent: tuple[Spent, ...] = ()
     kind: Literal["planned"] = "planned"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathReviewed:
+    """What a monitor found fundamentally wrong; no `advice` if nothing is."""
+
+    answers: int
+    at: float = 0.0
+    verdict: Literal["reviewed", "transport"] = "reviewed"
+    advice: Advice | None = None
+    detail: str = ""
+    cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
+    kind: Literal["path_reviewed"] = "path_reviewed"
 
 
 OutlineVerdict: TypeAlias = Literal["goals", "gave_up", "refused", "garbage", "transport"]
@@ -256,6 +271,7 @@ Answer: TypeAlias = (
     WorldOpened
     | Observed
     | Planned
+    | PathReviewed
     | Outlined
     | ProgressJudged
     | Acted
@@ -271,7 +287,16 @@ Answer: TypeAlias = (
 )
 
 Accounted: TypeAlias = (
-    Observed | Planned | Outlined | ProgressJudged | Acted | Verified | TryPlanned | ClosenessJudged | DoneChecked
+    Observed
+    | Planned
+    | PathReviewed
+    | Outlined
+    | ProgressJudged
+    | Acted
+    | Verified
+    | TryPlanned
+    | ClosenessJudged
+    | DoneChecked
 )
 """Answers that say who spent what they cost."""
 

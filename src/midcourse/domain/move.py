@@ -162,6 +162,14 @@ class Recover:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Review:
+    """Before a plan is made: have a monitor look at the path so far, if there is one."""
+
+    then: AskPlanner
+    kind: Literal["review"] = "review"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Orient:
     """Before a plan is made: see how far the outline is, have one drawn, or have it rewritten. If any is wanted."""
 
@@ -256,6 +264,7 @@ Move: TypeAlias = Annotated[
     | Look
     | Plan
     | AskPlanner
+    | Review
     | Orient
     | Advance
     | Do

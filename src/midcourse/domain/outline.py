@@ -40,6 +40,8 @@ class Outline:
     """None at all: nobody could draw one."""
     heard: str = ""
     """Digest of the guidance that it was drawn with."""
+    heeded: int = 0
+    """How many words of a monitor it was drawn with."""
     judged: str = ""
     """The last observation that progress was judged from."""
     idle: int = 0

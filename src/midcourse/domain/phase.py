@@ -43,6 +43,14 @@ class Planning:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reviewing:
+    """A monitor looks at the path."""
+
+    then: Orient
+    kind: Literal["reviewing"] = "reviewing"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outlining:
     """An outline is being drawn, or rewritten."""
 
@@ -152,6 +160,7 @@ Phase: TypeAlias = Annotated[
     | Opening
     | Looking
     | Planning
+    | Reviewing
     | Outlining
     | Judging
     | Acting

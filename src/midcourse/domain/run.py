@@ -9,6 +9,7 @@ from midcourse.domain.budget import FREE, Budget, Cost, Limits
 from midcourse.domain.command import Command
 from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
+from midcourse.domain.monitor import Watch
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outline import Outline
 from midcourse.domain.phase import New, Phase
@@ -99,6 +100,7 @@ class Run:
     segment: Segment | None = None
     detour: Detour | None = None
     outline: Outline | None = None
+    watch: Watch = field(default_factory=Watch)
     look_first: bool = False
     """Time has passed unwatched (a restart, a pause, a question): look before anything else."""
     reopened: bool = False

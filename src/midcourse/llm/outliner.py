@@ -6,7 +6,7 @@ from midcourse.domain.budget import Cost
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.screen import shown
-from midcourse.llm.telling import about, outline_lines
+from midcourse.llm.telling import about, advice_lines, outline_lines
 from midcourse.llm.template import Prompt, template
 from midcourse.ports.outliner import OutlineDraft, OutliningContext
 
@@ -45,6 +45,7 @@ def outliner_prompt(context: OutliningContext, room: int) -> Prompt:
             "goal": quoted(context.task.goal, longest=4000),
             "screen": shown(context.observation, (), about(context.task), room // 2, 0).first,
             "outline": fenced("OUTLINE", outline_lines(context.outline)),
+            "advice": fenced("MONITOR", advice_lines(context.advice)),
             "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
         }
     )

@@ -14,6 +14,7 @@ from midcourse.llm.plan import PlanAnswer, drafted
 from midcourse.llm.screen import named, shown
 from midcourse.llm.telling import (
     about,
+    advice_lines,
     arguments_text,
     done_line,
     outline_lines,
@@ -107,6 +108,7 @@ def _told(context: PlanningContext) -> dict[str, str]:
         "attempts": fenced("FAILED", _latest(context.attempts, _attempt)),
         "lessons": fenced("LESSONS", map(_lesson, context.recovery.similar)) if context.recovery else "",
         "outline": fenced("OUTLINE", outline_lines(context.outline)),
+        "advice": fenced("MONITOR", advice_lines(context.advice)),
         "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
         "mended": fenced("MENDED", (quoted(each) for each in context.mended)),
         "cause": CAUSES[context.cause],

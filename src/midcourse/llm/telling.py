@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from midcourse.domain.argument import Arguments, Reference
 from midcourse.domain.expectation import Expectation
+from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import Outline
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
@@ -52,6 +53,12 @@ def outline_lines(outline: Outline | None) -> Iterable[str]:
     """Goals by their numbers, and which are finished."""
     for number, goal in enumerate(outline.goals if outline else (), 1):
         yield f"{number}. {quoted(goal.says)}{' (finished)' if goal.finished else ''}"
+
+
+def advice_lines(advice: Advice | None) -> Iterable[str]:
+    """A monitor's word, which may quote the screen."""
+    if advice:
+        yield f"{advice.problem.replace('_', ' ')}: {quoted(advice.says)}"
 
 
 def arguments_text(arguments: Arguments) -> str:

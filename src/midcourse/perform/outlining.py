@@ -44,6 +44,7 @@ async def _drawn(ports: Ports, command: DrawOutline, seen: Observation) -> Outli
         observation=seen,
         outline=command.outline,
         guidance=command.guidance,
+        advice=command.advice,
         left=command.left,
         worst=worst,
     )

@@ -18,6 +18,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReviewPath,
     Verify,
     Wait,
 )
@@ -28,6 +29,7 @@ from midcourse.domain.event import (
     Event,
     Observed,
     Outlined,
+    PathReviewed,
     Planned,
     ProgressJudged,
     Recorded,
@@ -48,6 +50,7 @@ from midcourse.perform.outlining import draw_outline, judge_progress
 from midcourse.perform.planning import make_plan
 from midcourse.perform.ports import Ports, say
 from midcourse.perform.reuse import drop_failed
+from midcourse.perform.reviewing import review_path
 
 
 class Performer:
@@ -68,6 +71,7 @@ class Performer:
                 | DoneChecked()
                 | TryPlanned()
                 | ClosenessJudged()
+                | PathReviewed()
                 | Outlined()
                 | ProgressJudged()
             ):
@@ -84,6 +88,8 @@ class Performer:
                 return await self._observe(command)
             case MakePlan():
                 return await make_plan(ports, command)
+            case ReviewPath():
+                return await review_path(ports, command)
             case DrawOutline():
                 return await draw_outline(ports, command)
             case JudgeProgress():

@@ -125,6 +125,7 @@ async def _ask(
         beyond=command.beyond,
         detours=view.detours,
         outline=command.outline,
+        advice=command.advice,
     )
     try:
         answer = cast(object, await asyncio.wait_for(ports.planner.plan(context), time.left()))

@@ -15,6 +15,7 @@ from midcourse.ports.embedder import Embedder
 from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.memory import Memory
+from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures, Reader
@@ -67,6 +68,7 @@ class Ports:
     closeness_judge: ClosenessJudge = field(default_factory=WordOverlap)
     outliner: Outliner | None = None
     progress_judge: ProgressJudge = field(default_factory=WordsSeen)
+    monitor: Monitor = field(default_factory=Rules)
 
     @property
     def detours(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
+from midcourse.policy.monitor import said_now
 
 MOST_GOALS = 10
 LONGEST_GOAL = 160
@@ -104,7 +105,12 @@ def wants_outline(run: Run) -> bool:
 
 def _gets_nowhere(run: Run) -> bool:
     counts = run.counts
-    return counts.replans >= (1 if counts.segments >= LONG_RUN else STUCK_AFTER)
+    return counts.replans >= (1 if counts.segments >= LONG_RUN else STUCK_AFTER) or run.watch.spoken > 0
+
+
+def unheeded(run: Run, outline: Outline) -> bool:
+    """Whether a monitor has just said something that the goals do not know of."""
+    return said_now(run) is not None and outline.heeded != run.watch.spoken
 
 
 def suggested(run: Run) -> Outline | None:

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.event import OutlineVerdict
+from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import Observation
 from midcourse.domain.outline import Outline
 from midcourse.domain.task import Task
@@ -20,6 +21,8 @@ class OutliningContext:
     outline: Outline | None = None
     """The one to be rewritten. What is finished in it stays, whatever is answered."""
     guidance: tuple[str, ...] = ()
+    advice: Advice | None = None
+    """What a monitor found wrong with the path: the goals that are not finished may lead nowhere."""
     left: Cost = FREE
     worst: Cost = ONE_CALL
     """What is set aside for this very call: no answer may cost more."""

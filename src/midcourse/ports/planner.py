@@ -8,6 +8,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.failure import FailedStep
+from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import Observation
 from midcourse.domain.outline import Outline
 from midcourse.domain.plan import Cause, Draft
@@ -56,6 +57,8 @@ class PlanningContext:
     """The plan may go on through screens that nobody has seen. Only for comparison with fixed plans."""
     outline: Outline | None = None
     """Coarse goals and how far they are: a suggestion. `midcourse.policy.outline.formatted` has it in words."""
+    advice: Advice | None = None
+    """What a monitor found wrong with the path to here. Not a person's word: take it or leave it."""
     detours: bool = False
     """A step whose zone is `__reach__` may say only what has to be true after it: the way there is found by trying."""
 

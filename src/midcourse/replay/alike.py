@@ -19,6 +19,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReviewPath,
     Verify,
     Wait,
 )
@@ -38,7 +39,7 @@ def timeout(command: Command) -> float:
     match command:
         case OpenWorld() | Observe() | MakePlan() | Act() | Verify() | CheckDone():
             return command.timeout
-        case PlanTry() | JudgeCloseness() | PlanRevert() | DrawOutline() | JudgeProgress():
+        case PlanTry() | JudgeCloseness() | PlanRevert() | ReviewPath() | DrawOutline() | JudgeProgress():
             return command.timeout
         case Wait() | AskPerson() | Record() | Finish():
             return float("inf")
@@ -58,7 +59,7 @@ def _alike(command: Command) -> Command:
             OpenWorld() | Observe() | Act() | Verify() | CheckDone() | JudgeCloseness() | JudgeProgress() | PlanRevert()
         ):
             return replace(command, id=0, timeout=0.0)
-        case MakePlan() | PlanTry() | DrawOutline():
+        case MakePlan() | PlanTry() | ReviewPath() | DrawOutline():
             return replace(command, id=0, timeout=0.0, left=FREE)
         case AskPerson():
             return replace(command, id=0, expires_at=0.0)
@@ -98,6 +99,8 @@ def describe(command: Command) -> str:
             return "look"
         case MakePlan():
             return f"make plan {command.version} ({command.cause})"
+        case ReviewPath():
+            return "have a monitor look at the path"
         case DrawOutline():
             return "rewrite the outline" if command.outline else "draw an outline"
         case JudgeProgress():

@@ -18,6 +18,7 @@ from midcourse.domain.command import (
     Observe,
     OpenWorld,
     PlanTry,
+    ReviewPath,
     Verify,
     Wait,
 )
@@ -29,6 +30,7 @@ from midcourse.domain.event import (
     DoneChecked,
     Event,
     Outlined,
+    PathReviewed,
     Planned,
     ProgressJudged,
     TimerFired,
@@ -47,8 +49,11 @@ SLACK = 0.1
 """Seconds by which two clocks may disagree on whether something took as long as it was allowed to."""
 
 
-GIVEN_UP = (OpenWorld, Observe, MakePlan, Act, PlanTry, JudgeCloseness, DrawOutline, JudgeProgress)
+GIVEN_UP = (OpenWorld, Observe, MakePlan, Act, PlanTry, JudgeCloseness, ReviewPath, DrawOutline, JudgeProgress)
 """Commands for which there is only one answer if they take too long."""
+
+CHARGED = (Planned, TryPlanned, ClosenessJudged, PathReviewed, Outlined, ProgressJudged)
+"""Answers whose cost, if nobody answered, is what was set aside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +178,7 @@ class Changed:
         looks = looks or (isinstance(command, CheckDone) and command.look)
         if looks and old.look_calls != new.look_calls and not (isinstance(event, Acted) and not event.looked):
             return _undetermined("what a look costs was changed, and the recorded looks cost what they did")
-        charged = isinstance(event, Planned | TryPlanned | ClosenessJudged | Outlined | ProgressJudged)
+        charged = isinstance(event, CHARGED)
         if charged and event.verdict in ("transport", "garbage") and worst_plan(old) != worst_plan(new):
             return _undetermined("what a planner call that failed is charged was changed")
         thinks = isinstance(command, Observe | Act | Verify | CheckDone)

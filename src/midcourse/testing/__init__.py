@@ -8,6 +8,7 @@ from midcourse.testing.approvers import Answers, Approves, Posts, Rejects, Silen
 from midcourse.testing.clock import FakeClock
 from midcourse.testing.memory_segments import MemorySegments
 from midcourse.testing.memory_store import MemoryStore
+from midcourse.testing.monitors import ScriptedMonitor
 from midcourse.testing.obedient import Obedient
 from midcourse.testing.outlines import ScriptedOutlines, ScriptedProgress
 from midcourse.testing.planners import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
@@ -32,6 +33,7 @@ __all__ = [
     "SamePlan",
     "Scripted",
     "ScriptedExtractor",
+    "ScriptedMonitor",
     "ScriptedOutlines",
     "ScriptedProgress",
     "ScriptedReader",

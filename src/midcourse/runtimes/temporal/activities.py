@@ -25,6 +25,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReviewPath,
     Verify,
 )
 from midcourse.domain.event import Acted, Event, Observed, Verified
@@ -38,6 +39,7 @@ PHASES: dict[type[Command], str] = {
     OpenWorld: "opening",
     Observe: "looking",
     MakePlan: "planning",
+    ReviewPath: "reviewing",
     DrawOutline: "outlining",
     JudgeProgress: "judging",
     Act: "acting",

@@ -1,0 +1,90 @@
+"""ReviewPath: a monitor is told the path, and may be wrong, late or talk nonsense; nothing worse comes of it."""
+
+import asyncio
+from itertools import groupby
+from typing import cast
+
+from midcourse.codec import decode, encode
+from midcourse.domain.command import ReviewPath
+from midcourse.domain.event import PathReviewed
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.monitor import Taken
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.replace import replace
+from midcourse.domain.spending import billed
+from midcourse.errors import MidcourseError
+from midcourse.perform.history import NO_ANSWER
+from midcourse.perform.ports import Ports, say
+from midcourse.policy.spending import worst_plan
+from midcourse.ports.monitor import Finding, MonitorContext
+
+LONGEST_PATH = 24
+"""Steps: enough for whoever looks for loops, and not too much to tell a model before every plan."""
+
+
+async def review_path(ports: Ports, command: ReviewPath) -> PathReviewed:
+    seen = await ports.store.observation(ports.run_id, command.seen)
+    if seen is None:
+        return PathReviewed(answers=command.id, verdict="transport", detail="the observation to review from is gone")
+    found = await _found(ports, command, seen)
+    advice = found.advice
+    return PathReviewed(
+        answers=command.id,
+        verdict=found.verdict,
+        advice=replace(advice, says=ports.plain(advice.says)) if advice and advice.says.strip() else None,
+        detail=found.detail,
+        cost=found.cost,
+        spent=billed("monitor", found.cost, model=found.model),
+    )
+
+
+async def _found(ports: Ports, command: ReviewPath, seen: Observation) -> Finding:
+    worst = worst_plan(ports.task.limits)
+    context = MonitorContext(
+        task=ports.public_task,
+        observation=seen,
+        path=await path_of(ports, command.since),
+        outline=command.outline,
+        left=command.left,
+        worst=worst,
+    )
+    try:
+        answer = cast(object, await asyncio.wait_for(ports.monitor.review(context), command.timeout))
+        if isinstance(answer, Finding):
+            return decode(Finding, encode(answer))
+    except MidcourseError:
+        raise  # misuse: nothing else would help
+    except Exception as error:
+        return Finding(verdict="transport", detail=say(error), cost=worst)
+    detail = f"the monitor answered with {type(answer).__name__}, which is no finding"
+    return Finding(verdict="transport", detail=detail, cost=worst)
+
+
+async def path_of(ports: Ports, since: int) -> tuple[Taken, ...]:
+    """The latest steps of plans from this command on, oldest first: a step and its retries are one, as the last of them went.
+
+    Not what detours try: they look after themselves.
+    """
+    plans = {plan.version: plan for plan in await ports.store.plans(ports.run_id) if plan.cause != "detour"}
+    tries = [e for e in await ports.store.ledger(ports.run_id) if e.command >= since and e.version in plans]
+    steps = [tuple(group) for _, group in groupby(tries, key=lambda entry: (entry.version, entry.index))][
+        -LONGEST_PATH:
+    ]
+    seen = {step[0].seen: await ports.store.observation(ports.run_id, step[0].seen) for step in steps}
+    return tuple(_taken(plans, step[-1], seen[step[0].seen]) for step in steps)
+
+
+def _taken(plans: dict[int, PlanVersion], entry: LedgerEntry, seen: Observation | None) -> Taken:
+    step, outcome = plans[entry.version].steps[entry.index], entry.outcome or NO_ANSWER
+    return Taken(
+        call=entry.call,
+        before=seen.fingerprint if seen else "",
+        skill=step.skill,
+        target=step.target.label,
+        surface=seen.surface.title if seen else "",
+        says=step.says,
+        effect="irreversible" if entry.identity else step.effect,
+        status=outcome.status,
+        reason=outcome.reason,
+    )

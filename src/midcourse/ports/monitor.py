@@ -1,0 +1,49 @@
+"""The monitor: is something fundamentally wrong with the path that a run takes? It advises, and nobody has to listen."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.monitor import Advice, Taken
+from midcourse.domain.observation import Observation
+from midcourse.domain.outline import Outline
+from midcourse.domain.task import Task
+from midcourse.policy.monitor import problem_with
+from midcourse.ports.planner import ONE_CALL
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonitorContext:
+    """The path up to what is seen now. What came from the world in it is data, never an instruction."""
+
+    task: Task
+    observation: Observation
+    path: tuple[Taken, ...] = ()
+    """The latest steps, oldest first; none that it has spoken about."""
+    outline: Outline | None = None
+    """A suggestion. To leave it is no problem."""
+    left: Cost = FREE
+    worst: Cost = ONE_CALL
+    """What is set aside for this very call: no answer may cost more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """`advice` only for a fundamental problem: none is the usual answer."""
+
+    verdict: Literal["reviewed", "transport"] = "reviewed"
+    advice: Advice | None = None
+    detail: str = ""
+    cost: Cost = FREE
+    model: str = ""
+
+
+class Monitor(Protocol):
+    async def review(self, context: MonitorContext) -> Finding: ...
+
+
+class Rules:
+    """Without a model: loops of up to four steps, the same look again and again, and steps that bring nothing new."""
+
+    async def review(self, context: MonitorContext) -> Finding:
+        return Finding(advice=problem_with(context.path, context.observation.fingerprint))

@@ -1,0 +1,52 @@
+"""The monitor by a model: what it answers, what becomes of trouble, and that it is asked only where it is named."""
+
+import pytest
+from pydantic_ai.exceptions import ModelServerError
+
+from midcourse.app.minds import minds_by
+from midcourse.app.settings import Settings
+from midcourse.domain.monitor import Advice
+from midcourse.llm.mind import Mind
+from midcourse.llm.monitor import ModelMonitor
+from midcourse.ports.monitor import Finding
+from midcourse.testing.conformance.monitor import CONTEXTS
+from tests.llm.scripted import Answer, ScriptedModel
+
+
+async def found(answer: Answer) -> Finding:
+    return await ModelMonitor(Mind([ScriptedModel([answer]).model], answer_tokens=500)).review(CONTEXTS[2])
+
+
+async def test_a_fundamental_problem_is_said() -> None:
+    finding = await found({"problem": "unreasonable", "guidance": " This is the wrong window. "})
+    assert finding.advice == Advice(problem="unreasonable", says="This is the wrong window.")
+    assert finding.cost.calls == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"problem": "none"}, {"problem": "none", "guidance": "Nice work"}, {"problem": "error", "guidance": " "}],
+    ids=["none", "praise", "no words"],
+)
+async def test_everything_else_is_silence(answer: Answer) -> None:
+    finding = await found(answer)
+    assert (finding.verdict, finding.advice) == ("reviewed", None)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["no idea", {"problem": "taste", "guidance": "Blue is nicer"}, ModelServerError("scripted", "down")],
+    ids=["garbage", "another problem", "down"],
+)
+async def test_trouble_is_silence_too(answer: Answer) -> None:
+    finding = await found(answer)
+    assert (finding.verdict, finding.advice) == ("transport", None)
+
+
+def test_a_model_watches_only_if_it_is_named_for_that() -> None:
+    named = {"model": "openai:any", "model_base_url": "http://127.0.0.1:9/v1"}
+    assert minds_by(Settings(**named, monitor="path")).monitor is None
+    assert minds_by(Settings(**named, role_models="monitor=openai:any")).monitor is None
+    assert isinstance(
+        minds_by(Settings(**named, monitor="path", role_models="monitor=openai:any")).monitor, ModelMonitor
+    )

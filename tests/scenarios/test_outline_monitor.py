@@ -1,0 +1,144 @@
+"""A monitor above the plan: it is silent while a run gets on, and has a word where a run goes round."""
+
+from midcourse.domain.command import DrawOutline, ReviewPath
+from midcourse.domain.monitor import Advice
+from midcourse.domain.outline import CoarseGoal
+from midcourse.policy.outline import formatted
+from midcourse.ports.monitor import Finding, MonitorContext
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.testing import ScriptedMonitor, ScriptedOutlines, ScriptedProgress
+from tests.scenarios.stage import AGAIN, Played, Stage, click, plan
+from tests.scenarios.test_outline import ANEW, FAVORITES, GOALS, bookmarks
+
+
+class Circling:
+    """Opens the manager and closes it again, for ever; unless it is told that it goes round. It remembers nothing."""
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        seen = context.observation
+        if seen.zone("folder/Folder Name"):
+            return plan(FAVORITES, final=True)
+        way = {"manager/Close": "manager/Add Folder" if context.advice else "manager/Close", "bookmarks/Manager": ""}
+        zone = next((to or there for there, to in way.items() if seen.zone(there)), "main/Bookmarks")
+        return plan(click(zone, transition=True), AGAIN)
+
+
+def circling(**more: object) -> Stage:
+    settings = {"monitor": "path", "max_calls": 60}
+    return bookmarks(**({"planner": Circling(), "outliner": None, "progress_judge": None, "settings": settings} | more))
+
+
+def advice(played: Played) -> list[Advice | None]:
+    """What the planner was told by a monitor, plan by plan."""
+    return [context.advice for context in played.contexts]
+
+
+def reviews(played: Played) -> int:
+    return sum(isinstance(command, ReviewPath) for turn in played.turns for command in turn.commands)
+
+
+# --- without a model
+
+
+async def test_who_goes_round_is_told_before_it_is_too_late() -> None:
+    alone = await circling(settings={"monitor": "off", "max_calls": 60}).play()
+    assert alone.ended == (False, False, "replan_no_change")
+    watched = await circling().play()
+    assert watched.ended == (True, False, "plan_complete")
+    said = advice(watched)
+    assert [one.problem if one else "" for one in said] == [""] * 6 + ["repetition"] * 4
+    assert said[6] is not None
+    assert said[6].says == (
+        "Twice in a row this led back to the same screen: Click main/Bookmarks, then Click bookmarks/Manager, then Click manager/Close. "
+        "Try something else."
+    )
+
+
+async def test_it_is_silent_while_a_run_gets_on_and_changes_nothing() -> None:
+    watched = await bookmarks(settings={"outline": "on", "monitor": "path"}).play()
+    alone = await bookmarks().play()
+    assert advice(watched) == [None] * 4
+    assert watched.completed == alone.completed
+    assert reviews(watched) == 3
+    assert reviews(alone) == 0
+
+
+async def test_it_is_marked_as_what_it_is_and_no_persons_guidance() -> None:
+    played = await circling().play()
+    assert all(context.guidance == () for context in played.contexts)
+    assert not played.final_run.guidance
+
+
+# --- one of your own
+
+
+async def test_a_finished_goal_never_changes_on_guidance() -> None:
+    """Of a monitor, as of a person: what is not finished is rewritten, in the same language, and goals may be added."""
+    outliner, monitor = ScriptedOutlines(GOALS, ANEW), ScriptedMonitor("", "The manager is the place to look")
+    played = await bookmarks(outliner=outliner, monitor=monitor, settings={"outline": "on", "monitor": "path"}).play()
+    assert played.ended == (True, False, "plan_complete")
+    second, third = played.contexts[1].outline, played.contexts[2].outline
+    assert second is not None
+    assert third is not None
+    assert third.goals[:2] == (second.goals[0], CoarseGoal(says=GOALS[1], evidence="Bookmarks Manager"))
+    assert [goal.says for goal in third.goals[2:]] == list(ANEW)
+    assert formatted(third).endswith("Goals 1 to 2 are finished; goal 3 of 6 is next.")
+    assert outliner.contexts[1].advice == Advice(problem="no_progress", says="The manager is the place to look")
+    assert advice(played) == [None, None, *[outliner.contexts[1].advice] * 2]
+
+
+async def test_goals_of_a_rewritten_outline_say_no_more_how_than_those_of_the_first() -> None:
+    outliner = ScriptedOutlines(GOALS, ("Click the manager", "Press Ctrl+D", "Find the manager"))
+    played = await bookmarks(
+        outliner=outliner,
+        progress_judge=ScriptedProgress(1),
+        monitor=ScriptedMonitor("Nothing moves"),
+        settings={"outline": "on", "monitor": "path"},
+    ).play()
+    outline = played.contexts[1].outline
+    assert outline is not None
+    assert [goal.says for goal in outline.goals] == ["Find the manager"]
+
+
+async def test_it_is_shown_the_path_and_the_screen_and_nothing_that_it_spoke_about() -> None:
+    monitor = ScriptedMonitor("", "The manager is the place to look")
+    await bookmarks(outliner=None, monitor=monitor, settings={"monitor": "path"}).play()
+    first, second, third = monitor.contexts
+    assert [one.says for one in first.path] == ["Click main/Bookmarks"]
+    assert [one.says for one in second.path] == ["Click main/Bookmarks", "Click bookmarks/Manager"]
+    assert [one.says for one in third.path] == ["Click manager/Add Folder"]
+    assert (second.path[0].before, second.path[0].surface) == (first.path[0].before, "Browser")
+    assert second.path[1].before == first.observation.fingerprint
+
+
+class Broken:
+    """A monitor that does not work."""
+
+    def __init__(self, how: str) -> None:
+        self._how = how
+
+    async def review(self, context: MonitorContext) -> Finding:
+        if self._how == "raises":
+            raise RuntimeError("no idea")
+        return "nonsense"  # pyright: ignore[reportReturnType]
+
+
+async def test_one_that_does_not_work_is_no_harm() -> None:
+    for how in ("raises", "talks nonsense"):
+        played = await bookmarks(outliner=None, monitor=Broken(how), settings={"monitor": "path"}).play()
+        assert played.ended == (True, False, "plan_complete")
+        assert advice(played) == [None] * 4
+
+
+async def test_it_never_costs_a_plan() -> None:
+    for calls in (4, 5, 6):
+        played = await bookmarks(
+            outliner=None, monitor=ScriptedMonitor(*["Go on"] * 9), settings={"monitor": "path", "max_calls": calls}
+        ).play()
+        assert played.ended == (True, False, "plan_complete")
+        assert played.most_committed.calls <= calls
+
+
+async def test_nobody_who_only_advises_is_asked_to_rewrite_what_is_not_there() -> None:
+    played = await circling().play()
+    assert not [command for turn in played.turns for command in turn.commands if isinstance(command, DrawOutline)]
