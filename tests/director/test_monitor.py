@@ -17,7 +17,7 @@ ROUND = "It goes round"
 
 
 def drill(**limits: Any) -> Drill:
-    return Drill(**({"monitor": "path"} | limits))
+    return Drill(monitor="path", **limits)
 
 
 def walking(**limits: Any) -> Drill:

@@ -44,9 +44,10 @@ async def test_trouble_is_silence_too(answer: Answer) -> None:
 
 
 def test_a_model_watches_only_if_it_is_named_for_that() -> None:
-    named = {"model": "openai:any", "model_base_url": "http://127.0.0.1:9/v1"}
-    assert minds_by(Settings(**named, monitor="path")).monitor is None
-    assert minds_by(Settings(**named, role_models="monitor=openai:any")).monitor is None
-    assert isinstance(
-        minds_by(Settings(**named, monitor="path", role_models="monitor=openai:any")).monitor, ModelMonitor
-    )
+    def watching(**more: str) -> object:
+        model = {"model": "openai:any", "model_base_url": "http://127.0.0.1:9/v1"}
+        return minds_by(Settings.load(overrides=model | more)).monitor
+
+    assert watching(monitor="path") is None
+    assert watching(role_models="monitor=openai:any") is None
+    assert isinstance(watching(monitor="path", role_models="monitor=openai:any"), ModelMonitor)

@@ -154,7 +154,7 @@ def test_it_is_silent_while_everything_is_new_and_works(path: list[Taken], here:
 
 
 def run(**more: object) -> Run:
-    return replace(Run(id="r", counts=Counts(versions=3), next_id=20), **more)  # pyright: ignore[reportArgumentType]
+    return replace(Run(id="r", counts=Counts(versions=3), next_id=20), **more)
 
 
 def test_advice_is_for_the_next_plans_and_for_no_later_ones() -> None:
