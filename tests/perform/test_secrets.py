@@ -1,15 +1,22 @@
 """A secret's value leaves the vault right before it is used, and is written down nowhere."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from midcourse.codec import encode
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Reference
+from midcourse.domain.command import DrawOutline, JudgeCloseness, JudgeProgress, PlanTry, ReviewPath
+from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
+from midcourse.domain.outline import CoarseGoal, Outline
+from midcourse.domain.plan import REACH
+from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
+from midcourse.perform import Performer
 from midcourse.ports.planner import PlanDraft
 from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Answers, Approves, Scripted
@@ -104,3 +111,41 @@ async def test_a_secret_inside_another_is_masked_whole() -> None:
 async def test_a_secret_that_the_task_does_not_name_is_never_filled_in() -> None:
     bench = Bench(vault=Safe(root="toor"), approver=Answers())
     assert bench.ports.fill_in((("text", Reference(source="secret", name="root")),)) == "secret 'root' has no value"
+
+
+class Eavesdropper:
+    """Whoever thinks about a run, of every kind."""
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+
+    async def listen(self, context: Any) -> None:
+        self.heard.append(context)
+
+    plan_try = judge = outline = review = listen
+
+
+GOAL_OF_PLAN = draft(REACH, expect=Expectation(checks=(SurfaceMatches(pattern="Help"),), says="the help is open"))
+OUTLINE = Outline(goals=(CoarseGoal(says="Find the form"),))
+THOUGHTS = {
+    "detour": PlanTry(
+        id=300, timeout=5.0, version=2, goal=(1, 0), label="1.1", seen="o101", closeness=2.0, guidance=(SECRET,)
+    ),
+    "closeness": JudgeCloseness(id=300, timeout=5.0, goal=(1, 0), seen="o101"),
+    "outline": DrawOutline(id=300, timeout=5.0, seen="o101", guidance=(SECRET,)),
+    "progress": JudgeProgress(id=300, timeout=5.0, seen="o101", outline=OUTLINE),
+    "monitor": ReviewPath(id=300, timeout=5.0, seen="o101"),
+}
+
+
+@pytest.mark.parametrize("about", THOUGHTS)
+async def test_nobody_who_thinks_is_told_a_secret_that_somebody_wrote_down(about: str) -> None:
+    task = Task(goal=f"Sign in with {SECRET}", inputs=(("note", SECRET),), secrets=("password",))
+    somebody = Eavesdropper()
+    bench = Bench(task=task, vault=Safe(password=SECRET), detour_planner=cast(Any, somebody))
+    await bench.ready()
+    await bench.planned(GOAL_OF_PLAN)
+    ports = replace(bench.ports, closeness_judge=somebody, outliner=somebody, progress_judge=somebody, monitor=somebody)
+    await Performer(ports).perform(THOUGHTS[about])
+    assert somebody.heard[0].task.goal == "Sign in with <secret password>"
+    assert SECRET not in encode(somebody.heard[0])

@@ -78,7 +78,7 @@ async def _context(ports: Ports, command: PlanTry, seen: Observation) -> DetourC
     tries = [await _past(ports, one) for one in command.tries]
     undo = next((past for past, one in zip(tries, command.tries, strict=True) if one.version == command.undo), None)
     return DetourContext(
-        task=ports.task,
+        task=ports.public_task,
         goal=await _goal(ports, command.goal),
         observation=seen,
         catalogue=ports.world.catalogue(),
@@ -87,8 +87,8 @@ async def _context(ports: Ports, command: PlanTry, seen: Observation) -> DetourC
         tries=tuple(tries),
         hint=command.hint,
         undo=undo if command.undo else None,
-        refused=command.refused,
-        guidance=command.guidance,
+        refused=ports.mask_text(command.refused),
+        guidance=ports.mask_all(command.guidance),
         left=command.left,
         worst=worst_plan(ports.task.limits),
         turn=command.turn,
@@ -161,7 +161,7 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
     if found := arrived(goal, seen):
         return ClosenessJudged(answers=command.id, closeness=THERE, found=found, detail=goal.says)
     worst = worst_plan(ports.task.limits)
-    context = JudgingContext(task=ports.task, goal=goal, observation=seen, worst=worst, turn=command.turn)
+    context = JudgingContext(task=ports.public_task, goal=goal, observation=seen, worst=worst, turn=command.turn)
     try:
         judged = cast(object, await asyncio.wait_for(ports.closeness_judge.judge(context), time.left()))
     except Exception as error:

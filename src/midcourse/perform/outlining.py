@@ -40,10 +40,10 @@ async def _drawn(ports: Ports, command: DrawOutline, seen: Observation) -> Outli
     if ports.outliner is None:
         return OutlineDraft(verdict="gave_up", detail="nobody here draws outlines")
     context = OutliningContext(
-        task=ports.task,
+        task=ports.public_task,
         observation=seen,
         outline=command.outline,
-        guidance=command.guidance,
+        guidance=ports.mask_all(command.guidance),
         advice=command.advice,
         left=command.left,
         worst=worst,
@@ -83,7 +83,7 @@ async def judge_progress(ports: Ports, command: JudgeProgress) -> ProgressJudged
 
 async def _said(ports: Ports, command: JudgeProgress, seen: Observation) -> Judgement:
     worst = worst_plan(ports.task.limits)
-    context = ProgressContext(task=ports.task, outline=command.outline, observation=seen, worst=worst)
+    context = ProgressContext(task=ports.public_task, outline=command.outline, observation=seen, worst=worst)
     try:
         answer = cast(object, await asyncio.wait_for(ports.progress_judge.judge(context), command.timeout))
         if isinstance(answer, Judgement):

@@ -115,7 +115,7 @@ async def _ask(
         why=ports.mask_text(command.why),
         refused=ports.mask_text(command.refused),
         recovery=recovery,
-        guidance=tuple(map(ports.mask_text, command.guidance)),
+        guidance=ports.mask_all(command.guidance),
         mended=history.plans[-1].repairs if history.plans else (),
         earlier=await _earlier(ports, view.observation, history.plans),
         left=command.left,

@@ -1,5 +1,6 @@
 """The ports of one run, and the few things that more than one command does with them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
@@ -118,6 +119,9 @@ class Ports:
 
     def mask_text(self, text: str) -> str:
         return redactor(self.secrets())(text)
+
+    def mask_all(self, texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(self.mask_text, texts))
 
     def plain(self, text: str) -> str:
         """What somebody said, as it may be passed on and written down: without secrets, and no longer than a page."""
