@@ -10,7 +10,7 @@ default:
 # Make .venv exactly as locked, with midcourse installed for editing
 setup:
     uv venv --allow-existing .venv
-    uv pip sync --require-hashes requirements.lock
+    uv pip sync --compile-bytecode --require-hashes requirements.lock
     uv pip install --no-deps -e .
 
 # Compile requirements.lock from pyproject.toml; `just lock --upgrade` takes newer versions
