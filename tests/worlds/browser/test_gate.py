@@ -102,6 +102,13 @@ async def test_of_chromiums_own_errands_nobody_is_told() -> None:
         await client.send(b"CONNECT content-autofill.googleapis.com:443 HTTP/1.1\r\n\r\n")
         assert (await client.reply())[0] == 403
         assert gate.refusals() == ()
+    async with Site().served() as site, gate_for(site) as (gate, client):
+        assert (await client.ask("POST", "http://update.googleapis.com/service/update2/json?cup2key=1", b"{}"))[
+            0
+        ] == 403
+        assert gate.refusals() == ()
+        assert (await client.ask("GET", "http://update.googleapis.com.evil.example/"))[0] == 403
+        assert len(gate.refusals()) == 1
 
 
 async def test_a_tunnel_leads_to_allowed_origins_only() -> None:

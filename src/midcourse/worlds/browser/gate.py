@@ -31,7 +31,7 @@ FLAGS = (
 build; the other one is ignored without a word."""
 
 _ERRANDS = tuple(
-    f"CONNECT {host}:443"
+    errand
     for host in (
         "android.clients.google.com",
         "clients2.google.com",
@@ -43,8 +43,9 @@ _ERRANDS = tuple(
         "safebrowsing.googleapis.com",
         "update.googleapis.com",
     )
+    for errand in (f"CONNECT {host}:443", f"GET http://{host}/", f"POST http://{host}/")
 )
-"""Chromium's own. No page asked for them, so nobody is told that they were refused."""
+"""Chromium's own, without TLS once that was refused. No page asked for them, so nobody is told that they were refused."""
 
 CONNECTS_WITHIN = 10.0
 MOST_KEPT = 200
