@@ -270,7 +270,7 @@ STORIES: dict[str, Story] = {
     ),
     "approved later": Story(make=lambda: asked(Posts()), cues=(decision("approved"),)),
     "rejected later": Story(make=lambda: asked(Posts()), cues=(decision("rejected", by="Ada"),)),
-    "nobody answers": Story(make=lambda: asked(Posts(), approval_seconds=1.5)),
+    "nobody answers": Story(make=lambda: asked(Posts(), approval_seconds=4.0)),
     "the basket changes": Story(make=lambda: ordering(Meanwhile(three_lamps, YES, YES))),
     "several letters": Story(
         make=lambda: Stage(

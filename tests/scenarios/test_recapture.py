@@ -44,7 +44,7 @@ class Camera(Desktop):
 
 
 def seen_through(answer: Tier2, *, until: int = RECAPTURE) -> tuple[Stage, Camera]:
-    stage = example("notepad", world=Camera, look_timeout_seconds=0.02)
+    stage = example("notepad", world=Camera, look_timeout_seconds=0.5 if answer == "timeout" else 10.0)
     camera = stage.world
     assert isinstance(camera, Camera)
     camera.answer, camera.until = answer, until
