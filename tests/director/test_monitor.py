@@ -1,12 +1,14 @@
 """The monitor: when the path is reviewed, whom its word reaches, and that nothing of it can stand in a plan's way."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from midcourse.domain.budget import Cost
-from midcourse.domain.command import DrawOutline, MakePlan, ReviewPath
-from midcourse.domain.event import CancelAsked, PauseAsked, ResumeAsked
+from midcourse.domain.approval import Change
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.command import Act, DrawOutline, MakePlan, ReviewPath
+from midcourse.domain.event import CancelAsked, PathReviewed, PauseAsked, ResumeAsked, Resumed
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
 from midcourse.policy.monitor import LASTS
@@ -160,3 +162,156 @@ def test_pause_and_cancel_are_heard() -> None:
     assert paused.records().tell(ResumeAsked()).sees("f2").phase.kind == "planning"
     assert told(paused) is not None
     assert walking().tell(CancelAsked()).ended[0] == "cancelled"
+
+
+# --- a plan before its first step
+
+
+def proposing(**limits: Any) -> Drill:
+    return Drill(monitor="proposals", **limits).to_acting(a_step("draft"), REPLAN_STEP)
+
+
+def test_a_plan_is_reviewed_before_its_first_step_from_what_it_was_made_for() -> None:
+    run = proposing()
+    review = run.pending(ReviewPath)
+    assert (review.version, review.made_by, review.seen) == (1, run.sent(MakePlan)[0].id, "o-f1")
+    run.reviews()
+    assert run.pending(Act).version == 1
+
+
+def test_the_path_is_still_reviewed_before_the_next_plan() -> None:
+    run = proposing().reviews().acts(fingerprint="f2").sees("f2")
+    assert run.pending(ReviewPath).version == 0
+    assert run.reviews().plans(a_step("next")).pending(ReviewPath).version == 2
+
+
+def test_with_path_nobody_looks_at_plans() -> None:
+    assert drill().to_acting(a_step()).phase.kind == "acting"
+
+
+def test_whoever_planned_what_is_objected_to_is_asked_again_with_the_word_and_the_next_plan_is_another_version() -> (
+    None
+):
+    run = proposing().reviews(ROUND)
+    first, again = run.sent(MakePlan)
+    assert again == replace(
+        first, id=again.id, version=2, advice=Advice(problem="repetition", says=ROUND), left=again.left
+    )
+    assert run.run.budget.reserved == Cost(calls=1), "set aside for itself"
+    run.plans(a_step("other"))
+    assert run.pending(Act).version == 2
+    assert run.run.counts.segments == 1, "none of those that a run may have is lost"
+    assert run.run.counts.planner_calls == 2
+
+
+def test_nobody_objects_a_second_time() -> None:
+    run = proposing().reviews(ROUND).plans(a_step("draft"), REPLAN_STEP)
+    assert run.phase.kind == "acting", "who insists may know better"
+    assert len(run.sent(ReviewPath)) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"verdict": "transport"},
+        {"verdict": "transport", "wait": 60.0},
+        {"verdict": "garbage"},
+        {"verdict": "refused"},
+        {"verdict": "impossible"},
+        {"verdict": "gave_up"},
+        {"verdict": "steps"},
+    ],
+    ids=lambda answer: "-".join(map(str, answer.values())),
+)
+def test_if_no_other_plan_comes_of_it_the_run_goes_on_with_the_one_there_is(answer: dict[str, Any]) -> None:
+    run = proposing(structural_stop=True).reviews(ROUND).plans(**answer)
+    assert run.pending(Act).version == 1
+    assert (run.run.counts.refusals, run.run.counts.segments) == (0, 1)
+    run.acts(fingerprint="f2").sees("f2").reviews()
+    assert run.pending(MakePlan).version == 2
+
+
+def test_who_says_that_it_is_done_is_believed_as_ever() -> None:
+    assert proposing().reviews(ROUND).plans(verdict="done").ended[0] == "plan_complete"
+
+
+def test_another_plan_that_would_be_refused_does_not_take_the_place_of_the_one_there_is() -> None:
+    broken = a_step("broken")
+    run = Drill(monitor="proposals").to_acting(broken).reviews().acts("failed", reason="broken").reviews()
+    run.plans(a_step("draft"), REPLAN_STEP).reviews(ROUND).plans(broken)
+    assert (run.pending(Act).version, run.run.counts.refusals) == (2, 0)
+
+
+@pytest.mark.parametrize("answer", [{"verdict": "transport", "says": ROUND}, {"says": "  "}])
+def test_who_cannot_be_reached_has_no_objection(answer: dict[str, Any]) -> None:
+    assert proposing().reviews(**answer).phase.kind == "acting"
+
+
+def test_who_planned_knowing_a_new_word_is_not_told_another() -> None:
+    run = proposing().reviews().acts(fingerprint="f2").sees("f2").reviews(ROUND)
+    assert run.plans(a_step("next"), REPLAN_STEP).phase.kind == "acting"
+    run.acts(fingerprint="f3").sees("f3").reviews().plans(a_step("more"))
+    assert run.pending(ReviewPath).version == 3
+
+
+def test_a_word_on_a_plan_reaches_as_many_plans_as_any() -> None:
+    run, heard = proposing().reviews(ROUND), 0
+    while told(run):
+        heard += 1
+        run.plans(a_step(f"s{heard}"), REPLAN_STEP)
+        if run.phase.kind == "reviewing":
+            run.reviews()
+        run.acts(fingerprint=f"s{heard}").sees(f"s{heard}").reviews()
+    assert heard == LASTS
+
+
+def test_a_person_is_asked_about_a_plan_that_stands() -> None:
+    run = Drill(monitor="proposals").to_acting(a_step("pay", "irreversible"))
+    assert run.phase.kind == "reviewing"
+    assert run.reviews().phase.kind == "asking"
+
+
+def test_what_a_person_changed_nobody_objects_to() -> None:
+    run = Drill(monitor="proposals").to_acting(a_step("pay", "irreversible")).reviews()
+    run.decides("changed", changes=(Change(arguments=(("to", "Grace"),)),)).sees()
+    assert run.plans(a_step("pay", "irreversible"), cost=FREE).phase.kind == "asking"
+
+
+def test_a_plan_that_worked_before_is_not_reviewed() -> None:
+    run = Drill(monitor="proposals").to_planning().plans(a_step(), reused=True)
+    assert run.phase.kind == "acting"
+
+
+def test_what_the_plan_after_it_needs_is_never_spent_on_an_objection() -> None:
+    """A review, the plan made again, and the next one."""
+    assert proposing(max_calls=3).phase.kind == "acting"
+    assert proposing(max_calls=4).phase.kind == "reviewing"
+
+
+def test_the_time_for_a_new_plan_after_a_failure_ends_no_run_that_has_one() -> None:
+    run = Drill(monitor="proposals", replan_timeout_seconds=10.0).to_acting(a_step("broken")).reviews()
+    run.acts("failed", reason="broken").reviews().plans(a_step("other"))
+    assert run.pending(ReviewPath).timeout < 2.5
+    run.tell(PathReviewed(answers=run.pending(ReviewPath).id, advice=Advice(problem="error", says=ROUND)), after=20.0)
+    assert run.pending(Act).version == 2
+
+
+def test_an_objection_is_no_excuse_for_going_round() -> None:
+    """A plan that nobody carried out is nothing new."""
+    run = Drill(monitor="proposals", max_replans=20).to_planning("a")
+    for number in range(2):
+        run.plans(a_step(f"new{number}"), REPLAN_STEP).reviews(ROUND).plans(a_step("go"), REPLAN_STEP)
+        run.acts(fingerprint="a").sees("a").reviews()
+    assert run.plans(a_step("go"), REPLAN_STEP).ended[0] == "replan_no_change"
+
+
+def test_a_pause_between_the_plan_and_its_first_step_is_kept() -> None:
+    run = proposing().tell(PauseAsked()).reviews()
+    assert run.phase.kind == "paused"
+    run.records().tell(ResumeAsked()).sees()
+    assert run.pending(Act).version == 1
+
+
+def test_a_plan_for_a_world_that_is_gone_is_not_begun() -> None:
+    run = proposing().tell(Resumed(world="reopened")).reviews().sees()
+    assert run.reviews().pending(MakePlan).cause == "reopened"

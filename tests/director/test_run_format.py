@@ -42,6 +42,7 @@ from midcourse.domain.move import (
     Ask,
     AskPlanner,
     BackOff,
+    Begin,
     Conclude,
     Do,
     Doubt,
@@ -51,6 +52,7 @@ from midcourse.domain.move import (
     Open,
     Orient,
     Plan,
+    Propose,
     Reach,
     Recover,
     Report,
@@ -294,6 +296,12 @@ RUNS: tuple[Run, ...] = (
         watch=Watch(version=2, advice=GOING_ROUND, said_at=1, since=12, spoken=1),
     ),
     in_phase(Paused(then=Review(then=ORIENT.then))),
+    in_phase(
+        Reviewing(then=ORIENT, drafted=True),
+        ReviewPath(id=20, timeout=30.0, seen="o21", version=2, made_by=19, left=Cost(calls=26)),
+    ),
+    in_phase(Paused(then=Propose(asked=ORIENT.then))),
+    in_phase(Paused(then=Begin())),
     in_phase(
         Outlining(then=ORIENT),
         DrawOutline(

@@ -39,7 +39,7 @@ from midcourse.ports.planner import PlanningContext
 from midcourse.ports.reader import Picture
 from midcourse.ports.verifier import Claim
 from midcourse.testing.conformance.detour import CONTEXTS, GOAL
-from midcourse.testing.conformance.monitor import FAILED, PRESSED, UNSEEN
+from midcourse.testing.conformance.monitor import FAILED, PRESSED, PROPOSED, STRANGE, UNSEEN
 from tests.llm.situations import CROWDED, FIRST, REPLAN, TASK, after_failure, form, seen
 
 OUTLINE = Outline(
@@ -72,6 +72,9 @@ PROMPTS = {
     "judge": judge_prompt(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation), ROOM),
     "monitor": monitor_prompt(
         MonitorContext(task=TASK, observation=FIRST.observation, path=(PRESSED, FAILED, UNSEEN), outline=OUTLINE), ROOM
+    ),
+    "monitor_proposed": monitor_prompt(
+        MonitorContext(task=TASK, observation=FIRST.observation, path=(PRESSED,), proposed=(PROPOSED, STRANGE)), ROOM
     ),
     "planner_advised": prompt_for(replace(FIRST, advice=ADVICE), ROOM),
     "outliner_advised": outliner_prompt(

@@ -242,6 +242,9 @@ STORIES: dict[str, Story] = {
     "bookmarks, guided": Story(make=bookmarks, cues=(at("act 2", Guided(text="Look in the manager")),)),
     "bookmarks, progress that bounces": Story(make=lambda: wandering(ScriptedProgress(*SEED))),
     "bookmarks, going round with a monitor": Story(make=circling),
+    "bookmarks, going round with a monitor that sees plans": Story(
+        make=lambda: circling(settings={"monitor": "proposals", "max_calls": 60})
+    ),
     "bookmarks, guided by a monitor": Story(
         make=lambda: bookmarks(
             outliner=ScriptedOutlines(GOALS, ANEW),

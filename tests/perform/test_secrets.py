@@ -134,7 +134,7 @@ THOUGHTS = {
     "closeness": JudgeCloseness(id=300, timeout=5.0, goal=(1, 0), seen="o101"),
     "outline": DrawOutline(id=300, timeout=5.0, seen="o101", guidance=(SECRET,)),
     "progress": JudgeProgress(id=300, timeout=5.0, seen="o101", outline=OUTLINE),
-    "monitor": ReviewPath(id=300, timeout=5.0, seen="o101"),
+    "monitor": ReviewPath(id=300, timeout=5.0, seen="o101", version=1),
 }
 
 

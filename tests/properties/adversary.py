@@ -171,7 +171,7 @@ class Adversary:
             "final_looks": mostly("each", "last"),
             "detour_iterations": mostly(10, 0, 2),
             "outline": self.choices.pick("auto", "on", "off"),
-            "monitor": self.choices.pick("path", "off"),
+            "monitor": self.choices.pick("proposals", "path", "off"),
         }
         return Limits(**(chosen | fixed))
 

@@ -13,7 +13,7 @@ from midcourse.director.decide import abort, decide, objection
 from midcourse.director.lost import lost
 from midcourse.domain.approval import VERDICTS, Change
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, AskPerson, DrawOutline, Finish, MakePlan
+from midcourse.domain.command import Act, AskPerson, DrawOutline, Finish, MakePlan, ReviewPath
 from midcourse.domain.event import (
     Acted,
     ApprovalDecided,
@@ -28,7 +28,7 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.failure import Attempt
 from midcourse.domain.move import FinalReason
-from midcourse.domain.phase import Acting, Asking, Ended, Verifying
+from midcourse.domain.phase import Acting, Asking, Ended, Planning, Reviewing, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.classify import OUT_OF_SIGHT, classify, may_pass
@@ -192,6 +192,42 @@ def test_without_an_outliner_there_is_no_outline(data: bytes) -> None:
         assert not turn.sent(DrawOutline)
 
     play(data, check, has_outliner=False, outline="on")
+
+
+# --- a monitor that objects to plans
+
+
+@dataclass
+class Objections:
+    """A plan is reviewed at most once, and made again at most once; what is made again is not reviewed."""
+
+    reviewed: set[int] = field(default_factory=set[int])
+    objections: int = 0
+    again: int = 0
+    made_again: set[int] = field(default_factory=set[int])
+
+    def check(self, turn: Turn) -> None:
+        for command in turn.sent(ReviewPath):
+            if command.version:
+                assert command.version not in self.reviewed | self.made_again
+                self.reviewed.add(command.version)
+        objects = isinstance(turn.before.phase, Reviewing) and turn.before.phase.drafted
+        if objects and turn.after.watch.spoken > turn.before.watch.spoken:
+            self.objections += 1
+        before, after = turn.before.phase, turn.after.phase
+        if isinstance(after, Planning) and after.asked.objected:
+            self.again += len(turn.sent(MakePlan))
+        if isinstance(before, Planning) and before.asked.objected and turn.after.segment:
+            self.made_again.add(turn.after.segment.version)
+        assert self.again <= self.objections <= len(self.reviewed)
+        assert turn.after.counts.segments <= turn.after.limits.max_segments
+
+
+@given(BYTES)
+def test_a_plan_is_made_again_at_most_once_for_a_monitors_objection(data: bytes) -> None:
+    objections = Objections()
+    play(data, objections.check, monitor="proposals", max_calls=200, max_wall_seconds=36_000.0)
+    note(f"reviewed: {bool(objections.reviewed)}, made again: {min(objections.again, 2)}")
 
 
 # --- 3: no failed call again under an unchanged screen

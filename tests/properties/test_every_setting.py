@@ -174,11 +174,11 @@ async def outline() -> None:
 async def monitor() -> None:
     """How many plans there were when the path was reviewed, if it was."""
     reviewed: dict[str, list[int]] = {}
-    for setting in ("off", "path"):
+    for setting in ("off", "path", "proposals"):
         played = await play(SamePlan([draft("name", "peek"), draft(REPLAN)]), monitor=setting, max_replans=2)
         turns = [turn.run for turn in played.turns if any(isinstance(c, ReviewPath) for c in turn.commands)]
         reviewed[setting] = [run.counts.segments for run in turns]
-    assert reviewed == {"off": [], "path": [1, 2]}
+    assert reviewed == {"off": [], "path": [1, 2], "proposals": [1, 1, 2, 2, 3]}
 
 
 @shows

@@ -1,5 +1,9 @@
 """A monitor above the plan: it is silent while a run gets on, and has a word where a run goes round."""
 
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+
 from midcourse.domain.command import DrawOutline, ReviewPath
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
@@ -7,8 +11,8 @@ from midcourse.policy.outline import formatted
 from midcourse.ports.monitor import Finding, MonitorContext
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import ScriptedMonitor, ScriptedOutlines, ScriptedProgress
-from tests.scenarios.stage import AGAIN, Played, Stage, click, plan
-from tests.scenarios.test_outline import ANEW, FAVORITES, GOALS, bookmarks
+from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, click, plan
+from tests.scenarios.test_outline import ANEW, FAVORITES, GOALS, WAY, bookmarks
 
 
 class Circling:
@@ -69,6 +73,66 @@ async def test_it_is_marked_as_what_it_is_and_no_persons_guidance() -> None:
     assert not played.final_run.guidance
 
 
+# --- a plan before its first step
+
+
+PROPOSALS = {"monitor": "proposals", "max_calls": 60}
+
+
+async def test_a_monitor_objects_to_the_step_that_would_close_the_round() -> None:
+    watched = await circling(settings=PROPOSALS).play()
+    assert watched.ended == (True, False, "plan_complete")
+    said = advice(watched)
+    assert [one.problem if one else "" for one in said] == [""] * 6 + ["repetition"] * 2
+    assert said[6] is not None
+    assert said[6].says == (
+        "This is the same round as the one before: Click main/Bookmarks, then Click bookmarks/Manager, then Click manager/Close."
+    )
+    sixth, seventh = watched.plans[5:7]
+    assert (sixth.steps[0].target.label, seventh.steps[0].target.label) == ("Close", "Add Folder")
+    assert (seventh.parent, seventh.observation, seventh.cause) == (6, sixth.observation, "adaptive")
+    assert not [act for act in watched.sent if act.version == 6], "nothing of it was done"
+
+
+async def test_a_monitor_sees_what_is_proposed_and_is_silent_on_what_is_new() -> None:
+    monitor = ScriptedMonitor()
+    watched = await bookmarks(outliner=None, monitor=monitor, settings={"monitor": "proposals"}).play()
+    assert watched.ended == (True, False, "plan_complete")
+    proposed = [[one.says for one in context.proposed] for context in monitor.contexts if context.proposed]
+    assert proposed == [
+        ["Click main/Bookmarks"],
+        ["Click bookmarks/Manager"],
+        ["Click manager/Add Folder"],
+        ["Name the folder"],
+    ]
+    alone = await bookmarks(outliner=None, settings={"monitor": "proposals"}).play()
+    assert advice(alone) == [None] * 4, "rules are silent"
+    assert alone.completed == watched.completed
+
+
+class Objecting:
+    """To every plan, and to nothing else."""
+
+    async def review(self, context: MonitorContext) -> Finding:
+        return Finding(advice=Advice(problem="unreasonable", says="No") if context.proposed else None)
+
+
+class Stubborn(Circling):
+    """Whatever anybody says."""
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        return await super().plan(replace(context, advice=None))
+
+
+async def test_who_insists_in_the_face_of_a_monitor_goes_on_as_without_one() -> None:
+    alone = await circling(planner=Stubborn(), settings={"max_calls": 60}).play()
+    for monitor in (None, Objecting()):
+        watched = await circling(planner=Stubborn(), monitor=monitor, settings=PROPOSALS).play()
+        assert watched.ended == alone.ended
+        asked = Counter(plan.seen for plan in watched.asked_planner)
+        assert max(asked.values()) == 2, "once more for what was seen, and no more often"
+
+
 # --- one of your own
 
 
@@ -124,16 +188,24 @@ class Broken:
 
 
 async def test_one_that_does_not_work_is_no_harm() -> None:
-    for how in ("raises", "talks nonsense"):
-        played = await bookmarks(outliner=None, monitor=Broken(how), settings={"monitor": "path"}).play()
+    for how, watched in product(("raises", "talks nonsense"), ("path", "proposals")):
+        played = await bookmarks(outliner=None, monitor=Broken(how), settings={"monitor": watched}).play()
         assert played.ended == (True, False, "plan_complete")
         assert advice(played) == [None] * 4
 
 
+def on_the_way(context: PlanningContext) -> PlanDraft:
+    """As the script has it for the window there is, however often it is asked."""
+    return next(draft for draft in reversed(WAY) if context.observation.zone(draft.steps[0].zone))
+
+
 async def test_it_never_costs_a_plan() -> None:
-    for calls in (4, 5, 6):
+    for calls, watched in ((4, "path"), (5, "path"), (6, "path"), (5, "proposals"), (6, "proposals")):
         played = await bookmarks(
-            outliner=None, monitor=ScriptedMonitor(*["Go on"] * 9), settings={"monitor": "path", "max_calls": calls}
+            planner=Thinking(on_the_way),
+            outliner=None,
+            monitor=ScriptedMonitor(*["Go on"] * 9),
+            settings={"monitor": watched, "max_calls": calls},
         ).play()
         assert played.ended == (True, False, "plan_complete")
         assert played.most_committed.calls <= calls

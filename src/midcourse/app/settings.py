@@ -114,7 +114,8 @@ class Settings(RecoverySettings):
     monitor: Monitors = Field(
         default=Limits.monitor,
         description="`path` has somebody look at what was done before every plan but the first. Only what is fundamentally wrong is "
-        "said, to whoever plans next: going round, no progress. By rules, unless `role_models` names a model for `monitor` "
+        "said, to whoever plans next: going round, no progress. `proposals` besides has every plan looked at before its first "
+        "step; one that is objected to is made again, once. By rules, unless `role_models` names a model for `monitor` "
         "([the monitor](monitor.md)).",
     )
     visible_plans: int | None = Field(

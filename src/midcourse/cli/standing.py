@@ -86,7 +86,7 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
         case Planning():
             return f"planning ({CAUSES[phase.asked.cause]})"
         case Reviewing():
-            return "reviewing the path"
+            return "reviewing the plan" if phase.drafted else "reviewing the path"
         case Outlining():
             return "rewriting the outline" if run.outline and run.outline.goals else "drawing an outline"
         case Judging():

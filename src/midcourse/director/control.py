@@ -19,6 +19,7 @@ from midcourse.domain.move import (
     NO_WAY_ON,
     Advance,
     BackOff,
+    Begin,
     Conclude,
     Do,
     Doubt,
@@ -27,6 +28,7 @@ from midcourse.domain.move import (
     Move,
     Open,
     Plan,
+    Propose,
     Reach,
     Recover,
     Report,
@@ -94,7 +96,7 @@ def honour(run: Run, move: Move) -> Turn | None:
         return _pause(run, move)
     if run.look_first and not isinstance(move, Look | Open | Doubt | BackOff):
         return run, Look(then=move)
-    if run.reopened and isinstance(move, Advance | Do | Reach | Try | Weigh | Revert):
+    if run.reopened and isinstance(move, Propose | Begin | Advance | Do | Reach | Try | Weigh | Revert):
         again = Plan(cause="reopened", why="the world was lost and opened again: finished steps may be undone")
         return run, Look(then=again) if run.seen is None or run.seen.stale else again
     return None

@@ -49,6 +49,7 @@ from midcourse.domain.move import (
     Ask,
     AskPlanner,
     BackOff,
+    Begin,
     Conclude,
     Do,
     Doubt,
@@ -58,6 +59,7 @@ from midcourse.domain.move import (
     Open,
     Orient,
     Plan,
+    Propose,
     Reach,
     Recover,
     Report,
@@ -96,7 +98,7 @@ E = TypeVar("E", bound=Control)
 PHASES: tuple[type[Any], ...] = get_args(get_args(Phase)[0])
 
 ORIENTED = (Outlining, Judging, Planning)
-"""Where a review of the path can lead: what comes before a plan, and planning."""
+"""What comes before a plan once its path was reviewed, and planning."""
 REPLANNING = (Reviewing, *ORIENTED)
 GOING_ON = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding)
 """Where a step that is settled, or a wait that is over, can lead."""
@@ -119,7 +121,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Opening, WorldOpened, segment.opened, Looking, Verifying),
     row(Looking, Observed, segment.observed, Opening, *GOING_ON, *DETOURING),
     row(Planning, Planned, segment.planned, *GOING_ON),
-    row(Reviewing, PathReviewed, monitor.reviewed, Looking, *ORIENTED),
+    row(Reviewing, PathReviewed, monitor.reviewed, *GOING_ON),
     row(Outlining, Outlined, outline.outlined, Looking, *ORIENTED),
     row(Judging, ProgressJudged, outline.progress_judged, Looking, *ORIENTED),
     row(Acting, Acted, acting.acted, Opening, Verifying, *GOING_ON, *DETOURING),
@@ -156,6 +158,8 @@ ENTRIES: tuple[Entry[Any], ...] = (
     entry(AskPlanner, segment.ask_planner),
     entry(Review, monitor.review),
     entry(Orient, outline.orient),
+    entry(Propose, monitor.propose),
+    entry(Begin, segment.begin),
     entry(Advance, segment.advance),
     entry(Do, acting.do),
     entry(Doubt, acting.doubt),

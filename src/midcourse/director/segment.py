@@ -9,12 +9,14 @@ from midcourse.domain.move import (
     Ask,
     AskPlanner,
     BackOff,
+    Begin,
     Conclude,
     Do,
     End,
     Look,
     Open,
     Plan,
+    Propose,
     Recover,
     Report,
     Review,
@@ -26,7 +28,7 @@ from midcourse.domain.run import Run
 from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_progress, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.horizon import may_plan_beyond
-from midcourse.policy.monitor import said_now
+from midcourse.policy.monitor import said_now, wants_objection
 from midcourse.policy.outline import suggested
 from midcourse.policy.recovery import SHORTEST_WAIT, jittered, may_replan, replan_delay, retry_delay
 from midcourse.policy.spending import left, near_ceiling, worst_look, worst_plan
@@ -121,7 +123,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
     seen, seconds = run.seen, run.limits.plan_timeout_seconds
     if move.due is not None:
         if move.due <= run.now:
-            return run, _replanned_too_long(run, move.why)
+            return run, Begin() if move.objected else _replanned_too_long(run, move.why)
         seconds = min(seconds, move.due - run.now)
     run_then, rest = issue(
         run,
@@ -150,6 +152,8 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
         seconds=seconds,
         worst=FREE if move.amends else worst_plan(run.limits),
     )
+    if move.objected and not isinstance(rest, Rest):
+        return run, Begin()
     return count(run_then, planner_calls=isinstance(rest, Rest) and move.amends is None), rest
 
 
@@ -168,13 +172,16 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
     asked = phase.asked
     if event.reused:
         run = count(run, planner_calls=-1, reused=1)
+    if asked.objected and not _takes_its_place(run, event):
+        return run, Begin()
     match event.verdict:
         case "done":
             return run, Conclude(detail=event.detail)
         case "transport":
             return _ask_later(run, asked, event)
         case "refused" if asked.amends:
-            return run, _asked_again(run, event.detail)
+            # what a person changed cannot be done like that: the plan stays as it was, and so does what was asked about it
+            return run, _first_asked(run, event.detail)
         case "impossible" if run.limits.structural_stop:
             return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
         case "garbage" if not asked.refused:
@@ -196,6 +203,13 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
         detail = "the same plan for the third time on the same screen: it goes round in a circle"
         return count(run, refusals=2), End(reason="replan_no_change", detail=detail)
     return _adopt(run, asked, event)
+
+
+def _takes_its_place(run: Run, event: Planned) -> bool:
+    """Whether an answer can be taken instead of the plan that a monitor objects to: no harm comes of having asked."""
+    if event.verdict != "steps":
+        return event.verdict == "done"
+    return bool(event.steps) and not why_refused(run, event.steps) and not goes_in_a_circle(run, event.steps)
 
 
 def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
@@ -236,16 +250,18 @@ def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
         steps=event.steps,
         made_by=event.answers,
     )
-    walked = with_adopted(run, event.steps)
-    run = replace(count(run, versions=1), segment=segment, detour=None, reopened=False, walked=walked)
-    critical = tuple(step for step in event.steps if _can_be_asked_now(run, step))
-    if critical:
-        return run, Ask(about="approve", steps=critical, purpose="segment", then=Advance())
-    return run, Advance()
+    run = replace(count(run, versions=1, asides=asked.objected), segment=segment, detour=None, reopened=False)
+    if asked.objected or asked.amends or event.reused or not wants_objection(run):
+        return begin(run, Begin())
+    return run, Propose(asked=asked)
 
 
-def _asked_again(run: Run, detail: str) -> Ask | Advance:
-    """What a person changed cannot be done like that: the plan stays as it was, and so does what was asked about it."""
+def begin(run: Run, _move: Begin) -> Turn:
+    return replace(run, walked=with_adopted(run, current(run))), _first_asked(run)
+
+
+def _first_asked(run: Run, detail: str = "") -> Ask | Advance:
+    """What needs a person's yes in the rest of the plan, as far as it is known already, before any of it is done."""
     segment = current(run)
     critical = tuple(step for step in segment.steps[segment.cursor :] if _can_be_asked_now(run, step))
     if not critical:

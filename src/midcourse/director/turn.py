@@ -54,10 +54,13 @@ SHARE = 0.25
 """Of the time that is left, for any one command that could be left out."""
 
 
-def can_wait(run: Run) -> bool:
-    """Whether the plan that something else comes before can be made afterwards all the same."""
+def can_wait(run: Run, plans: int = 1) -> bool:
+    """Whether the plan that something else comes before, or so many, can be made afterwards all the same."""
     worst = worst_plan(run.limits)
-    return affords(run, worst.plus(worst)) and seconds_left(run) > 0
+    together = worst
+    for _ in range(plans):
+        together = together.plus(worst)
+    return affords(run, together) and seconds_left(run) > 0
 
 
 def issue_aside(

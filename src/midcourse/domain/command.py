@@ -74,13 +74,16 @@ class MakePlan:
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewPath:
-    """Have a monitor see whether something is fundamentally wrong with the path to this observation."""
+    """Have a monitor see whether something is fundamentally wrong with the path to this observation, or with the plan from it."""
 
     id: int
     timeout: float
     seen: str
     since: int = 0
     """What commands below this number did has been spoken about."""
+    version: int = 0
+    """The plan whose steps are proposed, if one is drafted, and the command that made it."""
+    made_by: int = 0
     outline: Outline | None = None
     left: Cost = FREE
     kind: Literal["review_path"] = "review_path"

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 from midcourse.domain.outcome import Status
 from midcourse.domain.skill import Effect
 
-Monitors: TypeAlias = Literal["off", "path"]
-"""Whether there is one: never, or before every plan but the first."""
+Monitors: TypeAlias = Literal["off", "path", "proposals"]
+"""Whether there is one: never, before every plan but the first, or besides between every plan and its first step."""
 
 Problem: TypeAlias = Literal["no_progress", "unreasonable", "repetition", "error"]
 """All that a monitor may speak up for: it leads nowhere, it makes no sense in this state, it goes round without need, or something
@@ -33,6 +33,18 @@ class Taken:
     @property
     def words(self) -> str:
         return self.says or (f"{self.skill} '{self.target}'" if self.target else self.skill)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposed:
+    """A step that is planned and not done."""
+
+    call: str
+    """As of a step that was taken."""
+    skill: str
+    target: str = ""
+    says: str = ""
+    effect: Effect = "set_state"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,24 @@ class AskPlanner:
     """When a replan after a failure has taken too long."""
     amends: Amendment | None = None
     """Nobody is asked: a person has said what is to be otherwise."""
+    objected: bool = False
+    """A monitor objects to the plan that there is. It stays if no other comes of this, and nobody objects to another."""
     kind: Literal["ask_planner"] = "ask_planner"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Propose:
+    """Before the first step of a plan: have a monitor look at what it proposes, if there is one that does."""
+
+    asked: AskPlanner
+    kind: Literal["propose"] = "propose"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begin:
+    """Take up the plan there is."""
+
+    kind: Literal["begin"] = "begin"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +283,8 @@ Move: TypeAlias = Annotated[
     | AskPlanner
     | Review
     | Orient
+    | Propose
+    | Begin
     | Advance
     | Do
     | Doubt

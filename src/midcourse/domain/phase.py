@@ -47,6 +47,8 @@ class Reviewing:
     """A monitor looks at the path."""
 
     then: Orient
+    drafted: bool = False
+    """And at a plan from here: it is begun, unless there is a word on it. Then `then` has the question to put again."""
     kind: Literal["reviewing"] = "reviewing"
 
 

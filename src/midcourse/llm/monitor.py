@@ -1,11 +1,11 @@
-"""The monitor: has a model look whether something is fundamentally wrong with the path of a run."""
+"""The monitor: has a model look whether something is fundamentally wrong with the path of a run, or with the plan from there."""
 
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.monitor import Advice, Problem, Taken
+from midcourse.domain.monitor import Advice, Problem, Proposed, Taken
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.screen import named, shown
@@ -49,10 +49,15 @@ def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
         "goal": quoted(context.task.goal, longest=2000),
         "outline": fenced("OUTLINE", outline_lines(context.outline)),
         "path": fenced("PATH", (_step(number, one) for number, one in enumerate(context.path, 1))) or "nothing yet",
+        "proposed": fenced("PROPOSED", (_proposal(number, one) for number, one in enumerate(context.proposed, 1))),
     }
     bare = tokens_at_most(template(ROLE).filled({**told, "screen": ""}).text)
     screen = shown(context.observation, (), about(context.task), room - bare, 0).first
     return template(ROLE).filled({**told, "screen": screen})
+
+
+def _proposal(number: int, one: Proposed) -> str:
+    return f"{number}. {named(one.skill)} {quoted(one.target, 80)} ({quoted(one.says, 120)})"
 
 
 def _step(number: int, one: Taken) -> str:

@@ -8,9 +8,9 @@ from midcourse.codec import decode, encode
 from midcourse.domain.command import ReviewPath
 from midcourse.domain.event import PathReviewed
 from midcourse.domain.ledger import LedgerEntry
-from midcourse.domain.monitor import Taken
+from midcourse.domain.monitor import Proposed, Taken
 from midcourse.domain.observation import Observation
-from midcourse.domain.plan import PlanVersion
+from midcourse.domain.plan import REPLAN, PlanVersion
 from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
 from midcourse.errors import MidcourseError
@@ -45,6 +45,7 @@ async def _found(ports: Ports, command: ReviewPath, seen: Observation) -> Findin
         task=ports.public_task,
         observation=seen,
         path=await path_of(ports, command.since),
+        proposed=await proposed_by(ports, command),
         outline=command.outline,
         left=command.left,
         worst=worst,
@@ -72,18 +73,34 @@ async def path_of(ports: Ports, since: int) -> tuple[Taken, ...]:
         -LONGEST_PATH:
     ]
     seen = {step[0].seen: await ports.store.observation(ports.run_id, step[0].seen) for step in steps}
-    return tuple(_taken(plans, step[-1], seen[step[0].seen]) for step in steps)
+    return tuple(_taken(ports, plans, step[-1], seen[step[0].seen]) for step in steps)
 
 
-def _taken(plans: dict[int, PlanVersion], entry: LedgerEntry, seen: Observation | None) -> Taken:
+async def proposed_by(ports: Ports, command: ReviewPath) -> tuple[Proposed, ...]:
+    """The steps of the plan that is about to begin, up to where it is planned again."""
+    plan = await ports.store.plan(ports.run_id, command.version, command.made_by) if command.version else None
+    return tuple(
+        Proposed(
+            call=step.call,
+            skill=step.skill,
+            target=ports.mask_text(step.target.label),
+            says=ports.mask_text(step.says),
+            effect=step.effect,
+        )
+        for step in (plan.steps if plan else ())
+        if step.zone != REPLAN
+    )
+
+
+def _taken(ports: Ports, plans: dict[int, PlanVersion], entry: LedgerEntry, seen: Observation | None) -> Taken:
     step, outcome = plans[entry.version].steps[entry.index], entry.outcome or NO_ANSWER
     return Taken(
         call=entry.call,
         before=seen.fingerprint if seen else "",
         skill=step.skill,
-        target=step.target.label,
+        target=ports.mask_text(step.target.label),
         surface=seen.surface.title if seen else "",
-        says=step.says,
+        says=ports.mask_text(step.says),
         effect="irreversible" if entry.identity else step.effect,
         status=outcome.status,
         reason=outcome.reason,

@@ -43,12 +43,12 @@ def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
     return _walked(run, plan_digest(run.seen.fingerprint if run.seen else "", steps)).times >= MOST_ROUNDS
 
 
-def with_adopted(run: Run, steps: tuple[PlannedStep, ...]) -> tuple[Walked, ...]:
+def with_adopted(run: Run, segment: Segment) -> tuple[Walked, ...]:
     """What the run remembers once it takes this plan up.
 
     Something new is progress, even if it fails: a pop-up that comes up again after that is closed again, and no circle.
     """
-    plan = plan_digest(run.seen.fingerprint if run.seen else "", steps)
+    plan = plan_digest(segment.made_under, segment.steps)
     if any(walked.plan == plan for walked in run.walked):
         return run.walked
     return (*with_progress(run), Walked(plan=plan))[-MOST_WALKED:]

@@ -100,7 +100,7 @@ def describe(command: Command) -> str:
         case MakePlan():
             return f"make plan {command.version} ({command.cause})"
         case ReviewPath():
-            return "have a monitor look at the path"
+            return f"have a monitor look at {f'plan {command.version}' if command.version else 'the path'}"
         case DrawOutline():
             return "rewrite the outline" if command.outline else "draw an outline"
         case JudgeProgress():
