@@ -32,6 +32,7 @@ from midcourse.domain.event import (
     Finished,
     Guided,
     Observed,
+    PathReviewed,
     PauseAsked,
     Planned,
     Recorded,
@@ -44,6 +45,7 @@ from midcourse.domain.event import (
     Verified,
     WorldOpened,
 )
+from midcourse.domain.monitor import Advice
 from midcourse.domain.plan import PlanVersion
 from tests.cli.samples import SEEN, plan_of, short_forms
 
@@ -143,6 +145,13 @@ def said(event: Event, *commands: Command) -> str:
             Planned(answers=6, steps=short_forms(PLAN)),
             (Finish(id=9, reason="replan_no_change", detail="Click Save failed here", verified=False),),
             "the plan was refused (Click Save failed here)",
+        ),
+        (PathReviewed(answers=6), (), ""),
+        (PathReviewed(answers=6, verdict="transport", detail="hm"), (), "nobody could review the path (hm)"),
+        (
+            PathReviewed(answers=6, advice=Advice(problem="no_progress", says="It leads nowhere")),
+            (ERROR,),
+            "the monitor: It leads nowhere; planning again (no progress)",
         ),
         (DoneChecked(answers=6, verdict="met", detail="seen"), (), "verified: seen"),
         (DoneChecked(answers=6, verdict="unmet", detail="hm"), (ERROR,), "not done yet; planning again (hm)"),

@@ -10,8 +10,8 @@ from midcourse.cli.marks import ASCII, UNICODE, Marks
 from midcourse.cli.view import View
 from midcourse.domain.command import Wait
 from midcourse.domain.event import TimerFired
-from midcourse.domain.move import Advance, Doubt, Plan
-from midcourse.domain.phase import BackingOff, Looking, Paused, Verifying
+from midcourse.domain.move import Advance, AskPlanner, Doubt, Orient, Plan
+from midcourse.domain.phase import BackingOff, Looking, Paused, Planning, Reviewing, Verifying
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress
@@ -174,6 +174,18 @@ def test_also_while_that_is_paused() -> None:
     plan = plan_of()
     paused = Paused(then=Plan(cause="error", why="click failed: busy"))
     assert "✗ Click the file name" in standing(replace(running(plan), phase=paused), plan)
+
+
+def test_a_new_plan_that_a_monitor_looks_at_has_no_cross() -> None:
+    """Whatever failed in the one before it."""
+    plan = plan_of()
+    again = AskPlanner(cause="error", why="click failed: busy", objected=True)
+    for phase in (Reviewing(then=Orient(then=again), drafted=True), Planning(asked=again)):
+        assert "▸ Click the file name" in standing(replace(running(plan), phase=phase), plan)
+    view = view_of(plan)
+    reviewing = replace(running(plan), phase=Reviewing(then=Orient(then=again), drafted=True))
+    view.heard(Progress(event=TimerFired(answers=99, at=1012.0), run=reviewing, commands=()))
+    assert any("reviewing the plan" in line for line in drawn(view, 80, 23))
 
 
 def test_a_step_to_be_tried_again_is_still_current() -> None:

@@ -315,3 +315,10 @@ def test_a_pause_between_the_plan_and_its_first_step_is_kept() -> None:
 def test_a_plan_for_a_world_that_is_gone_is_not_begun() -> None:
     run = proposing().tell(Resumed(world="reopened")).reviews().sees()
     assert run.reviews().pending(MakePlan).cause == "reopened"
+
+
+def test_goals_are_rewritten_for_an_objection_before_the_next_plan() -> None:
+    run = Drill(has_outliner=True, monitor="proposals", outline="on").to_planning().outlines(*GOALS)
+    run.plans(a_step("draft"), REPLAN_STEP).reviews(ROUND).plans(a_step("other"), REPLAN_STEP)
+    run.acts(fingerprint="f2").sees("f2").reviews().judges(1)
+    assert run.pending(DrawOutline).advice == Advice(problem="repetition", says=ROUND)

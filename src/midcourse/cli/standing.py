@@ -48,7 +48,9 @@ def standing_of(run: Run, index: int) -> Standing:
 
 
 def _follows_failure(move: Move) -> bool:
-    return isinstance(move, Plan | AskPlanner) and move.cause == "error"
+    """Of the plan there is; not if that is the new one, which a monitor objects to."""
+    objected = isinstance(move, AskPlanner) and move.objected
+    return isinstance(move, Plan | AskPlanner) and move.cause == "error" and not objected
 
 
 def _ahead(phase: Phase) -> Iterator[Move]:
