@@ -21,6 +21,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReflectOn,
     ReviewPath,
     Verify,
     Wait,
@@ -40,6 +41,7 @@ from midcourse.domain.event import (
     Planned,
     ProgressJudged,
     Recorded,
+    Reflected,
     RevertPlanned,
     Started,
     TimerFired,
@@ -52,6 +54,7 @@ from midcourse.domain.monitor import Advice, Problem
 from midcourse.domain.observation import ObservationRef, Zone
 from midcourse.domain.phase import Asking, Ended, Phase
 from midcourse.domain.plan import Draft, PlannedStep
+from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.skill import Effect
@@ -62,6 +65,7 @@ from midcourse.ports.approver import Approver
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.planner import PlanDraft, Planner
+from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.world import World
 from midcourse.runtimes.local import LocalRuntime
 from midcourse.testing import Approves, FakeClock, Scripted
@@ -104,7 +108,13 @@ class Drill:
     """A run and the events it is told, one a second. Every method is one event; `commands` has all that went out."""
 
     def __init__(
-        self, *, has_done_when: bool = False, has_detours: bool = False, has_outliner: bool = False, **limits: Any
+        self,
+        *,
+        has_done_when: bool = False,
+        has_detours: bool = False,
+        has_outliner: bool = False,
+        has_reflector: bool = False,
+        **limits: Any,
     ) -> None:
         self.run = Run(
             id="run",
@@ -112,6 +122,7 @@ class Drill:
             has_done_when=has_done_when,
             has_detours=has_detours,
             has_outliner=has_outliner,
+            has_reflector=has_reflector,
         )
         self.now = START
         self.commands: list[Command] = []
@@ -224,6 +235,14 @@ class Drill:
     def judges(self, current: int, evidence: str = "seen", **more: Any) -> "Drill":
         answers = self.pending(JudgeProgress).id
         return self.tell(ProgressJudged(answers=answers, **_filled(more, current=current, evidence=evidence)))
+
+    def reflects(self, cause: str = "", **more: Any) -> "Drill":
+        """Somebody explains the failure like this, or cannot be reached."""
+        analysis = Analysis(error_type="other", severity="LOW", root_cause=cause)
+        found = Reflection(analysis=analysis, fix=Fix(message="Do it otherwise"), by="model") if cause else None
+        verdict = "reflected" if found else "transport"
+        filled = _filled(more, verdict=verdict, reflection=found, cost=Cost(calls=1))
+        return self.tell(Reflected(answers=self.pending(ReflectOn).id, **filled))
 
     def reviews(self, says: str = "", problem: Problem = "repetition", **more: Any) -> "Drill":
         """The monitor has this to say, or nothing."""
@@ -407,6 +426,7 @@ class Bench:
     step_delay_seconds: float = 0.0
     detour_planner: DetourPlanner | None = None
     closeness_judge: ClosenessJudge = field(default_factory=WordOverlap)
+    reflector: Reflector | None = None
     history: list[Progress] = field(default_factory=list[Progress])
 
     @property
@@ -424,6 +444,7 @@ class Bench:
             step_delay_seconds=self.step_delay_seconds,
             detour_planner=self.detour_planner,
             closeness_judge=self.closeness_judge,
+            reflector=self.reflector or RuleReflector(),
         )
 
     def with_limits(self, **changes: Any) -> "Bench":
@@ -431,7 +452,12 @@ class Bench:
         return self
 
     def first(self) -> Run:
-        return Run(id=self.run_id, limits=self.task.limits, has_done_when=self.task.done_when is not None)
+        return Run(
+            id=self.run_id,
+            limits=self.task.limits,
+            has_done_when=self.task.done_when is not None,
+            has_reflector=self.reflector is not None,
+        )
 
     def runtime(self) -> LocalRuntime:
         return LocalRuntime(self.ports, self.history.append)

@@ -65,6 +65,7 @@ def everywhere() -> dict[str, Drill]:
         "trying": Drill(has_detours=True).to_detour(),
         "weighing": Drill(has_detours=True).to_detour().tries().acts(fingerprint="f2"),
         "undoing": Drill(has_detours=True).to_detour(5.0).tries().acts(fingerprint="f2").weighs(4.0),
+        "reflecting": Drill(has_reflector=True).to_acting(a_step()).acts("failed", reason="broken", fingerprint="f2"),
         "reviewing": Drill(monitor="proposals").to_acting(a_step(), REPLAN_STEP).reviews().acts().sees("f2"),
         "outlining": Drill(has_outliner=True, outline="on").to_planning(),
         "judging": outlined().acts().sees("f2"),

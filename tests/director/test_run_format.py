@@ -30,12 +30,13 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReflectOn,
     ReviewPath,
     Verify,
     Wait,
 )
 from midcourse.domain.detour import Detour, Option, Reverting, Tried
-from midcourse.domain.failure import Attempt, Track
+from midcourse.domain.failure import Attempt, Classification, Failure, Track
 from midcourse.domain.monitor import Advice, Watch
 from midcourse.domain.move import (
     Advance,
@@ -55,6 +56,7 @@ from midcourse.domain.move import (
     Propose,
     Reach,
     Recover,
+    Reflect,
     Report,
     Revert,
     Review,
@@ -77,6 +79,7 @@ from midcourse.domain.phase import (
     Paused,
     Phase,
     Planning,
+    Reflecting,
     Reviewing,
     Trying,
     Undoing,
@@ -84,6 +87,7 @@ from midcourse.domain.phase import (
     Weighing,
 )
 from midcourse.domain.plan import PlannedStep, Segment
+from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.domain.run import FORMAT, Counts, Issued, Origin, Run
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "run-format-1.json"
@@ -198,6 +202,19 @@ ON_A_DETOUR = Detour(
 )
 
 
+FAILURE = Failure(reason="broken", detail="no way", found=Classification(), version=2, index=1, tries=1)
+AFTER_FAILURE = AskPlanner(cause="error", why="broken", failure=FAILURE, due=1900.0)
+REFLECTION = Reflection(
+    analysis=Analysis(
+        error_type="permission",
+        severity="LOW",
+        root_cause="It is protected",
+        contributing_factors=("nobody looked",),
+        preventable=True,
+    ),
+    fix=Fix(message="Write elsewhere", changes=("take /home",)),
+    by="model",
+)
 ORIENT = Orient(then=AskPlanner(cause="adaptive", why="due"))
 GOING_ROUND = Advice(problem="repetition", says="It goes round")
 OUTLINE = Outline(
@@ -290,6 +307,20 @@ RUNS: tuple[Run, ...] = (
     ),
     in_phase(Paused(then=Look(then=Revert(looked=True))), detour=ON_A_DETOUR),
     in_phase(Paused(then=Reach(step=PAY))),
+    in_phase(
+        Reflecting(then=Review(then=AFTER_FAILURE)),
+        ReflectOn(
+            id=20,
+            timeout=30.0,
+            version=3,
+            failure=FAILURE,
+            seen="o21",
+            told=(Told(version=1, index=3, happened=True),),
+            left=Cost(calls=26),
+        ),
+        has_reflector=True,
+    ),
+    in_phase(Paused(then=Reflect(then=replace(AFTER_FAILURE, reflection=REFLECTION)))),
     in_phase(
         Reviewing(then=ORIENT),
         ReviewPath(id=20, timeout=30.0, seen="o21", since=12, outline=OUTLINE, left=Cost(calls=26)),

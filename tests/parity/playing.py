@@ -87,6 +87,7 @@ async def play_on_temporal(fleet: Fleet, story: Story, run_id: str, memory: Memo
         outliner=ports.outliner,
         progress_judge=ports.progress_judge,
         monitor=ports.monitor,
+        reflector=stage.reflector,
         detour_planner=ports.detour_planner,
         closeness_judge=ports.closeness_judge,
         lessons=Lessons(memory=memory),

@@ -71,6 +71,7 @@ from tests.scenarios.test_recovery import (
 )
 from tests.scenarios.test_recovery_approval import SIX as SIX_PEOPLE
 from tests.scenarios.test_recovery_approval import Desk, letters_after_a_failure, moved
+from tests.scenarios.test_recovery_reflection import explained_failure
 from tests.scenarios.test_replan_step import forgetful
 from tests.scenarios.test_seven_pages import seven_pages
 
@@ -346,6 +347,12 @@ STORIES: dict[str, Story] = {
     # recovery
     "the permission failure": Story(
         make=lambda: disk(think=avoids_what_was_forbidden), ends=("plan_complete", "plan_complete")
+    ),
+    "the permission failure, explained by a model": Story(
+        make=explained_failure, ends=("plan_complete", "plan_complete")
+    ),
+    "the permission failure, explained by nobody": Story(
+        make=lambda: explained_failure(""), ends=("plan_complete", "plan_complete")
     ),
     "no steps in the plan": Story(
         make=lambda: replace(disk(), planner=Scripted(plan(), plan(write("home"), final=True))), ends=("plan_complete",)

@@ -8,8 +8,9 @@ import pytest
 from midcourse.codec import encode
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Reference
-from midcourse.domain.command import DrawOutline, JudgeCloseness, JudgeProgress, PlanTry, ReviewPath
+from midcourse.domain.command import DrawOutline, JudgeCloseness, JudgeProgress, PlanTry, ReflectOn, ReviewPath
 from midcourse.domain.expectation import Expectation, SurfaceMatches
+from midcourse.domain.failure import Failure
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.outline import CoarseGoal, Outline
@@ -122,7 +123,7 @@ class Eavesdropper:
     async def listen(self, context: Any) -> None:
         self.heard.append(context)
 
-    plan_try = judge = outline = review = listen
+    plan_try = judge = outline = review = reflect = listen
 
 
 GOAL_OF_PLAN = draft(REACH, expect=Expectation(checks=(SurfaceMatches(pattern="Help"),), says="the help is open"))
@@ -135,6 +136,9 @@ THOUGHTS = {
     "outline": DrawOutline(id=300, timeout=5.0, seen="o101", guidance=(SECRET,)),
     "progress": JudgeProgress(id=300, timeout=5.0, seen="o101", outline=OUTLINE),
     "monitor": ReviewPath(id=300, timeout=5.0, seen="o101", version=1),
+    "reflection": ReflectOn(
+        id=300, timeout=5.0, version=2, failure=Failure(reason="rejected", detail=f"not {SECRET}"), seen="o101"
+    ),
 }
 
 
@@ -145,7 +149,14 @@ async def test_nobody_who_thinks_is_told_a_secret_that_somebody_wrote_down(about
     bench = Bench(task=task, vault=Safe(password=SECRET), detour_planner=cast(Any, somebody))
     await bench.ready()
     await bench.planned(GOAL_OF_PLAN)
-    ports = replace(bench.ports, closeness_judge=somebody, outliner=somebody, progress_judge=somebody, monitor=somebody)
+    ports = replace(
+        bench.ports,
+        closeness_judge=somebody,
+        outliner=somebody,
+        progress_judge=somebody,
+        monitor=somebody,
+        reflector=somebody,
+    )
     await Performer(ports).perform(THOUGHTS[about])
     assert somebody.heard[0].task.goal == "Sign in with <secret password>"
     assert SECRET not in encode(somebody.heard[0])

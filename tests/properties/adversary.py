@@ -31,6 +31,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReflectOn,
     ReviewPath,
     Verify,
     Wait,
@@ -54,6 +55,7 @@ from midcourse.domain.event import (
     Planned,
     ProgressJudged,
     Recorded,
+    Reflected,
     ResumeAsked,
     Resumed,
     RevertPlanned,
@@ -69,6 +71,7 @@ from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import Acting, Asking, Ended, New, Paused
 from midcourse.domain.plan import PlannedStep
+from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.domain.run import Issued, Run
 from midcourse.domain.skill import Effect
 from midcourse.drive import is_over
@@ -137,13 +140,20 @@ class Adversary:
     """Drives one run. `turns` yields every event that `decide` took, with the state before and after."""
 
     def __init__(
-        self, data: bytes, *, has_detours: bool | None = None, has_outliner: bool | None = None, **limits: Any
+        self,
+        data: bytes,
+        *,
+        has_detours: bool | None = None,
+        has_outliner: bool | None = None,
+        has_reflector: bool | None = None,
+        **limits: Any,
     ) -> None:
         self.choices = Choices(data)
         self.run = Run(id="run", limits=self._limits(limits), has_done_when=self.choices.pick(False, True))
         detours = self.choices.pick(True, False) if has_detours is None else has_detours
         outlines = self.choices.pick(False, True) if has_outliner is None else has_outliner
-        self.run = replace(self.run, has_detours=detours, has_outliner=outlines)
+        reflects = self.choices.pick(False, True) if has_reflector is None else has_reflector
+        self.run = replace(self.run, has_detours=detours, has_outliner=outlines, has_reflector=reflects)
         self.now = START
         self.given: list[Event] = []
         self.numbers = 0
@@ -308,6 +318,15 @@ class Adversary:
                     verdict=self.choices.mostly("judged", "transport"),
                     closeness=pick(5.0, 4.0, 4.2, 6.0, 0.0),
                     found="" if self.choices.exhausted else self.choices.mostly("", "z1", "__reach__"),
+                    cost=self._cost(issued),
+                )
+            case ReflectOn():
+                cause = self.choices.mostly("", "no right", "x" * 2000)
+                analysis = Analysis(error_type="other", severity=pick("LOW", "CRITICAL"), root_cause=cause)
+                return Reflected(
+                    answers=command.id,
+                    verdict=self.choices.mostly("reflected", "garbage", "transport"),
+                    reflection=Reflection(analysis=analysis, fix=Fix(message=cause), by="model") if cause else None,
                     cost=self._cost(issued),
                 )
             case ReviewPath():

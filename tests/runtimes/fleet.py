@@ -21,6 +21,7 @@ from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
+from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import FleetStore
 from midcourse.ports.vault import Vault
@@ -53,6 +54,7 @@ class Cast:
     outliner: Outliner | None = None
     progress_judge: ProgressJudge = field(default_factory=WordsSeen)
     monitor: Monitor = field(default_factory=Rules)
+    reflector: Reflector | None = None
 
 
 @dataclass(kw_only=True)
@@ -85,11 +87,17 @@ class Fleet:
             outliner=cast.outliner,
             progress_judge=cast.progress_judge,
             monitor=cast.monitor,
+            reflector=cast.reflector or RuleReflector(),
         )
 
     def enter(self, cast: Cast, run_id: str = "") -> Run:
-        detours, outlines = cast.detour_planner is not None, cast.outliner is not None
-        run = new_run(cast.task, run_id or f"r-{secrets.token_hex(4)}", detours=detours, outlines=outlines)
+        run = new_run(
+            cast.task,
+            run_id or f"r-{secrets.token_hex(4)}",
+            detours=cast.detour_planner is not None,
+            outlines=cast.outliner is not None,
+            reflects=cast.reflector is not None,
+        )
         self.casts[run.id] = cast
         return run
 

@@ -24,6 +24,7 @@ from midcourse.ports.judge import ProgressJudge
 from midcourse.ports.monitor import Monitor
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import ONE_CALL, PlanDraft, Planner, PlanningContext
+from midcourse.ports.reflector import Reflector
 from midcourse.ports.store import Store
 from midcourse.ports.world import World
 from midcourse.testing import Approves, FakeClock, MemoryStore, Playbook, Rule, Scripted
@@ -189,6 +190,7 @@ class Stage:
     outliner: Outliner | None = None
     progress_judge: ProgressJudge | None = None
     monitor: Monitor | None = None
+    reflector: Reflector | None = None
     clock: FakeClock = field(default_factory=FakeClock)
     store: Store = field(default_factory=MemoryStore)
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -207,6 +209,7 @@ class Stage:
             outliner=self.outliner,
             progress_judge=self.progress_judge,
             monitor=self.monitor,
+            reflector=self.reflector,
             settings=settings,
             store=self.store,
             clock=self.clock,

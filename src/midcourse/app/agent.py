@@ -45,6 +45,7 @@ from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures, Reader
+from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import Claimable, Store
 from midcourse.ports.vault import Secrets, Vault, revealed
@@ -100,6 +101,8 @@ class Agent:
     """Says how far the outline is; without one, the words on the screen do."""
     monitor: Monitor | None = None
     """Reviews the path, if the setting `monitor` wants it; without one, and without a model for it, rules do."""
+    reflector: Reflector | None = None
+    """Explains failures to whoever plans next; without one, and without a model for it, rules do."""
 
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and say what came of it.
@@ -125,6 +128,7 @@ class Agent:
             run_id or new_run_id(),
             detours=self.detour_planner is not None or self._settings.detours,
             outlines=(self.outliner or minds.outliner) is not None,
+            reflects=(self.reflector or minds.reflector) is not None,
         )
         return LiveRun(self, self._store, run, task, again=again)
 
@@ -216,6 +220,7 @@ class Agent:
             outliner=self.outliner or minds.outliner,
             progress_judge=self.progress_judge or minds.judge or WordsSeen(),
             monitor=self.monitor or minds.monitor or Rules(),
+            reflector=self.reflector or minds.reflector or RuleReflector(),
         )
 
 
@@ -343,8 +348,8 @@ class LiveRun:
         self._turns.put_nowait(progress)
 
 
-def new_run(task: Task, run_id: str, *, detours: bool = False, outlines: bool = False) -> Run:
-    """`detours` and `outlines`: somebody is there to plan and to draw them.
+def new_run(task: Task, run_id: str, *, detours: bool = False, outlines: bool = False, reflects: bool = False) -> Run:
+    """`detours`, `outlines` and `reflects`: somebody is there to plan and to draw them, and to explain failures.
 
     Raises `TaskInvalid` for a limit that can never take effect, and if four eyes are to see it and nobody says whose are the
     first two.
@@ -362,6 +367,7 @@ def new_run(task: Task, run_id: str, *, detours: bool = False, outlines: bool = 
         done_in_words=isinstance(task.done_when, Expectation) and in_words(task.done_when),
         wants_data=bool(task.output),
         has_outliner=outlines,
+        has_reflector=reflects,
         not_by=task.by if task.agreement.four_eyes else "",
     )
 

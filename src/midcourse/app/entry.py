@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from midcourse.app.agent import new_run
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.wiring import Job, has_outliner, job_of_run, run_folder, save_job, task_to_run
+from midcourse.app.wiring import Job, has_outliner, has_reflector, job_of_run, run_folder, save_job, task_to_run
 from midcourse.domain.result import Result
 from midcourse.errors import KeyTaken, RunUnknown, TaskInvalid
 from midcourse.ports.store import Store
@@ -40,7 +40,13 @@ async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> 
                 save_job(job, run_folder(job.settings, run_id))
                 try:
                     await store.begin(
-                        new_run(task, run_id, detours=job.settings.detours, outlines=has_outliner(job)),
+                        new_run(
+                            task,
+                            run_id,
+                            detours=job.settings.detours,
+                            outlines=has_outliner(job),
+                            reflects=has_reflector(job),
+                        ),
                         task,
                         after=after,
                     )

@@ -22,7 +22,7 @@ from midcourse.app.entry import Entry
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.fleet_store import opened_store
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.wiring import Job, check_job, for_elsewhere, has_outliner, job_text, task_to_run
+from midcourse.app.wiring import Job, check_job, for_elsewhere, has_outliner, has_reflector, job_text, task_to_run
 from midcourse.errors import FleetUnavailable, KeyTaken, TaskInvalid
 from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
@@ -112,7 +112,13 @@ async def enter(fleet: Fleet, job: Job, run_id: str, *, again: bool = False) -> 
                 return Entry(run=earlier, job=job, earlier=True)
             case Free(after=after):
                 run, text = (
-                    new_run(task, run_id, detours=job.settings.detours, outlines=has_outliner(job)),
+                    new_run(
+                        task,
+                        run_id,
+                        detours=job.settings.detours,
+                        outlines=has_outliner(job),
+                        reflects=has_reflector(job),
+                    ),
                     job_text(for_elsewhere(job)),
                 )
                 try:

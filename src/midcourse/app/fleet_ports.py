@@ -15,6 +15,7 @@ from midcourse.ports.clock import SystemClock
 from midcourse.ports.closeness import WordOverlap
 from midcourse.ports.judge import WordsSeen
 from midcourse.ports.monitor import Rules
+from midcourse.ports.reflector import RuleReflector
 from midcourse.ports.vault import revealed
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.postgres import PostgresStore
@@ -52,6 +53,7 @@ class PortsMaker:
             outliner=minds.outliner,
             progress_judge=minds.judge or WordsSeen(),
             monitor=minds.monitor or Rules(),
+            reflector=minds.reflector or RuleReflector(),
             pictures=pictures_in(folder),
             approver=Posting(self._store),
             store=self._store,

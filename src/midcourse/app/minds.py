@@ -16,6 +16,7 @@ from midcourse.ports.monitor import Monitor
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.ports.reader import Reader
+from midcourse.ports.reflector import Reflector
 from midcourse.ports.vault import Secrets
 from midcourse.ports.verifier import Verifier
 from midcourse.redact import redactor
@@ -34,8 +35,9 @@ ROLES = (
     "outliner",
     "judge",
     "monitor",
+    "reflector",
 )
-BY_RULES = ("monitor",)
+BY_RULES = ("monitor", "reflector")
 """Roles that no model has unless it is named for them: rules do it for nothing."""
 
 
@@ -52,6 +54,7 @@ class Minds:
     outliner: Outliner | None = None
     judge: ProgressJudge | None = None
     monitor: Monitor | None = None
+    reflector: Reflector | None = None
 
 
 def planner_by(
@@ -93,6 +96,7 @@ def minds_by(
         from midcourse.llm.outliner import ModelOutliner
         from midcourse.llm.planner import ROLE, ModelPlanner
         from midcourse.llm.reader import ModelReader
+        from midcourse.llm.reflector import ModelReflector
         from midcourse.llm.taping import models_on_tape
         from midcourse.llm.template import template_at
         from midcourse.llm.tracing import Tracing
@@ -124,6 +128,7 @@ def minds_by(
         outliner=ModelOutliner(mind("outliner")) if names["outliner"] and settings.outline != "off" else None,
         judge=ModelJudge(mind("judge")) if names["judge"] and settings.outline != "off" else None,
         monitor=ModelMonitor(mind("monitor")) if names["monitor"] and settings.monitor != "off" else None,
+        reflector=ModelReflector(mind("reflector")) if names["reflector"] else None,
     )
 
 

@@ -36,6 +36,7 @@ def reserving(limits: Limits, minds: Minds) -> Limits:
         minds.outliner,
         minds.judge,
         minds.monitor,
+        minds.reflector,
     )
     worst = [role.worst(limits.plan_tokens) for role in roles if isinstance(role, Priced)]
     if not worst:

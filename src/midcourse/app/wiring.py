@@ -208,6 +208,10 @@ def has_outliner(job: Job) -> bool:
     return minds_for(job).outliner is not None
 
 
+def has_reflector(job: Job) -> bool:
+    return minds_for(job).reflector is not None
+
+
 def check_job(job: Job) -> None:
     """Raises `TaskInvalid` for what cannot be loaded or built, or does not fit, as far as that can be known from here."""
     check_against(job.file, _foreseen(job.file.world))

@@ -36,6 +36,9 @@ def plans(name: str, compared: tuple[int, int] | None, overrides: Sequence[str],
 def plan_lines(plan: PlanVersion, marks: Marks) -> Iterator[Text]:
     """Why it was made, what was mended in it, and its steps."""
     yield Text.assemble((f"Plan {plan.version}  ", "bold"), (marks.clean(why_made(plan)), "italic"))
+    if plan.context and plan.context.by != "rules":
+        who = "a model" if plan.context.by == "model" else "your reflector"
+        yield Text(f"  {who} on why it failed: {marks.clean(plan.context.analysis.root_cause)}", "yellow")
     for repair in plan.repairs:
         yield Text(f"  repaired: {marks.clean(repair)}", "yellow")
     for step in plan.steps:

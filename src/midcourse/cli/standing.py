@@ -20,6 +20,7 @@ from midcourse.domain.phase import (
     Paused,
     Phase,
     Planning,
+    Reflecting,
     Reviewing,
     Trying,
     Undoing,
@@ -87,6 +88,8 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
             return "looking"
         case Planning():
             return f"planning ({CAUSES[phase.asked.cause]})"
+        case Reflecting():
+            return "asking why it failed"
         case Reviewing():
             return "reviewing the plan" if phase.drafted else "reviewing the path"
         case Outlining():

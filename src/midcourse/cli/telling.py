@@ -35,6 +35,7 @@ from midcourse.domain.event import (
     Planned,
     ProgressJudged,
     Recorded,
+    Reflected,
     ResumeAsked,
     Resumed,
     RevertPlanned,
@@ -109,6 +110,8 @@ class Teller:
                 return _observed(event)
             case Planned():
                 return self._planned(event, commands)
+            case Reflected():
+                return _reflected(event)
             case PathReviewed():
                 return _reviewed(event)
             case Outlined():
@@ -240,6 +243,12 @@ def _decided(event: ApprovalDecided) -> Said:
             return Said(text=words, tone="ask", detail=event.by)
         case "stop":
             return _bad("stopped", event.by)
+
+
+def _reflected(event: Reflected) -> Said:
+    if event.reflection is None:
+        return _bad(f"nobody could explain it: {event.verdict}", event.detail)
+    return Said(text=f"it failed because: {event.reflection.analysis.root_cause}", detail=event.reflection.fix.message)
 
 
 def _reviewed(event: PathReviewed) -> Said | None:

@@ -35,6 +35,7 @@ from midcourse.domain.event import (
     Planned,
     ProgressJudged,
     Recorded,
+    Reflected,
     ResumeAsked,
     Resumed,
     RevertPlanned,
@@ -62,6 +63,7 @@ from midcourse.domain.move import (
     Propose,
     Reach,
     Recover,
+    Reflect,
     Report,
     Revert,
     Review,
@@ -82,6 +84,7 @@ from midcourse.domain.phase import (
     Paused,
     Phase,
     Planning,
+    Reflecting,
     Reviewing,
     Trying,
     Undoing,
@@ -99,7 +102,8 @@ PHASES: tuple[type[Any], ...] = get_args(get_args(Phase)[0])
 
 ORIENTED = (Outlining, Judging, Planning)
 """What comes before a plan once its path was reviewed, and planning."""
-REPLANNING = (Reviewing, *ORIENTED)
+REVIEWED = (Reviewing, *ORIENTED)
+REPLANNING = (Reflecting, *REVIEWED)
 GOING_ON = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding)
 """Where a step that is settled, or a wait that is over, can lead."""
 FAILED = (Looking, *REPLANNING, BackingOff, Concluding)
@@ -121,6 +125,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Opening, WorldOpened, segment.opened, Looking, Verifying),
     row(Looking, Observed, segment.observed, Opening, *GOING_ON, *DETOURING),
     row(Planning, Planned, segment.planned, *GOING_ON),
+    row(Reflecting, Reflected, recovery.reflected, Looking, *REVIEWED),
     row(Reviewing, PathReviewed, monitor.reviewed, *GOING_ON),
     row(Outlining, Outlined, outline.outlined, Looking, *ORIENTED),
     row(Judging, ProgressJudged, outline.progress_judged, Looking, *ORIENTED),
@@ -156,6 +161,7 @@ ENTRIES: tuple[Entry[Any], ...] = (
     entry(Look, segment.look),
     entry(Plan, segment.plan),
     entry(AskPlanner, segment.ask_planner),
+    entry(Reflect, recovery.reflect),
     entry(Review, monitor.review),
     entry(Orient, outline.orient),
     entry(Propose, monitor.propose),

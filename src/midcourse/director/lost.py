@@ -18,6 +18,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReflectOn,
     ReviewPath,
     Verify,
     Wait,
@@ -32,6 +33,7 @@ from midcourse.domain.event import (
     PathReviewed,
     Planned,
     ProgressJudged,
+    Reflected,
     RevertPlanned,
     TryPlanned,
     Verified,
@@ -52,6 +54,8 @@ def lost(command: Command, worst: Cost) -> Event | None:
             return Observed(answers=command.id, reason="failed", detail="the look was lost", cost=worst)
         case MakePlan():
             return Planned(answers=command.id, verdict="transport", detail="the planner's answer was lost", cost=worst)
+        case ReflectOn():
+            return Reflected(answers=command.id, verdict="transport", detail="the reflection was lost", cost=worst)
         case ReviewPath():
             return PathReviewed(answers=command.id, verdict="transport", detail="the monitor was lost", cost=worst)
         case DrawOutline():

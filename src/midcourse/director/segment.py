@@ -18,8 +18,8 @@ from midcourse.domain.move import (
     Plan,
     Propose,
     Recover,
+    Reflect,
     Report,
-    Review,
 )
 from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
@@ -96,7 +96,7 @@ def plan(run: Run, move: Plan) -> Turn:
     if counts.segments >= limits.max_segments:
         return run, End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
     if move.cause == "initial":
-        return run, Review(then=AskPlanner(cause=move.cause, why=move.why))
+        return run, Reflect(then=AskPlanner(cause=move.cause, why=move.why))
     extends = move.cause == "adaptive" and _transition_verified(run)
     if (not extends or limits.count_extensions) and not may_replan(run):
         return run, End(reason="replan_exhausted", detail=move.why)
@@ -107,9 +107,9 @@ def plan(run: Run, move: Plan) -> Turn:
     run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
     asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
     if move.cause != "error":
-        return run, Review(then=asked)
+        return run, Reflect(then=asked)
     asked = replace(asked, due=run.now + run.limits.replan_timeout_seconds)
-    return replace(run, replanned_at=run.now), Review(then=asked)
+    return replace(run, replanned_at=run.now), Reflect(then=asked)
 
 
 def _transition_verified(run: Run) -> bool:
@@ -148,6 +148,7 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             amends=move.amends,
             outline=suggested(run),
             advice=said_now(run),
+            reflection=move.reflection,
         ),
         seconds=seconds,
         worst=FREE if move.amends else worst_plan(run.limits),

@@ -14,6 +14,7 @@ from midcourse.domain.monitor import Advice
 from midcourse.domain.move import FinalReason
 from midcourse.domain.outline import Outline
 from midcourse.domain.plan import Amendment, Cause
+from midcourse.domain.reflection import Reflection
 from midcourse.domain.skill import Effect
 
 
@@ -69,7 +70,24 @@ class MakePlan:
     """To be suggested to the planner."""
     advice: Advice | None = None
     """What a monitor found wrong with the path to here."""
+    reflection: Reflection | None = None
+    """What somebody made of the failure; without it, rules do."""
     kind: Literal["make_plan"] = "make_plan"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReflectOn:
+    """Have somebody explain a failure, before the plan of this version is made."""
+
+    id: int
+    timeout: float
+    version: int
+    failure: Failure
+    seen: str = ""
+    """What is to be seen now, if anything is."""
+    told: tuple[Told, ...] = ()
+    left: Cost = FREE
+    kind: Literal["reflect_on"] = "reflect_on"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,6 +297,7 @@ Command: TypeAlias = Annotated[
     OpenWorld
     | Observe
     | MakePlan
+    | ReflectOn
     | ReviewPath
     | DrawOutline
     | JudgeProgress

@@ -18,6 +18,7 @@ from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.plan import PlannedStep
+from midcourse.domain.reflection import Reflection
 from midcourse.domain.skill import Effect
 from midcourse.domain.spending import Spent
 
@@ -72,6 +73,23 @@ class Planned:
     """Nobody was asked: it worked before."""
     spent: tuple[Spent, ...] = ()
     kind: Literal["planned"] = "planned"
+
+
+ReflectionVerdict: TypeAlias = Literal["reflected", "garbage", "transport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reflected:
+    """What somebody made of a failure. Without it, `verdict` says why, and rules have to do."""
+
+    answers: int
+    at: float = 0.0
+    verdict: ReflectionVerdict = "reflected"
+    reflection: Reflection | None = None
+    detail: str = ""
+    cost: Cost = FREE
+    spent: tuple[Spent, ...] = ()
+    kind: Literal["reflected"] = "reflected"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,6 +289,7 @@ Answer: TypeAlias = (
     WorldOpened
     | Observed
     | Planned
+    | Reflected
     | PathReviewed
     | Outlined
     | ProgressJudged
@@ -289,6 +308,7 @@ Answer: TypeAlias = (
 Accounted: TypeAlias = (
     Observed
     | Planned
+    | Reflected
     | PathReviewed
     | Outlined
     | ProgressJudged

@@ -13,6 +13,7 @@ from midcourse.domain.approval import About
 from midcourse.domain.failure import Failure, Track
 from midcourse.domain.outcome import Status
 from midcourse.domain.plan import Amendment, Cause, PlannedStep
+from midcourse.domain.reflection import Reflection
 
 Purpose: TypeAlias = Literal["segment", "try", "revert"]
 """Which horizon asked for a step, and is told how it went."""
@@ -66,6 +67,8 @@ class AskPlanner:
     """Nobody is asked: a person has said what is to be otherwise."""
     objected: bool = False
     """A monitor objects to the plan that there is. It stays if no other comes of this, and nobody objects to another."""
+    reflection: Reflection | None = None
+    """What somebody made of the failure; without it, rules do."""
     kind: Literal["ask_planner"] = "ask_planner"
 
 
@@ -179,6 +182,14 @@ class Recover:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reflect:
+    """Before a plan is made after a failure: have somebody explain it, if anybody is there to."""
+
+    then: AskPlanner
+    kind: Literal["reflect"] = "reflect"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Review:
     """Before a plan is made: have a monitor look at the path so far, if there is one."""
 
@@ -281,6 +292,7 @@ Move: TypeAlias = Annotated[
     | Look
     | Plan
     | AskPlanner
+    | Reflect
     | Review
     | Orient
     | Propose

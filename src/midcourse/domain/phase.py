@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About
-from midcourse.domain.move import AskPlanner, Do, Doubt, End, FinalReason, Move, Orient, Purpose, Try, Weigh
+from midcourse.domain.move import AskPlanner, Do, Doubt, End, FinalReason, Move, Orient, Purpose, Review, Try, Weigh
 from midcourse.domain.plan import PlannedStep
 
 
@@ -40,6 +40,14 @@ class Planning:
 
     asked: AskPlanner
     kind: Literal["planning"] = "planning"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reflecting:
+    """Somebody explains a failure."""
+
+    then: Review
+    kind: Literal["reflecting"] = "reflecting"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +170,7 @@ Phase: TypeAlias = Annotated[
     | Opening
     | Looking
     | Planning
+    | Reflecting
     | Reviewing
     | Outlining
     | Judging

@@ -32,7 +32,8 @@ class Fix:
     changes: tuple[str, ...] = ()
 
 
-Thinker: TypeAlias = Literal["rules", "model"]
+Thinker: TypeAlias = Literal["rules", "model", "own"]
+"""Ours, which need nobody; a model; or a reflector of the user's own that is neither."""
 
 
 @dataclass(frozen=True, kw_only=True)

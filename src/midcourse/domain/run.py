@@ -87,6 +87,8 @@ class Run:
     """Whether the task is to bring something back."""
     has_outliner: bool = False
     """Whether somebody is there to draw outlines."""
+    has_reflector: bool = False
+    """Whether somebody is there to explain failures. Rules always do."""
     phase: Phase = field(default_factory=New)
     wish: Wish = "go"
     pending: tuple[Issued, ...] = ()

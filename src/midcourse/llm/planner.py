@@ -6,17 +6,19 @@ from typing import TypeAlias, TypeVar
 from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.lesson import Recalled
+from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.plan import PlanAnswer, drafted
-from midcourse.llm.screen import named, shown
+from midcourse.llm.screen import shown
 from midcourse.llm.telling import (
     about,
     advice_lines,
-    arguments_text,
+    attempt_line,
+    completed_line,
     done_line,
+    lesson_line,
     outline_lines,
     parameter_line,
     probe_line,
@@ -45,8 +47,6 @@ SCREEN_SHARE = 0.6
 BLOCK = 50
 """Steps that are left out at a time if there are too many: not one with every plan, so that what is told begins the same."""
 MOST_STEPS = 200
-LONGEST_STEP = 160
-"""Characters of what a step is told to do, or to have come to."""
 
 Note: TypeAlias = Callable[[PlanningContext, PlanDraft], None]
 
@@ -104,9 +104,10 @@ def _told(context: PlanningContext) -> dict[str, str]:
         "inputs": fenced("VALUES", value_lines(task)),
         "output": fenced("OUTPUT", map(parameter_line, task.output)),
         "done_when": fenced("DONE", done_line(task)),
-        "completed": fenced("FINISHED", _latest(context.completed, _completed)),
-        "attempts": fenced("FAILED", _latest(context.attempts, _attempt)),
-        "lessons": fenced("LESSONS", map(_lesson, context.recovery.similar)) if context.recovery else "",
+        "completed": fenced("FINISHED", _latest(context.completed, completed_line)),
+        "attempts": fenced("FAILED", _latest(context.attempts, attempt_line)),
+        "lessons": fenced("LESSONS", map(lesson_line, context.recovery.similar)) if context.recovery else "",
+        "reflection": fenced("REFLECTION", _reflection(context.recovery)),
         "outline": fenced("OUTLINE", outline_lines(context.outline)),
         "advice": fenced("MONITOR", advice_lines(context.advice)),
         "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
@@ -132,24 +133,17 @@ def _latest(steps: Sequence[S], line: Callable[[S], str]) -> Iterable[str]:
     yield from map(line, (*kept, *steps[early:]))
 
 
-def _completed(step: CompletedStep) -> str:
-    doubt = " (it may have happened; nobody could tell)" if step.doubtful else ""
-    return f"{quoted(step.says, LONGEST_STEP)}{doubt}"
-
-
-def _attempt(step: FailedStep) -> str:
-    given = f" with {arguments_text(step.arguments)}" if step.arguments else ""
-    why = f"{named(step.reason)} {quoted(step.detail, LONGEST_STEP)}" if step.detail else named(step.reason)
-    return f"{named(step.skill)} on {quoted(step.target, LONGEST_STEP)}{given}: {why}"
-
-
-def _lesson(recalled: Recalled) -> str:
-    """Its words are a stranger's, whoever shared them."""
-    lesson, track = recalled.lesson, recalled.lesson.track
-    cause = f", because {quoted(lesson.root_cause.text, LONGEST_STEP)}" if lesson.root_cause.text else ""
-    fix = f"; mended by {quoted(lesson.fix.text)}" if lesson.fix.text else ""
-    runs = track.mended + track.unmended
-    return f"{quoted(lesson.said.text, LONGEST_STEP)}{cause}{fix}; new plans mended it in {track.mended} of {runs} runs"
+def _reflection(recovery: ReplanningContext | None) -> Iterable[str]:
+    """What somebody made of the failure. What rules make of it follows from what failed, which is told already."""
+    if recovery is None or recovery.by == "rules":
+        return
+    analysis, fix = recovery.analysis, recovery.fix
+    yield f"cause: {quoted(analysis.root_cause, longest=500)}"
+    yield from (f"beside it: {quoted(factor)}" for factor in analysis.contributing_factors)
+    better = {True: ", a better plan would have avoided it", False: ", no plan would have avoided it", None: ""}
+    yield f"severity: {analysis.severity}{better[analysis.preventable]}"
+    yield f"what may help: {quoted(fix.message, longest=500)}"
+    yield from (f"how: {quoted(change)}" for change in fix.changes)
 
 
 def _left(left: Cost) -> str:

@@ -3,7 +3,10 @@
 from collections.abc import Iterable
 
 from midcourse.domain.argument import Arguments, Reference
+from midcourse.domain.completed import CompletedStep
 from midcourse.domain.expectation import Expectation
+from midcourse.domain.failure import FailedStep
+from midcourse.domain.lesson import Recalled
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import Outline
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill
@@ -11,6 +14,9 @@ from midcourse.domain.task import Task
 from midcourse.llm.fence import quoted
 from midcourse.llm.screen import named, value_text
 from midcourse.policy.verify import describe
+
+LONGEST_STEP = 160
+"""Characters of what a step is told to do, or to have come to."""
 
 
 def about(task: Task) -> str:
@@ -59,6 +65,26 @@ def advice_lines(advice: Advice | None) -> Iterable[str]:
     """A monitor's word, which may quote the screen."""
     if advice:
         yield f"{advice.problem.replace('_', ' ')}: {quoted(advice.says)}"
+
+
+def completed_line(step: CompletedStep) -> str:
+    doubt = " (it may have happened; nobody could tell)" if step.doubtful else ""
+    return f"{quoted(step.says, LONGEST_STEP)}{doubt}"
+
+
+def attempt_line(step: FailedStep) -> str:
+    given = f" with {arguments_text(step.arguments)}" if step.arguments else ""
+    why = f"{named(step.reason)} {quoted(step.detail, LONGEST_STEP)}" if step.detail else named(step.reason)
+    return f"{named(step.skill)} on {quoted(step.target, LONGEST_STEP)}{given}: {why}"
+
+
+def lesson_line(recalled: Recalled) -> str:
+    """Its words are a stranger's, whoever shared them."""
+    lesson, track = recalled.lesson, recalled.lesson.track
+    cause = f", because {quoted(lesson.root_cause.text, LONGEST_STEP)}" if lesson.root_cause.text else ""
+    fix = f"; mended by {quoted(lesson.fix.text)}" if lesson.fix.text else ""
+    runs = track.mended + track.unmended
+    return f"{quoted(lesson.said.text, LONGEST_STEP)}{cause}{fix}; new plans mended it in {track.mended} of {runs} runs"
 
 
 def arguments_text(arguments: Arguments) -> str:

@@ -18,6 +18,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReflectOn,
     ReviewPath,
     Verify,
     Wait,
@@ -33,6 +34,7 @@ from midcourse.domain.event import (
     Planned,
     ProgressJudged,
     Recorded,
+    Reflected,
     TimerFired,
     TryPlanned,
     Verified,
@@ -49,6 +51,7 @@ from midcourse.perform.looking import look
 from midcourse.perform.outlining import draw_outline, judge_progress
 from midcourse.perform.planning import make_plan
 from midcourse.perform.ports import Ports, say
+from midcourse.perform.reflecting import reflect_on
 from midcourse.perform.reuse import drop_failed
 from midcourse.perform.reviewing import review_path
 
@@ -71,6 +74,7 @@ class Performer:
                 | DoneChecked()
                 | TryPlanned()
                 | ClosenessJudged()
+                | Reflected()
                 | PathReviewed()
                 | Outlined()
                 | ProgressJudged()
@@ -88,6 +92,8 @@ class Performer:
                 return await self._observe(command)
             case MakePlan():
                 return await make_plan(ports, command)
+            case ReflectOn():
+                return await reflect_on(ports, command)
             case ReviewPath():
                 return await review_path(ports, command)
             case DrawOutline():

@@ -32,7 +32,9 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     if command.amends:
         return await _amend(ports, command, command.amends, view, time)
     history = await history_of(ports.store, ports.run_id, command.told)
-    recovery = await replanning_context(ports, command.failure, history) if command.failure else None
+    recovery = (
+        await replanning_context(ports, command.failure, history, command.reflection) if command.failure else None
+    )
     offer = await offered(ports, command, view, history)
     draft = offer.draft if offer else await _ask(ports, command, view, history, recovery, time)
     planned, resolved = await _planned(ports, command, draft, view, time)

@@ -20,6 +20,7 @@ from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures, Reader
+from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.segments import Segments
 from midcourse.ports.store import Store
 from midcourse.ports.vault import Secrets, Vault, revealed
@@ -70,6 +71,7 @@ class Ports:
     outliner: Outliner | None = None
     progress_judge: ProgressJudge = field(default_factory=WordsSeen)
     monitor: Monitor = field(default_factory=Rules)
+    reflector: Reflector = field(default_factory=RuleReflector)
 
     @property
     def detours(self) -> bool:

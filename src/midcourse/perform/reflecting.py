@@ -1,18 +1,115 @@
-"""What a plan after a failure is told: the failure, why it happened, what may help, and how far the run has come."""
+"""ReflectOn, and what a plan after a failure is told: the failure, why it happened, what may help, and how far the run has come.
 
+Whoever is asked to explain a failure may be wrong, late or talk nonsense: then the rules explain it.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from typing import cast
+
+from midcourse.codec import decode, encode
+from midcourse.domain.command import ReflectOn
+from midcourse.domain.event import Reflected
 from midcourse.domain.failure import FailedStep, Failure
-from midcourse.domain.reflection import MOST_KEPT, ReplanningContext
-from midcourse.perform.history import History
-from midcourse.perform.learning import learn, remind
-from midcourse.perform.ports import Ports
+from midcourse.domain.reflection import MOST_KEPT, Analysis, Fix, Reflection, ReplanningContext
+from midcourse.domain.replace import replace
+from midcourse.domain.spending import billed
+from midcourse.errors import MidcourseError
+from midcourse.perform.history import History, history_of
+from midcourse.perform.learning import LONGEST_SAID, learn, remind
+from midcourse.perform.ports import Ports, say
 from midcourse.policy.reflect import reflect
+from midcourse.policy.spending import worst_plan
+from midcourse.ports.reflector import Explanation, ReflectionContext
+
+MOST_SAID = 5
+"""Contributing factors, and changes: more is no explanation, and a run has to stay small."""
 
 
-async def replanning_context(ports: Ports, failure: Failure, history: History) -> ReplanningContext:
+async def reflect_on(ports: Ports, command: ReflectOn) -> Reflected:
+    explained = await _explained(ports, command)
+    found = explained.reflection if explained.verdict == "reflected" else None
+    kept = _kept(ports, found, command.failure) if found else None
+    return Reflected(
+        answers=command.id,
+        verdict="garbage" if explained.verdict == "reflected" and kept is None else explained.verdict,
+        reflection=kept,
+        detail=explained.detail,
+        cost=explained.cost,
+        spent=billed("reflector", explained.cost, command.version, explained.model),
+    )
+
+
+async def _explained(ports: Ports, command: ReflectOn) -> Explanation:
+    worst = worst_plan(ports.task.limits)
+    try:
+        answer = cast(object, await asyncio.wait_for(_ask(ports, command), command.timeout))
+        if isinstance(answer, Explanation):
+            return decode(Explanation, encode(answer))
+    except MidcourseError:
+        raise  # misuse: nothing else would help
+    except (TimeoutError, OSError) as error:
+        return Explanation(verdict="transport", detail=say(error), cost=worst)
+    except Exception as error:
+        return Explanation(verdict="garbage", detail=say(error), cost=worst)
+    detail = f"the reflector answered with {type(answer).__name__}, which is no explanation"
+    return Explanation(verdict="garbage", detail=detail, cost=worst)
+
+
+async def _ask(ports: Ports, command: ReflectOn) -> Explanation:
+    failure = replace(command.failure, detail=ports.mask_text(command.failure.detail))
+    history = await history_of(ports.store, ports.run_id, command.told)
+    reminded = await remind(ports)
+    context = ReflectionContext(
+        task=ports.public_task,
+        failure=failure,
+        failed=failed_step(failure, history),
+        attempts=history.attempts[-MOST_KEPT:],
+        completed=history.completed[-MOST_KEPT:],
+        similar=reminded.similar,
+        observation=await ports.store.observation(ports.run_id, command.seen) if command.seen else None,
+        version=command.version,
+        left=command.left,
+        worst=worst_plan(ports.task.limits),
+    )
+    return await ports.reflector.reflect(context)
+
+
+def _kept(ports: Ports, found: Reflection, failure: Failure) -> Reflection | None:
+    """As it may be passed on and written down. What kind of failure it is has been decided; who explains it cannot change that."""
+    analysis, fix = found.analysis, found.fix
+    if not analysis.root_cause.strip():
+        return None
+    if not fix.message.strip():
+        fix = reflect(failure).fix
+    return Reflection(
+        analysis=Analysis(
+            error_type=failure.found.error_type,
+            severity=analysis.severity,
+            root_cause=_short(ports, analysis.root_cause),
+            contributing_factors=_few(ports, analysis.contributing_factors),
+            preventable=analysis.preventable,
+        ),
+        fix=Fix(message=_short(ports, fix.message), changes=_few(ports, fix.changes)),
+        by=found.by,
+    )
+
+
+def _few(ports: Ports, texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_short(ports, text) for text in texts if text.strip())[:MOST_SAID]
+
+
+def _short(ports: Ports, text: str) -> str:
+    return ports.plain(text.strip())[:LONGEST_SAID]
+
+
+async def replanning_context(
+    ports: Ports, failure: Failure, history: History, reflection: Reflection | None = None
+) -> ReplanningContext:
     failed = failed_step(failure, history)
     reminded = await remind(ports)
-    reflection = reflect(failure, failed, history.attempts)
-    cause = reflection.analysis.root_cause if reflection.by == "model" else ""  # rules find it anew each time
+    reflection = reflection or reflect(failure, failed, history.attempts)
+    cause = "" if reflection.by == "rules" else reflection.analysis.root_cause  # rules find it anew each time
     await learn(ports, point=reminded.point, category=failure.found.category, root_cause=cause)
     return ReplanningContext(
         failure=failure,

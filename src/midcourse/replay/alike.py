@@ -19,6 +19,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReflectOn,
     ReviewPath,
     Verify,
     Wait,
@@ -39,7 +40,7 @@ def timeout(command: Command) -> float:
     match command:
         case OpenWorld() | Observe() | MakePlan() | Act() | Verify() | CheckDone():
             return command.timeout
-        case PlanTry() | JudgeCloseness() | PlanRevert() | ReviewPath() | DrawOutline() | JudgeProgress():
+        case PlanTry() | JudgeCloseness() | PlanRevert() | ReflectOn() | ReviewPath() | DrawOutline() | JudgeProgress():
             return command.timeout
         case Wait() | AskPerson() | Record() | Finish():
             return float("inf")
@@ -59,7 +60,7 @@ def _alike(command: Command) -> Command:
             OpenWorld() | Observe() | Act() | Verify() | CheckDone() | JudgeCloseness() | JudgeProgress() | PlanRevert()
         ):
             return replace(command, id=0, timeout=0.0)
-        case MakePlan() | PlanTry() | ReviewPath() | DrawOutline():
+        case MakePlan() | PlanTry() | ReflectOn() | ReviewPath() | DrawOutline():
             return replace(command, id=0, timeout=0.0, left=FREE)
         case AskPerson():
             return replace(command, id=0, expires_at=0.0)
@@ -99,6 +100,8 @@ def describe(command: Command) -> str:
             return "look"
         case MakePlan():
             return f"make plan {command.version} ({command.cause})"
+        case ReflectOn():
+            return f"have failure '{command.failure.reason}' explained"
         case ReviewPath():
             return f"have a monitor look at {f'plan {command.version}' if command.version else 'the path'}"
         case DrawOutline():

@@ -18,6 +18,7 @@ from midcourse.domain.command import (
     Observe,
     OpenWorld,
     PlanTry,
+    ReflectOn,
     ReviewPath,
     Verify,
     Wait,
@@ -33,6 +34,7 @@ from midcourse.domain.event import (
     PathReviewed,
     Planned,
     ProgressJudged,
+    Reflected,
     TimerFired,
     TryPlanned,
 )
@@ -49,10 +51,21 @@ SLACK = 0.1
 """Seconds by which two clocks may disagree on whether something took as long as it was allowed to."""
 
 
-GIVEN_UP = (OpenWorld, Observe, MakePlan, Act, PlanTry, JudgeCloseness, ReviewPath, DrawOutline, JudgeProgress)
+GIVEN_UP = (
+    OpenWorld,
+    Observe,
+    MakePlan,
+    Act,
+    PlanTry,
+    JudgeCloseness,
+    ReflectOn,
+    ReviewPath,
+    DrawOutline,
+    JudgeProgress,
+)
 """Commands for which there is only one answer if they take too long."""
 
-CHARGED = (Planned, TryPlanned, ClosenessJudged, PathReviewed, Outlined, ProgressJudged)
+CHARGED = (Planned, TryPlanned, ClosenessJudged, Reflected, PathReviewed, Outlined, ProgressJudged)
 """Answers whose cost, if nobody answered, is what was set aside."""
 
 

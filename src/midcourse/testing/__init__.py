@@ -13,6 +13,7 @@ from midcourse.testing.obedient import Obedient
 from midcourse.testing.outlines import ScriptedOutlines, ScriptedProgress
 from midcourse.testing.planners import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
 from midcourse.testing.readers import ScriptedExtractor, ScriptedReader, ScriptedVerifier
+from midcourse.testing.reflectors import ScriptedReflector
 from midcourse.testing.tries import JudgedBy, ScriptedTries
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "ScriptedOutlines",
     "ScriptedProgress",
     "ScriptedReader",
+    "ScriptedReflector",
     "ScriptedTries",
     "ScriptedVerifier",
     "Silent",

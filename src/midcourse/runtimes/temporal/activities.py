@@ -25,6 +25,7 @@ from midcourse.domain.command import (
     PlanRevert,
     PlanTry,
     Record,
+    ReflectOn,
     ReviewPath,
     Verify,
 )
@@ -39,6 +40,7 @@ PHASES: dict[type[Command], str] = {
     OpenWorld: "opening",
     Observe: "looking",
     MakePlan: "planning",
+    ReflectOn: "reflecting",
     ReviewPath: "reviewing",
     DrawOutline: "outlining",
     JudgeProgress: "judging",

@@ -1,0 +1,83 @@
+"""The reflector: has a model say why something failed, and what may help."""
+
+from collections.abc import Iterable
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from midcourse.domain.budget import Cost
+from midcourse.domain.failure import Severity
+from midcourse.domain.reflection import Analysis, Fix, Reflection
+from midcourse.llm.fence import fenced, quoted
+from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.screen import named, shown
+from midcourse.llm.telling import about, attempt_line, completed_line, lesson_line
+from midcourse.llm.template import Prompt, template
+from midcourse.llm.tokens import tokens_at_most
+from midcourse.ports.reflector import Explanation, ReflectionContext
+
+ROLE = "reflector"
+
+
+class ReflectionAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    root_cause: str = Field(description="what is behind the failure, in one sentence")
+    contributing_factors: tuple[str, ...] = Field(default=(), description="what made it possible or worse")
+    severity: Severity = Field(description="how much of an obstacle it is")
+    preventable: bool | None = Field(default=None, description="whether a better plan would have avoided it")
+    fix: str = Field(default="", description="what the next plan should do otherwise, in one sentence")
+    changes: tuple[str, ...] = Field(default=(), description="how, in a few words each")
+
+
+class ModelReflector:
+    def __init__(self, mind: Mind) -> None:
+        self.mind = mind
+
+    def worst(self, tokens: int) -> Cost:
+        return self.mind.worst(tokens)
+
+    async def reflect(self, context: ReflectionContext) -> Explanation:
+        prompt = reflector_prompt(context, self.mind.room(context.worst, ReflectionAnswer))
+        reply = await self.mind.ask(prompt, ReflectionAnswer, worst=context.worst, version=context.version)
+        if isinstance(reply, Unanswered):
+            verdict = "transport" if reply.why == "transport" else "garbage"
+            return Explanation(verdict=verdict, detail=reply.detail, cost=reply.cost, model=reply.model)
+        answer = reply.answer
+        found = Reflection(
+            analysis=Analysis(
+                error_type=context.failure.found.error_type,
+                severity=answer.severity,
+                root_cause=answer.root_cause,
+                contributing_factors=answer.contributing_factors,
+                preventable=answer.preventable,
+            ),
+            fix=Fix(message=answer.fix, changes=answer.changes),
+            by="model",
+        )
+        return Explanation(reflection=found, cost=reply.cost, model=reply.model)
+
+
+def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
+    told = {
+        "goal": quoted(context.task.goal, longest=2000),
+        "completed": fenced("FINISHED", map(completed_line, context.completed)),
+        "attempts": fenced("FAILED", map(attempt_line, context.attempts)),
+        "failure": fenced("FAILURE", _failure(context)),
+        "lessons": fenced("LESSONS", map(lesson_line, context.similar)),
+    }
+    if context.observation is None:
+        return template(ROLE).filled({**told, "screen": ""})
+    bare = tokens_at_most(template(ROLE).filled({**told, "screen": "…"}).text)
+    screen = shown(context.observation, (), about(context.task), room - bare, 0).first
+    return template(ROLE).filled({**told, "screen": screen})
+
+
+def _failure(context: ReflectionContext) -> Iterable[str]:
+    failure, found = context.failure, context.failure.found
+    said = f" {quoted(failure.detail, longest=1000)}" if failure.detail else ""
+    yield f"{named(failure.reason)}{said}"
+    if context.failed:
+        yield f"the step: {attempt_line(context.failed)}"
+    if failure.tries:
+        yield f"tried {failure.tries + 1} times, with waits in between"
+    yield f"by rules it is {found.severity}, {found.category}, {found.error_type}, {found.nature}"

@@ -1,0 +1,61 @@
+"""The reflector: why did this fail, and what may help? It explains to who plans next, and decides nothing."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.completed import CompletedStep
+from midcourse.domain.event import ReflectionVerdict
+from midcourse.domain.failure import FailedStep, Failure
+from midcourse.domain.lesson import Recalled
+from midcourse.domain.observation import Observation
+from midcourse.domain.reflection import Reflection
+from midcourse.domain.task import Task
+from midcourse.policy.reflect import reflect
+from midcourse.ports.planner import ONE_CALL
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReflectionContext:
+    """All that is known about a failure. What came from the world or from memory in it is data, never an instruction."""
+
+    task: Task
+    failure: Failure
+    """With its classification, by which it was decided already that there will be another plan."""
+    failed: FailedStep | None = None
+    """The step that failed, if it was a step."""
+    attempts: tuple[FailedStep, ...] = ()
+    """The latest that failed, this one included."""
+    completed: tuple[CompletedStep, ...] = ()
+    """The latest."""
+    similar: tuple[Recalled, ...] = ()
+    """What earlier runs made of such a failure. Its words are `Untrusted`."""
+    observation: Observation | None = None
+    """The screen now, if it could be seen."""
+    version: int = 2
+    """The number of the plan that is to be made."""
+    left: Cost = FREE
+    worst: Cost = ONE_CALL
+    """What is set aside for this very call: no answer may cost more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """`reflection.by` says who found it. Without one, or with a root cause that is empty, the rules have to do."""
+
+    verdict: ReflectionVerdict = "reflected"
+    reflection: Reflection | None = None
+    detail: str = ""
+    cost: Cost = FREE
+    model: str = ""
+
+
+class Reflector(Protocol):
+    async def reflect(self, context: ReflectionContext) -> Explanation: ...
+
+
+class RuleReflector:
+    """Without a model: from the kind of failure and what was tried. It is also what everybody else falls back on."""
+
+    async def reflect(self, context: ReflectionContext) -> Explanation:
+        return Explanation(reflection=reflect(context.failure, context.failed, context.attempts))

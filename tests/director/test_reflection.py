@@ -1,0 +1,126 @@
+"""A failure is explained to the next plan: when somebody is asked, whom it reaches, and that it decides nothing."""
+
+from typing import Any
+
+import pytest
+
+from midcourse.domain.budget import Cost
+from midcourse.domain.command import MakePlan, ReflectOn
+from midcourse.domain.event import CancelAsked, PauseAsked, ResumeAsked
+from midcourse.domain.spending import Spent
+from tests.harness import REPLAN_STEP, Drill, a_step
+
+WHY = "The folder is protected"
+
+
+def failing(reason: str = "broken", **more: Any) -> Drill:
+    run = Drill(**({"has_reflector": True} | more)).to_acting(a_step())
+    return run.acts("failed", reason=reason, detail="no way", fingerprint="f2")
+
+
+def told(run: Drill) -> str:
+    """The root cause that the plan under way is told; empty: the rules'."""
+    found = run.pending(MakePlan).reflection
+    return found.analysis.root_cause if found else ""
+
+
+def test_a_failure_is_explained_before_the_plan_that_is_to_mend_it() -> None:
+    run = failing()
+    asked = run.pending(ReflectOn)
+    assert (asked.failure.reason, asked.failure.detail, asked.version, asked.seen) == ("broken", "no way", 2, "o-f2")
+    assert told(run.reflects(WHY)) == WHY
+    assert run.pending(MakePlan).failure == asked.failure
+
+
+def test_without_anybody_to_explain_it_no_command_more_goes_out() -> None:
+    run = failing(has_reflector=False)
+    assert run.phase.kind == "planning"
+    assert run.pending(MakePlan).reflection is None
+
+
+def test_a_plan_that_mends_nothing_needs_no_explanation() -> None:
+    run = Drill(has_reflector=True).to_acting(a_step(), REPLAN_STEP)
+    assert run.acts().sees("f2").phase.kind == "planning"
+
+
+def test_every_failure_is_explained_anew() -> None:
+    run = failing().reflects(WHY).plans(a_step("other")).acts("failed", reason="odd", fingerprint="f3")
+    assert run.pending(ReflectOn).failure.reason == "odd"
+    assert told(run.reflects("Something else")) == "Something else"
+
+
+def test_no_steps_is_a_failure_too() -> None:
+    run = Drill(has_reflector=True).to_planning().plans()
+    assert run.pending(ReflectOn).failure.reason == "no_steps"
+    assert told(run.reflects(WHY)) == WHY
+
+
+def test_who_is_asked_for_the_plan_again_is_told_again_and_nobody_explains_twice() -> None:
+    run = failing().reflects(WHY).plans(verdict="transport", wait=0.0)
+    assert told(run) == WHY
+    assert len(run.sent(ReflectOn)) == 1
+
+
+def test_it_comes_before_a_review_of_the_path() -> None:
+    run = failing(monitor="path").reflects(WHY)
+    assert run.phase.kind == "reviewing"
+    assert told(run.reviews()) == WHY
+
+
+# --- it decides nothing
+
+
+@pytest.mark.parametrize("reason", ["broken", "permission", "unreachable", "not_needed", "grasp_slipped"])
+def test_what_is_done_about_a_failure_is_as_it_would_be_without(reason: str) -> None:
+    alone, explained = failing(reason, has_reflector=False), failing(reason)
+    if explained.phase.kind == "reflecting":
+        explained.reflects(WHY)
+    assert explained.phase.kind == alone.phase.kind
+    assert explained.run.counts == alone.run.counts
+
+
+def test_what_retries_or_ends_is_not_explained() -> None:
+    assert failing("grasp_slipped").phase.kind == "backing_off"
+    assert failing("unreachable").ended[0] == "structural_failure"
+    assert failing(max_error_replans=0).ended[0] == "replan_exhausted"
+
+
+# --- nothing stands in a plan's way
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"verdict": "garbage"}, {"verdict": "garbage", "cause": WHY}, {"verdict": "transport", "cause": WHY}]
+)
+def test_without_an_explanation_the_rules_have_to_do(answer: dict[str, Any]) -> None:
+    run = failing().reflects(**answer)
+    assert told(run) == ""
+    assert len(run.sent(ReflectOn)) == 1
+
+
+def test_what_a_plan_needs_is_never_spent_on_it() -> None:
+    assert failing(max_calls=2).phase.kind == "planning"
+    assert failing(max_calls=3).phase.kind == "reflecting"
+    assert failing(max_calls=3).reflects(WHY).phase.kind == "planning"
+
+
+def test_what_it_can_cost_is_set_aside_and_what_it_did_is_its_own() -> None:
+    run = failing(plan_tokens=500)
+    assert run.run.budget.reserved == Cost(calls=1, tokens=500)
+    spent = Spent(role="reflector", version=2, model="m", cost=Cost(calls=1, tokens=80))
+    assert spent in run.reflects(WHY, cost=spent.cost, spent=(spent,)).run.spent
+
+
+def test_it_has_a_share_of_the_time_for_a_new_plan() -> None:
+    assert failing(replan_timeout_seconds=40.0).pending(ReflectOn).timeout == 10.0
+
+
+def test_from_a_stale_screen_it_is_explained_without_the_screen() -> None:
+    run = Drill(has_reflector=True).to_acting(a_step()).acts("failed", reason="broken", fingerprint=None)
+    assert run.sees_nothing().pending(ReflectOn).seen == ""
+
+
+def test_pause_and_cancel_are_heard_and_what_was_said_is_kept() -> None:
+    paused = failing().tell(PauseAsked()).reflects(WHY)
+    assert paused.phase.kind == "paused"
+    assert told(paused.records().tell(ResumeAsked()).sees("f2")) == WHY
+    assert failing().tell(CancelAsked()).ended[0] == "cancelled"
