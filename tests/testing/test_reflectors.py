@@ -37,6 +37,7 @@ def test_the_script_is_followed_and_then_nobody_is_there() -> None:
 
 
 def test_the_rules_say_by_the_port_what_they_say_without_it() -> None:
-    found = asyncio.run(RuleReflector().reflect(STEP))
-    assert found.reflection == reflect(STEP.failure, STEP.failed, STEP.attempts)
-    assert found.reflection.by == "rules"
+    found = asyncio.run(RuleReflector().reflect(STEP)).reflection
+    assert found == reflect(STEP.failure, STEP.failed, STEP.attempts)
+    assert found is not None
+    assert found.by == "rules"
