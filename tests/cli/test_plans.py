@@ -1,10 +1,16 @@
 """`midcourse plans`: every version, and what changed between two."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from midcourse.cli.marks import UNICODE
+from midcourse.cli.plans import plan_lines
+from midcourse.domain.failure import Failure
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.reflection import Analysis, Fix, ReplanningContext
 from tests.cli.conftest import Cli, order_file
 
 
@@ -81,3 +87,17 @@ def test_a_version_that_was_never_made(cli: Cli, replanned: str) -> None:
 
 def test_settings_change_no_plan(cli: Cli, replanned: str) -> None:
     assert cli("plans", replanned, "--set", "max_calls=1").code == 2
+
+
+def test_who_explained_the_failure_is_said_if_it_was_not_the_rules() -> None:
+    failure = Failure(reason="permission")
+    found = Analysis(error_type="permission", severity="HIGH", root_cause="It is\x1b[31m protected")
+    context = ReplanningContext(failure=failure, analysis=found, fix=Fix(message="Write elsewhere"), by="model")
+    plan = PlanVersion(
+        version=2, parent=1, cause="error", why="no", observation="o1", final=True, steps=(), context=context
+    )
+    lines = [line.plain for line in plan_lines(plan, UNICODE)]
+    assert any(line.startswith("  a model on why it failed: It is") for line in lines)
+    assert "\x1b" not in "".join(lines)
+    rules = replace(plan, context=replace(context, by="rules"))
+    assert len(list(plan_lines(rules, UNICODE))) == len(lines) - 1
