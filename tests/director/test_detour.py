@@ -7,7 +7,7 @@ import pytest
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import Act, AskPerson, JudgeCloseness, MakePlan, PlanRevert, PlanTry
 from midcourse.domain.detour import Detour
-from midcourse.domain.event import Guided, PauseAsked, ResumeAsked
+from midcourse.domain.event import ClosenessJudged, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.phase import Looking, Planning, Trying, Weighing
 from midcourse.domain.plan import REACH
 from tests.harness import MISSING, REPLAN_STEP, Drill, a_step
@@ -57,6 +57,14 @@ def test_a_step_is_done_once_its_target_is_there() -> None:
     act = drill.pending(Act)
     assert (act.version, act.index, act.found, act.made_by) == (1, 0, "z9", drill.sent(MakePlan)[0].id)
     assert drill.acts().ended[0] == "plan_complete"
+
+
+def test_what_needs_a_yes_is_asked_about_once_it_is_in_reach() -> None:
+    """The one that was given before the detour has lapsed meanwhile."""
+    drill = Drill(has_detours=True, approval_seconds=30.0).to_acting(a_step("pay", effect="irreversible"))
+    drill.decides("approved").sees().acts(**MISSING).sees().acts(**MISSING)
+    drill.tell(ClosenessJudged(answers=drill.pending(JudgeCloseness).id, closeness=10.0, found="z9"), after=60.0)
+    assert drill.pending(AskPerson).about == "approve"
 
 
 def test_a_step_is_done_if_what_it_was_for_is_there() -> None:

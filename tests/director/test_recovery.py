@@ -7,7 +7,7 @@ import pytest
 from midcourse.domain.command import Act, AskPerson, MakePlan, Observe, Wait
 from midcourse.domain.failure import FailureRule
 from midcourse.domain.phase import Acting, Asking, Looking
-from tests.harness import Drill, a_step
+from tests.harness import MISSING, Drill, a_step, ref
 
 ONE, TWO, THREE = a_step("one"), a_step("two"), a_step("three")
 
@@ -252,6 +252,15 @@ def stuck(**limits: Any) -> Drill:
     for n in (1, 2):
         drill.acts("failed", reason="rejected").plans(a_step(f"try{n}"))
     return drill.acts("failed", reason="rejected", detail="no")
+
+
+def test_a_person_is_asked_where_a_task_is_not_done_or_a_detour_is_given_up() -> None:
+    unmet = Drill(human_after=1, has_done_when=True).to_acting(a_step("try0")).acts("failed", reason="rejected")
+    unmet.plans(a_step("try1")).acts().checks("unmet", seen=ref("f2"))
+    assert unmet.pending(AskPerson).about == "stuck"
+    lost = Drill(human_after=1, has_detours=True).to_acting(a_step("try0")).acts("failed", reason="rejected")
+    lost.plans(a_step("far")).acts(**MISSING).sees().acts(**MISSING).weighs(1.0).tries(verdict="gave_up", step=None)
+    assert lost.pending(AskPerson).about == "stuck"
 
 
 def test_a_person_is_asked_how_to_go_on() -> None:

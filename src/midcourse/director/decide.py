@@ -106,8 +106,8 @@ REVIEWED = (Reviewing, *ORIENTED)
 REPLANNING = (Reflecting, *REVIEWED)
 GOING_ON = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding)
 """Where a step that is settled, or a wait that is over, can lead."""
-FAILED = (Looking, *REPLANNING, BackingOff, Concluding)
-"""Where a failure can lead."""
+FAILED = (Looking, *REPLANNING, Asking, BackingOff, Concluding)
+"""Where a failure can lead: it may be a person who has to say how to go on."""
 DETOURING = (Trying, Weighing, Undoing)
 """And inside a detour."""
 
