@@ -252,7 +252,7 @@ def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
         made_by=event.answers,
     )
     run = replace(count(run, versions=1, asides=asked.objected), segment=segment, detour=None, reopened=False)
-    if asked.objected or asked.amends or event.reused or not wants_objection(run):
+    if asked.amends or event.reused or not wants_objection(run):
         return begin(run, Begin())
     return run, Propose(asked=asked)
 

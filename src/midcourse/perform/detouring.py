@@ -1,9 +1,5 @@
 """PlanTry, JudgeCloseness and PlanRevert: what a detour needs besides acting."""
 
-import asyncio
-from typing import cast
-
-from midcourse.codec import decode, encode
 from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
 from midcourse.domain.detour import THERE, Goal, Option, Tried
 from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
@@ -12,7 +8,8 @@ from midcourse.domain.plan import REACH, REPLAN, Draft, PlannedStep, PlanVersion
 from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
 from midcourse.perform.acting import step_of
-from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.answering import NoAnswer, answer_of
+from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.approval import binds
 from midcourse.policy.arrival import arrived, goal_of, is_checkable
 from midcourse.policy.closeness import bounded
@@ -59,19 +56,10 @@ async def _ask(ports: Ports, command: PlanTry, seen: Observation, time: Allowanc
     if ports.detour_planner is None:
         return TryDraft(verdict="gave_up", detail="nobody here plans detours")
     context = await _context(ports, command, seen)
-    try:
-        answer = cast(object, await asyncio.wait_for(ports.detour_planner.plan_try(context), time.left()))
-    except (TimeoutError, OSError) as error:
-        return TryDraft(verdict="transport", detail=say(error), cost=worst)
-    except Exception as error:
-        return TryDraft(verdict="garbage", detail=say(error), cost=worst)
-    if not isinstance(answer, TryDraft):
-        detail = f"the answer is {type(answer).__name__}, which is no try"
-        return TryDraft(verdict="garbage", detail=detail, cost=worst)
-    try:
-        return decode(TryDraft, encode(answer))
-    except Exception as error:
-        return TryDraft(verdict="garbage", detail=f"the answer is no try: {say(error)}", cost=worst)
+    answer = await answer_of(ports.detour_planner.plan_try, context, TryDraft, time.left())
+    if isinstance(answer, NoAnswer):
+        return TryDraft(verdict=answer.verdict, detail=answer.detail, cost=worst)
+    return answer
 
 
 async def _context(ports: Ports, command: PlanTry, seen: Observation) -> DetourContext:
@@ -162,13 +150,9 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
         return ClosenessJudged(answers=command.id, closeness=THERE, found=found, detail=goal.says)
     worst = worst_plan(ports.task.limits)
     context = JudgingContext(task=ports.public_task, goal=goal, observation=seen, worst=worst, turn=command.turn)
-    try:
-        judged = cast(object, await asyncio.wait_for(ports.closeness_judge.judge(context), time.left()))
-    except Exception as error:
-        return ClosenessJudged(answers=command.id, verdict="transport", detail=say(error), cost=worst)
-    if not isinstance(judged, Closeness):
-        detail = f"the judge answered with {type(judged).__name__}, which is no closeness"
-        return ClosenessJudged(answers=command.id, verdict="transport", detail=detail, cost=worst)
+    judged = await answer_of(ports.closeness_judge.judge, context, Closeness, time.left())
+    if isinstance(judged, NoAnswer):
+        return ClosenessJudged(answers=command.id, verdict="transport", detail=judged.detail, cost=worst)
     answer = ClosenessJudged(
         answers=command.id,
         detail=judged.detail,

@@ -1,15 +1,11 @@
 """DrawOutline and JudgeProgress: whoever is asked may be wrong, late or talk nonsense, and nothing worse comes of it."""
 
-import asyncio
-from typing import cast
-
-from midcourse.codec import decode, encode
 from midcourse.domain.command import DrawOutline, JudgeProgress
 from midcourse.domain.event import Outlined, ProgressJudged
 from midcourse.domain.observation import Observation
 from midcourse.domain.spending import billed
-from midcourse.errors import MidcourseError
-from midcourse.perform.ports import Ports, say
+from midcourse.perform.answering import NoAnswer, answer_of
+from midcourse.perform.ports import Ports
 from midcourse.policy.outline import coarse
 from midcourse.policy.progress import is_seen
 from midcourse.policy.spending import worst_plan
@@ -48,18 +44,10 @@ async def _drawn(ports: Ports, command: DrawOutline, seen: Observation) -> Outli
         left=command.left,
         worst=worst,
     )
-    try:
-        answer = cast(object, await asyncio.wait_for(ports.outliner.outline(context), command.timeout))
-        if isinstance(answer, OutlineDraft):
-            return decode(OutlineDraft, encode(answer))
-    except MidcourseError:
-        raise  # misuse: nothing else would help
-    except (TimeoutError, OSError) as error:
-        return OutlineDraft(verdict="transport", detail=say(error), cost=worst)
-    except Exception as error:
-        return OutlineDraft(verdict="garbage", detail=say(error), cost=worst)
-    detail = f"the answer is {type(answer).__name__}, which is no outline"
-    return OutlineDraft(verdict="garbage", detail=detail, cost=worst)
+    answer = await answer_of(ports.outliner.outline, context, OutlineDraft, command.timeout)
+    if isinstance(answer, NoAnswer):
+        return OutlineDraft(verdict=answer.verdict, detail=answer.detail, cost=worst)
+    return answer
 
 
 async def judge_progress(ports: Ports, command: JudgeProgress) -> ProgressJudged:
@@ -84,13 +72,7 @@ async def judge_progress(ports: Ports, command: JudgeProgress) -> ProgressJudged
 async def _said(ports: Ports, command: JudgeProgress, seen: Observation) -> Judgement:
     worst = worst_plan(ports.task.limits)
     context = ProgressContext(task=ports.public_task, outline=command.outline, observation=seen, worst=worst)
-    try:
-        answer = cast(object, await asyncio.wait_for(ports.progress_judge.judge(context), command.timeout))
-        if isinstance(answer, Judgement):
-            return decode(Judgement, encode(answer))
-    except MidcourseError:
-        raise
-    except Exception as error:
-        return Judgement(verdict="transport", detail=say(error), cost=worst)
-    detail = f"the judge answered with {type(answer).__name__}, which is no judgement"
-    return Judgement(verdict="transport", detail=detail, cost=worst)
+    answer = await answer_of(ports.progress_judge.judge, context, Judgement, command.timeout)
+    if isinstance(answer, NoAnswer):
+        return Judgement(verdict="transport", detail=answer.detail, cost=worst)
+    return answer

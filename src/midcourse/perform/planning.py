@@ -1,9 +1,5 @@
 """MakePlan: tell the planner all that is known, take its draft apart, keep what can be carried out."""
 
-import asyncio
-from typing import cast
-
-from midcourse.codec import decode, encode
 from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Planned
 from midcourse.domain.observation import Observation
@@ -11,11 +7,11 @@ from midcourse.domain.plan import Amendment, PlannedStep, PlanVersion, Reused, S
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
-from midcourse.errors import MidcourseError
 from midcourse.perform.amending import amended
+from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.consequence import consequence_of
 from midcourse.perform.history import History, history_of
-from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.reflecting import replanning_context
 from midcourse.perform.reuse import offered
 from midcourse.policy.approval import binds
@@ -129,21 +125,10 @@ async def _ask(
         outline=command.outline,
         advice=command.advice,
     )
-    try:
-        answer = cast(object, await asyncio.wait_for(ports.planner.plan(context), time.left()))
-    except MidcourseError:
-        raise  # misuse: no other plan would help
-    except (TimeoutError, OSError) as error:
-        return PlanDraft(verdict="transport", detail=say(error), cost=worst)
-    except Exception as error:
-        return PlanDraft(verdict="garbage", detail=say(error), cost=worst)
-    if not isinstance(answer, PlanDraft):
-        detail = f"the planner answered with {type(answer).__name__}, which is no plan"
-        return PlanDraft(verdict="garbage", detail=detail, cost=worst)
-    try:
-        return decode(PlanDraft, encode(answer))
-    except Exception as error:
-        return PlanDraft(verdict="garbage", detail=f"the answer is no plan: {say(error)}", cost=worst)
+    answer = await answer_of(ports.planner.plan, context, PlanDraft, time.left())
+    if isinstance(answer, NoAnswer):
+        return PlanDraft(verdict=answer.verdict, detail=answer.detail, cost=worst)
+    return answer
 
 
 async def _earlier(ports: Ports, now: Observation, plans: tuple[PlanVersion, ...]) -> tuple[Observation, ...]:

@@ -3,21 +3,19 @@
 Whoever is asked to explain a failure may be wrong, late or talk nonsense: then the rules explain it.
 """
 
-import asyncio
 from collections.abc import Iterable
-from typing import cast
+from functools import partial
 
-from midcourse.codec import decode, encode
 from midcourse.domain.command import ReflectOn
 from midcourse.domain.event import Reflected
 from midcourse.domain.failure import FailedStep, Failure
 from midcourse.domain.reflection import MOST_KEPT, Analysis, Fix, Reflection, ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
-from midcourse.errors import MidcourseError
+from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.history import History, history_of
 from midcourse.perform.learning import LONGEST_SAID, learn, remind
-from midcourse.perform.ports import Ports, say
+from midcourse.perform.ports import Ports
 from midcourse.policy.reflect import reflect
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.reflector import Explanation, ReflectionContext
@@ -41,19 +39,10 @@ async def reflect_on(ports: Ports, command: ReflectOn) -> Reflected:
 
 
 async def _explained(ports: Ports, command: ReflectOn) -> Explanation:
-    worst = worst_plan(ports.task.limits)
-    try:
-        answer = cast(object, await asyncio.wait_for(_ask(ports, command), command.timeout))
-        if isinstance(answer, Explanation):
-            return decode(Explanation, encode(answer))
-    except MidcourseError:
-        raise  # misuse: nothing else would help
-    except (TimeoutError, OSError) as error:
-        return Explanation(verdict="transport", detail=say(error), cost=worst)
-    except Exception as error:
-        return Explanation(verdict="garbage", detail=say(error), cost=worst)
-    detail = f"the reflector answered with {type(answer).__name__}, which is no explanation"
-    return Explanation(verdict="garbage", detail=detail, cost=worst)
+    answer = await answer_of(partial(_ask, ports), command, Explanation, command.timeout)
+    if isinstance(answer, NoAnswer):
+        return Explanation(verdict=answer.verdict, detail=answer.detail, cost=worst_plan(ports.task.limits))
+    return answer
 
 
 async def _ask(ports: Ports, command: ReflectOn) -> Explanation:

@@ -1,10 +1,7 @@
 """ReviewPath: a monitor is told the path, and may be wrong, late or talk nonsense; nothing worse comes of it."""
 
-import asyncio
 from itertools import groupby
-from typing import cast
 
-from midcourse.codec import decode, encode
 from midcourse.domain.command import ReviewPath
 from midcourse.domain.event import PathReviewed
 from midcourse.domain.ledger import LedgerEntry
@@ -13,9 +10,9 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REPLAN, PlanVersion
 from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
-from midcourse.errors import MidcourseError
+from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.history import NO_ANSWER
-from midcourse.perform.ports import Ports, say
+from midcourse.perform.ports import Ports
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.monitor import Finding, MonitorContext
 
@@ -50,16 +47,10 @@ async def _found(ports: Ports, command: ReviewPath, seen: Observation) -> Findin
         left=command.left,
         worst=worst,
     )
-    try:
-        answer = cast(object, await asyncio.wait_for(ports.monitor.review(context), command.timeout))
-        if isinstance(answer, Finding):
-            return decode(Finding, encode(answer))
-    except MidcourseError:
-        raise  # misuse: nothing else would help
-    except Exception as error:
-        return Finding(verdict="transport", detail=say(error), cost=worst)
-    detail = f"the monitor answered with {type(answer).__name__}, which is no finding"
-    return Finding(verdict="transport", detail=detail, cost=worst)
+    answer = await answer_of(ports.monitor.review, context, Finding, command.timeout)
+    if isinstance(answer, NoAnswer):
+        return Finding(verdict="transport", detail=answer.detail, cost=worst)
+    return answer
 
 
 async def path_of(ports: Ports, since: int) -> tuple[Taken, ...]:
