@@ -260,8 +260,8 @@ class Settings(RecoverySettings):
     )
     role_models: str = Field(
         default="",
-        description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`, `outliner`, `judge`, `monitor`, "
-        "`reflector`): "
+        description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`, `detour_planner`, "
+        "`closeness_judge`, `outliner`, `judge`, `monitor`, `reflector`): "
         "`verifier=openai:gpt-5-mini, reader=openai:gpt-5`.",
     )
     trace_content: bool = Field(
