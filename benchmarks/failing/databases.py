@@ -35,7 +35,7 @@ CAUSES: dict[str, tuple[Try, ...]] = {
         py(LOCKED, "python sqlite3"),
         py(HELD.format("sqlite3 busy.db 'SELECT * FROM t'"), "sqlite3"),
         psql("SELECT pg_advisory_lock(1)", '"$DATABASE&options=-clock_timeout%3D200"'),
-        sh("touch work/.git/index.lock; git -C work commit -qam x; rm work/.git/index.lock", "git"),
+        sh("touch repo/.git/index.lock; git -C repo commit -qam x; rm repo/.git/index.lock", "git"),
         sh(
             "flock -n held.lock true || flock -n -E 9 held.lock true; $PYTHON -c \"import fcntl; a = open('held.lock', 'w'); "
             "fcntl.flock(a, 2); b = open('held.lock', 'w'); fcntl.flock(b, 6)\"",

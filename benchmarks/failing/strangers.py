@@ -135,17 +135,17 @@ SCRIPTED = (
 
 TOOLS = (
     sh("git -C folder status", "git"),
-    sh("git -C work commit -qm x", "git"),
-    sh("git -C work merge unrelated", "git"),
+    sh("git -C repo commit -qm x", "git"),
+    sh("git -C repo merge unrelated", "git"),
     sh("git -C empty log", "git"),
-    sh("cd work && git push -q ../good.git HEAD:main", "git"),
+    sh("cd repo && git push -q ../good.git HEAD:main", "git"),
     sh(
-        "cd work && GIT_CONFIG_GLOBAL=/dev/null git -c user.useConfigOnly=true -c user.name= -c user.email= commit --allow-empty -qm x",
+        "cd repo && GIT_CONFIG_GLOBAL=/dev/null git -c user.useConfigOnly=true -c user.name= -c user.email= commit --allow-empty -qm x",
         "git",
     ),
-    sh("GIT_CONFIG_GLOBAL=$PWD/words.txt git -C work status", "git"),
-    sh("cd work && git stash pop", "git"),
-    sh("cd work && git bisect good", "git"),
+    sh("GIT_CONFIG_GLOBAL=$PWD/words.txt git -C repo status", "git"),
+    sh("cd repo && git stash pop", "git"),
+    sh("cd repo && git bisect good", "git"),
     sh("printf 'a: b\\nb: a\\n' > Makefile; make a", "make"),
     sh("printf '\\techo x\\n' > Makefile; make", "make"),
     sh(

@@ -5,7 +5,7 @@ from failing.program import Try, py, sh
 CAUSES: dict[str, tuple[Try, ...]] = {
     "option is not known": (
         sh("ls --frobnicate"),
-        sh("git -C work status --frobnicate", "git"),
+        sh("git -C repo status --frobnicate", "git"),
         sh("$PYTHON --frobnicate", "python"),
         sh("node --frobnicate"),
         sh("gcc --frobnicate good.c"),
@@ -64,8 +64,8 @@ CAUSES: dict[str, tuple[Try, ...]] = {
         sh("gem list -e frobnicate; gem contents frobnicate", "gem"),
     ),
     "nothing is called that": (
-        sh("git -C work rev-parse nowhere", "git rev-parse"),
-        sh("cd work && git checkout nowhere", "git"),
+        sh("git -C repo rev-parse nowhere", "git rev-parse"),
+        sh("cd repo && git checkout nowhere", "git"),
         sh("printf 'all:\\n\\ttrue\\n' > Makefile; make nowhere", "make"),
         sh("npm run nowhere --prefix engines", "npm"),
     ),

@@ -28,7 +28,7 @@ echo 'int main(void) { return 0; }' > good.c
 tar -cf good.tar words.txt; touch full/x locked.txt; chmod 000 locked.txt; chmod 555 frozen; ln -sf loop loop
 export GIT_AUTHOR_NAME=ann GIT_AUTHOR_EMAIL=ann@shop.example GIT_COMMITTER_NAME=ann GIT_COMMITTER_EMAIL=ann@shop.example
 git config --global init.defaultBranch main; git config --global user.name ann; git config --global user.email ann@shop.example
-git init -q empty; git init -q work; cd work; echo a > a; git add a; git commit -qm a
+git init -q empty; git init -q repo; cd repo; echo a > a; git add a; git commit -qm a
 git clone -q --bare . ../good.git; git commit -q --allow-empty --amend -m b
 git checkout -q --orphan unrelated; git commit -qm unrelated; git checkout -q main; cd ..
 git init -q conflict; cd conflict; echo a > a; git add a; git commit -qm a; git checkout -qb other; echo b > a; git commit -qam b
