@@ -15,6 +15,9 @@ import random
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -110,40 +113,52 @@ async def run_of(kinds: tuple[str, str], seed: int) -> tuple[str, list[tuple[str
     return result.final_reason, [call for call in form.calls if call not in allowed]
 
 
-def measured(runs: int, first_seed: int) -> dict[str, object]:
-    names, slowest, slow_kinds = sorted(KINDS), 0.0, ("", "")
-    ends: Counter[str] = Counter()
-    found: Counter[str] = Counter()
-    examples: list[str] = []
-    loop = asyncio.new_event_loop()
-    for seed in range(first_seed, first_seed + runs):
-        kinds = names[seed % len(names)], random.Random(seed).choice(names)
-        began = time.process_time()
-        try:
-            end, wrong = loop.run_until_complete(run_of(kinds, seed))
-        except Exception as error:
-            end, wrong = "crash", []
-            examples.append(f"seed {seed} {kinds}: {type(error).__name__}: {error}"[:300])
-        took = time.process_time() - began
-        ends[end] += 1
-        found["crashes"] += end in ("crash", "internal_error")
-        found["hangs"] += took > HANG
-        found["invalid_acts"] += len(wrong)
-        if wrong or took > HANG:
-            examples.append(f"seed {seed} {kinds}: {took:.2f} s, {wrong[:2]}"[:300])
-        if took > slowest:
-            slowest, slow_kinds = took, kinds
-    loop.close()
+@dataclass(frozen=True)
+class Ended:
+    seed: int
+    kinds: tuple[str, str]
+    end: str
+    wrong: int
+    took: float
+    example: str
+
+    @property
+    def crashed(self) -> bool:
+        return self.end in ("crash", "internal_error")
+
+    @property
+    def hung(self) -> bool:
+        return self.took > HANG
+
+
+def ended(seed: int) -> Ended:
+    names = sorted(KINDS)
+    kinds = names[seed % len(names)], random.Random(seed).choice(names)
+    began, example = time.process_time(), ""
+    try:
+        end, wrong = asyncio.run(run_of(kinds, seed))
+    except Exception as error:
+        end, wrong, example = "crash", [], f"{type(error).__name__}: {error}"
+    took = time.process_time() - began
+    if wrong or took > HANG:
+        example = f"{took:.2f} s, {wrong[:2]}"
+    return Ended(seed, kinds, end, len(wrong), took, example[:300])
+
+
+def measured(runs: int, first_seed: int, jobs: int = 1) -> dict[str, object]:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
+        all_ended = list(pool.map(ended, range(first_seed, first_seed + runs), chunksize=100))
+    slowest = max(all_ended, key=lambda one: one.took)
     return {
         "runs": runs,
-        "kinds": len(names),
-        "crashes": found["crashes"],
-        "hangs": found["hangs"],
-        "invalid_acts": found["invalid_acts"],
-        "slowest_cpu_seconds": round(slowest, 3),
-        "slowest_kinds": slow_kinds,
-        "ends": dict(ends.most_common()),
-        "examples": examples[:10],
+        "kinds": len(KINDS),
+        "crashes": sum(one.crashed for one in all_ended),
+        "hangs": sum(one.hung for one in all_ended),
+        "invalid_acts": sum(one.wrong for one in all_ended),
+        "slowest_cpu_seconds": round(slowest.took, 3),
+        "slowest_kinds": slowest.kinds,
+        "ends": dict(Counter(one.end for one in all_ended).most_common()),
+        "examples": [f"seed {one.seed} {one.kinds}: {one.example}" for one in all_ended if one.example][:10],
         "machine": machine(),
     }
 
@@ -152,10 +167,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--keep", action="store_true")
     chosen = parser.parse_args()
-    summary = measured(chosen.runs, chosen.first_seed)
+    summary = measured(chosen.runs, chosen.first_seed, chosen.jobs)
     shown = ("runs", "kinds", "crashes", "hangs", "invalid_acts", "slowest_cpu_seconds")
     told = table(list(shown), [[f"{summary[name]:,}" for name in shown]])
     print(told)
