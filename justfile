@@ -80,4 +80,3 @@ nightly: properties
     uv run python benchmarks/reuse.py --seeds 100 --json --keep
     uv run python benchmarks/recovery.py --runs 3000 --json --keep
     uv run python benchmarks/memory.py --rounds 20 --json --keep
-    uv run python benchmarks/outline.py --runs 1000 --json --keep
