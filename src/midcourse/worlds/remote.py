@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import time
 from collections.abc import Mapping
@@ -31,6 +32,9 @@ from midcourse.worlds.host.wire import (
 )
 from midcourse.worlds.post import Broken, Lost, Refused, Silent, Unserved, post
 
+log = logging.getLogger(__name__)
+
+_TROUBLE = (Lost, Silent, Refused, Unserved, Broken)
 _PAUSE = 0.05
 _ATTACH_SECONDS = 10.0
 _IDLE = 600.0
@@ -105,14 +109,11 @@ class RemoteWorld:
         return await self._open_at(host, self._timeout)
 
     async def attach(self, handle: str) -> bool:
-        seconds = min(self._timeout, _ATTACH_SECONDS)
-        request = AttachAsk(not_after=time.time() + seconds, turn=self._turn)
         try:
-            to = decode(Handle, handle)
-            self._attached = decode(Attached, await post(to, "/attach", encode(request), seconds))
-        except (ValueError, Lost, Silent, Refused, Unserved, Broken):
+            await self._attach_to(decode(Handle, handle))
+        except (ValueError, *_TROUBLE) as trouble:
+            log.info("no session of %s to attach to: %s: %s", self._spec, type(trouble).__name__, trouble)
             return False
-        self._handle = to
         return True
 
     async def conceal(self, secrets: Pairs) -> None:
@@ -207,10 +208,20 @@ class RemoteWorld:
             raise TaskInvalid(str(refusal)) from refusal
         except (Lost, Silent, Broken) as trouble:
             raise ConnectionError(f"the world did not open: {trouble}") from trouble
-        handle = encode(Handle(url=f"{host.url}/sessions/{opened.session}", token=opened.token))
-        if not await self.attach(handle):
-            raise ConnectionError(f"the session of {self._spec} was gone as soon as it had been opened")
-        return handle
+        handle = Handle(url=f"{host.url}/sessions/{opened.session}", token=opened.token)
+        try:
+            await self._attach_to(handle)
+        except _TROUBLE as trouble:
+            raise ConnectionError(
+                f"the session of {self._spec} was opened and could not be entered: {trouble}"
+            ) from trouble
+        return encode(handle)
+
+    async def _attach_to(self, handle: Handle) -> None:
+        seconds = min(self._timeout, _ATTACH_SECONDS)
+        request = AttachAsk(not_after=time.time() + seconds, turn=self._turn)
+        self._attached = decode(Attached, await post(handle, "/attach", encode(request), seconds))
+        self._handle = handle
 
 
 async def attended(handle: str) -> str:

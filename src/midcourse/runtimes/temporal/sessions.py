@@ -23,13 +23,20 @@ class Reached:
     gone: bool = False
 
 
+@dataclass(frozen=True)
+class _Held:
+    ports: Ports
+    turn: Turn
+    """The latest that it was reached on behalf of."""
+
+
 class Sessions:
     """At most `most` at a time; those that were not needed for longest go first."""
 
     def __init__(self, ports_for: PortsFor, most: int) -> None:
         self._ports_for = ports_for
         self._most = most
-        self._held: OrderedDict[str, Ports] = OrderedDict()
+        self._held: OrderedDict[str, _Held] = OrderedDict()
 
     async def reach(self, run_id: str, command: Command, *, turn: Turn, ours: bool) -> Reached:
         """`ours`: the command was sent to us as the holder. Otherwise somebody else may have held the session since, and
@@ -37,28 +44,37 @@ class Sessions:
         """
         held = self._held.get(run_id)
         if held and (ours or isinstance(command, AskPerson | Record)):
-            self._held.move_to_end(run_id)
-            return Reached(ports=held)
+            self._hold(run_id, held.ports, turn)
+            return Reached(ports=held.ports)
         ports = await self._ports_for(run_id)
         if isinstance(command, AskPerson | Record):
             return Reached(ports=ports)
-        if isinstance(ports.world, Ordered):
-            ports.world.come_for(turn)
         handle = await ports.store.session(run_id)
-        if held and not handle:
-            return Reached(ports=held)  # nobody could have taken over from us: there is nothing to attach by
+        if held and not handle:  # nobody could have taken over from us: there is nothing to attach by
+            self._hold(run_id, held.ports, turn)
+            return Reached(ports=held.ports)
+        _come_for(ports, turn)
         gone = not isinstance(command, OpenWorld) and not await _attach(ports, handle)
-        self._hold(run_id, ports)
+        self._hold(run_id, ports, turn)
         return Reached(ports=ports, taken=True, gone=gone)
 
     def release(self, run_id: str) -> None:
         self._held.pop(run_id, None)
 
-    def _hold(self, run_id: str, ports: Ports) -> None:
-        self._held[run_id] = ports
+    def _hold(self, run_id: str, ports: Ports, turn: Turn) -> None:
+        """Unless a later turn holds another: an attempt that was given up may get here after the one that replaced it."""
+        held = self._held.get(run_id)
+        if held is None or turn >= held.turn:
+            _come_for(ports, turn)
+            self._held[run_id] = _Held(ports, turn)
         self._held.move_to_end(run_id)
         while len(self._held) > self._most:
             self._held.popitem(last=False)
+
+
+def _come_for(ports: Ports, turn: Turn) -> None:
+    if isinstance(ports.world, Ordered):
+        ports.world.come_for(turn)
 
 
 async def _attach(ports: Ports, handle: str) -> bool:
