@@ -188,18 +188,21 @@ async def on_one_machine(orders: Sequence[Order], commands: Commands, folder: Pa
 
 
 async def interrupted(order: Order, commands: Commands, home: Path) -> Ended:
-    """Killed up to three times, at a moment by chance, and then left alone."""
-    chance, kills = random.Random(order.seed), 0
-    words, result = ["run", written(order, home / "order.toml"), "--run-id", "victim"], None
+    """Killed up to three times, at a moment by chance, and then left alone.
+
+    Whoever is told that there is nothing to resume, because it died before the run was on record, begins it.
+    """
+    chance, kills, result = random.Random(order.seed), 0, None
+    begin, resume = ["run", written(order, home / "order.toml"), "--run-id", "victim"], ["resume", "victim"]
+    words = begin
     for _ in range(MOST_TRIES):
         moment = Moment.by(chance, 5) if kills < MOST_KILLS else None
         answer = await ended(commands.begin(words, home), moment, order.watched)
         kills += answer is None
+        result = answer or result
         if answer and "error" not in answer:
-            result = answer
             break
-        if (home / "runs" / "victim" / "job.json").exists():
-            words = ["resume", "victim"]
+        words = begin if answer or not (home / "runs" / "victim" / "job.json").exists() else resume
     return Ended(order.seed, result, order.shop.truth(), kills)
 
 
@@ -269,6 +272,10 @@ class Killer:
             worker.kill()
 
 
+def _end(result: Mapping[str, Any]) -> str:
+    return str(result.get("final_reason") or result.get("error") or "nothing")
+
+
 async def main(options: argparse.Namespace) -> int:
     began = time.monotonic()
     seeds = range(options.first_seed, options.first_seed + options.runs)
@@ -289,15 +296,16 @@ async def main(options: argparse.Namespace) -> int:
         "twice": sum(one.truth.twice for one in ended),
         "unasked": sum(one.truth.unasked for one in ended),
         "kills": sum(one.kills for one in ended),
-        "ended": dict(Counter(str((one.result or {}).get("final_reason", "nothing")) for one in ended)),
+        "ended": dict(Counter(_end(one.result or {}) for one in ended)),
         "runtime": options.runtime,
         "first_seed": options.first_seed,
         "drift": DRIFT.digest,
         "seconds": round(time.monotonic() - began, 1),
         "machine": machine(),
     }
-    if wrong := sorted(one.seed for one in ended if one.lost or one.truth.twice or one.truth.unasked):
-        summary["look_at_seeds"] = wrong
+    wrong = [one for one in ended if one.lost or one.truth.twice or one.truth.unasked]
+    if wrong:
+        summary["look_at"] = {one.seed: one.result for one in wrong}
     told = table(["", options.runtime], [[name, str(value)] for name, value in summary.items()])
     if options.keep:
         command = f"python benchmarks/kill_browser.py --runs {options.runs} --runtime {options.runtime} --json --keep"
