@@ -22,7 +22,7 @@ TIGHT: dict[str, Callable[[random.Random], Limits]] = {
     "tokens": lambda chance: replace(PATIENT, max_tokens=chance.randint(2_000, 8_000), plan_tokens=1_000),
     "cost": lambda chance: replace(PATIENT, max_cost_usd=chance.uniform(0.02, 0.08), plan_cost_usd=0.01),
     "segments": lambda chance: replace(PATIENT, max_segments=chance.randint(2, 6)),
-    "replans": lambda chance: replace(PATIENT, max_replans=chance.randint(0, 4)),
+    "replans": lambda chance: replace(PATIENT, max_replans=(most := chance.randint(0, 4)), max_error_replans=most),
     "error replans": lambda chance: replace(PATIENT, max_error_replans=chance.randint(0, 3)),
     "retries": lambda chance: replace(PATIENT, max_step_retries=chance.randint(0, 2)),
     "wall time": lambda chance: replace(PATIENT, max_wall_seconds=float(chance.randint(2, 8))),

@@ -30,8 +30,8 @@ def measured(script: str, *words: str) -> dict[str, Any]:
 
 
 def test_killed_runs_lose_and_repeat_nothing():
-    told = measured("kill_local", "--runs", "10", "--first-seed", "500")
-    assert (told["runs"], told["lost"], told["repeated"], told["irreversible_twice"]) == (10, 0, 0, 0)
+    told = measured("kill_local", "--runs", "6", "--first-seed", "500")
+    assert (told["runs"], told["lost"], told["repeated"], told["irreversible_twice"]) == (6, 0, 0, 0)
     assert told["kills"] > 0
 
 

@@ -1,10 +1,6 @@
-"""The trials of a fleet at a small size, for who asks for them: MIDCOURSE_TRIALS=1. The nightly sizes are in the justfile.
-
-They are not in CI yet: nobody has seen them fit into its slot of two minutes on a busy machine.
-"""
+"""The trials of a fleet at a small size. The nightly sizes are in the justfile."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,23 +10,20 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SIZES = {"kill": 6, "points": 8, "freeze": 3, "temporal": 3, "budget": 4, "big": 10, "waiting": 300}
+SIZES = {"kill": 4, "points": 5, "freeze": 2, "temporal": 2, "budget": 3, "big": 10, "waiting": 100}
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(os.environ.get("MIDCOURSE_TRIALS") != "1", reason="set MIDCOURSE_TRIALS=1 to carry them out"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, dict[str, Any]]:
     """All of them share one set of servers."""
     trials = ",".join(f"{name}:{runs}" for name, runs in SIZES.items())
-    words = ["--trial", trials, "--first-seed", "7", "--heartbeat", "2", "--json"]
+    words = ["--trial", trials, "--first-seed", "43", "--heartbeat", "2", "--json"]
     command = [sys.executable, "benchmarks/chaos.py", *words]
     with subprocess.Popen(command, cwd=ROOT, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as process:
         try:
-            said, complained = process.communicate(timeout=240)
+            said, complained = process.communicate(timeout=480)
         except subprocess.TimeoutExpired:
             process.terminate()  # so that it stops its servers
             said, complained = process.communicate()
@@ -42,7 +35,8 @@ def told() -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("trial", [name for name in SIZES if name != "waiting"])
 def test_nothing_is_lost_repeated_or_done_twice(told: dict[str, dict[str, Any]], trial: str) -> None:
     one = told[trial]
-    assert (one["lost"], one["repeated"], one["irreversible_twice"], one["reversible_twice"], one["over"]) == (0,) * 5
+    claims = ("lost", "repeated", "irreversible_twice", "reversible_twice", "over", "unrecorded")
+    assert [one[claim] for claim in claims] == [0] * len(claims)
     assert one["asked"] <= one["asked_bar"]
 
 
@@ -57,7 +51,7 @@ def test_journals_and_histories_replay_and_a_changed_director_does_not(
 
 
 def test_workers_died_while_commands_of_theirs_were_under_way(told: dict[str, dict[str, Any]]) -> None:
-    assert told["kill"]["killed_runs"] >= 4
+    assert told["kill"]["killed_runs"] >= 3
     assert told["kill"]["kills_at_points"].get("row", 0) > 0
 
 
@@ -88,5 +82,5 @@ def test_a_long_run_keeps_its_histories_short_and_what_it_saw_out_of_them(told: 
 
 def test_waiting_runs_leave_the_worker_alone_and_go_on_at_once(told: dict[str, dict[str, Any]]) -> None:
     waiting = told["waiting"]
-    assert waiting["cached_max"] <= waiting["cached_setting"] == 100
+    assert waiting["cached_max"] <= waiting["cached_setting"] < SIZES["waiting"]
     assert waiting["goes_on_median_seconds"] < 1.0
