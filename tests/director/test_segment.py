@@ -24,8 +24,19 @@ def test_a_run_opens_the_world_looks_for_free_and_plans() -> None:
     assert (command.stale, command.wrap_up) == (False, False)
 
 
-def test_a_world_that_cannot_be_opened_ends_the_run() -> None:
-    assert Drill().starts().opens(False, detail="no display").ended == ("world_lost", "no display")
+def test_a_world_that_does_not_open_is_tried_again() -> None:
+    drill = Drill(max_step_retries=2).starts().opens(False, detail="busy").waits().opens(False, detail="busy").waits()
+    assert isinstance(drill.opens().phase, Looking)
+
+
+def test_a_world_that_never_opens_ends_the_run() -> None:
+    drill = Drill(max_step_retries=1).starts().opens(False, detail="busy").waits()
+    assert drill.opens(False, detail="no display").ended == ("world_lost", "no display")
+
+
+def test_a_world_that_cannot_be_ends_the_run_at_once() -> None:
+    drill = Drill().starts().opens(False, invalid=True, detail="no such option")
+    assert drill.ended == ("world_lost", "no such option")
 
 
 def test_a_first_look_is_tried_again_until_something_is_seen() -> None:

@@ -11,6 +11,7 @@ from midcourse.domain.command import Observe, OpenWorld, Record, Wait
 from midcourse.domain.event import Observed, Recorded, TimerFired, WorldOpened
 from midcourse.domain.observation import Unseen
 from midcourse.domain.task import Task
+from midcourse.errors import TaskInvalid
 from midcourse.perform import Performer
 from midcourse.worlds.base import Scene
 from tests.harness import Bench, Safe, Shop
@@ -57,19 +58,34 @@ async def test_a_world_that_cannot_be_told_is_not_open() -> None:
     )
 
 
-@pytest.mark.parametrize("trouble", ["raises", "hangs"])
+@pytest.mark.parametrize("trouble", ["raises", "hangs", "cannot be"])
 async def test_a_world_that_does_not_open_is_said(trouble: str) -> None:
     class Closed(Shop):
         async def open(self) -> str:
             if trouble == "hangs":
                 await asyncio.sleep(60)
-            raise RuntimeError("no display")
+            raise TaskInvalid("no such option") if trouble == "cannot be" else RuntimeError("no display")
 
     bench = Bench(world=Closed())
     await bench.store.begin(bench.first(), bench.task)
     event = await Performer(bench.ports).perform(OpenWorld(id=1, timeout=0.05))
     assert isinstance(event, WorldOpened)
-    assert not event.opened
+    assert (event.opened, event.invalid) == (False, trouble == "cannot be")
+
+
+async def test_a_world_that_opens_at_the_second_try_is_worked_in() -> None:
+    class Sluggish(Shop):
+        tries = 0
+
+        async def open(self) -> str:
+            self.tries += 1
+            if self.tries == 1:
+                raise ConnectionError("it takes too long")
+            return await super().open()
+
+    bench = Bench(world=(world := Sluggish()))
+    assert (await bench.run()).success
+    assert (world.tries, world.orders) == (2, ["pens"])
 
 
 async def test_a_look_is_kept_under_its_command() -> None:

@@ -87,8 +87,8 @@ class Settings(RecoverySettings):
     max_step_retries: int = Field(
         default=Limits.max_step_retries,
         ge=0,
-        description="How often a step is repeated after a transient failure; 3 retries are 4 executions. A failed look and "
-        "an unreachable planner are tried again as often.",
+        description="How often a step is repeated after a transient failure; 3 retries are 4 executions. A failed look, "
+        "a world that does not open and an unreachable planner are tried again as often.",
     )
     max_plan_steps: int = Field(
         default=Limits.max_plan_steps,

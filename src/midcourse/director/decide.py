@@ -122,7 +122,7 @@ def anywhere(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[
 
 TABLE: tuple[Row[Any, Any], ...] = (
     row(New, Started, segment.started, Opening),
-    row(Opening, WorldOpened, segment.opened, Looking, Verifying),
+    row(Opening, WorldOpened, segment.opened, Looking, Verifying, BackingOff),
     row(Looking, Observed, segment.observed, Opening, *GOING_ON, *DETOURING),
     row(Planning, Planned, segment.planned, *GOING_ON),
     row(Reflecting, Reflected, recovery.reflected, Looking, *REVIEWED),
@@ -134,7 +134,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Asking, PersonAsked, asking.posted, Asking),
     row(Asking, ApprovalDecided, asking.decided, Looking, Asking),
     row(Asking, TimerFired, asking.expired),
-    row(BackingOff, TimerFired, recovery.waited, Verifying, *GOING_ON, *DETOURING),
+    row(BackingOff, TimerFired, recovery.waited, Opening, Verifying, *GOING_ON, *DETOURING),
     row(Trying, TryPlanned, detour.try_planned, Acting, *DETOURING, *FAILED),
     row(Weighing, ClosenessJudged, detour.judged, Acting, *DETOURING, *FAILED),
     row(Undoing, RevertPlanned, detour.revert_planned, Acting, *DETOURING, *FAILED),

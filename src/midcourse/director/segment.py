@@ -46,16 +46,19 @@ def open_world(run: Run, move: Open) -> Turn:
         return run, End(reason="world_lost", detail=f"the world was lost {run.counts.reopenings} times")
     return issue(
         run,
-        Opening(then=move.then),
+        Opening(then=move.then, failures=move.failures),
         lambda number, time: OpenWorld(id=number, timeout=time),
         seconds=run.limits.look_timeout_seconds,
     )
 
 
 def opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
-    if not event.opened:
+    if event.opened:
+        return run, phase.then
+    if event.invalid or phase.failures >= run.limits.max_step_retries:
         return run, End(reason="world_lost", detail=event.detail)
-    return run, phase.then
+    again = Open(then=phase.then, failures=phase.failures + 1)
+    return run, BackOff(seconds=retry_delay(run, "error", phase.failures), then=again)
 
 
 def look(run: Run, move: Look) -> Turn:

@@ -30,6 +30,8 @@ class WorldOpened:
     answers: int
     at: float = 0.0
     opened: bool
+    invalid: bool = False
+    """There can be no such world: trying again would not help."""
     detail: str = ""
     cost: Cost = FREE
     kind: Literal["world_opened"] = "world_opened"

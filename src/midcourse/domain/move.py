@@ -24,6 +24,7 @@ class Open:
     """Open the world, for the first time or because its session was lost."""
 
     then: "Move"
+    failures: int = 0
     kind: Literal["open"] = "open"
 
 

@@ -22,6 +22,7 @@ class Opening:
     """The world is being opened."""
 
     then: Move
+    failures: int = 0
     kind: Literal["opening"] = "opening"
 
 

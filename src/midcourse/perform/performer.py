@@ -42,6 +42,7 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
+from midcourse.errors import TaskInvalid
 from midcourse.perform.acting import act
 from midcourse.perform.asking import ask_person
 from midcourse.perform.detouring import judge_closeness, plan_revert, plan_try
@@ -142,7 +143,9 @@ class Performer:
         try:
             await asyncio.wait_for(self.reach_world(), command.timeout)
         except Exception as error:
-            return WorldOpened(answers=command.id, opened=False, detail=say(error))
+            return WorldOpened(
+                answers=command.id, opened=False, invalid=isinstance(error, TaskInvalid), detail=say(error)
+            )
         return WorldOpened(answers=command.id, opened=True)
 
     async def _observe(self, command: Observe) -> Observed:
