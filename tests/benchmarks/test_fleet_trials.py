@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SIZES = {"kill": 4, "points": 5, "freeze": 2, "temporal": 2, "budget": 3, "big": 10, "waiting": 100}
+SIZES = {"kill": 4, "points": 5, "freeze": 2, "temporal": 2, "budget": 3, "big": 10, "waiting": 300}
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fleet trials")]
 
 
 @pytest.fixture(scope="module")
