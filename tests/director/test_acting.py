@@ -318,6 +318,16 @@ def test_an_approval_for_the_run_is_not_used_up_by_a_doubt() -> None:
     assert isinstance(once.phase, Asking)
 
 
+def test_an_approval_survives_an_act_that_was_never_sent() -> None:
+    """Whoever was to send it died before that: nobody has to agree again."""
+    drill = Drill().to_acting(ORDER).decides("approved").sees("f1").acts("unknown", reason="lost")
+    assert drill.run.grants == ()
+    drill.verifies("did_not_happen", evidence="not_dispatched")
+    assert isinstance(drill.phase, Acting)
+    assert len(drill.sent(AskPerson)) == 1
+    assert drill.acts("unknown").run.grants == ()
+
+
 def test_an_approval_for_the_run_ends_with_the_certain_effect() -> None:
     """Nothing is done twice, so it could never be used again, and a run has to stay small."""
     drill = Drill().to_acting(ORDER, REPLAN_STEP).decides("approved", once=False).sees("f1").acts("ok", **SEEN)

@@ -300,10 +300,14 @@ class Permits:
 
     given: list[tuple[str, float, bool]] = field(default_factory=list[tuple[str, float, bool]])
     questions: dict[int, AskPerson] = field(default_factory=dict[int, AskPerson])
+    spent: dict[int, tuple[str, float, bool]] = field(default_factory=dict[int, tuple[str, float, bool]])
+    """By the act that they were spent on."""
 
     def check(self, turn: Turn) -> None:
         event = turn.event
         self.questions |= {question.id: question for question in turn.sent(AskPerson)}
+        if isinstance(event, Verified) and turn.fresh and event.evidence == "not_dispatched":
+            self._never_sent(turn, event)
         if isinstance(event, ApprovalDecided) and event.verdict in ("approved", "changed"):
             self._approved(turn, event)
         if isinstance(event, Acted) and turn.fresh:
@@ -330,19 +334,26 @@ class Permits:
         step = acting_on(turn.before)
         if step.effect != "irreversible" and event.reason != "held":
             if event.dispatched and event.status in ("ok", "unknown"):
-                self._spend(step, only_once=True)
+                self._spend(event, step, only_once=True)
             return
         absent = event.status == "no_effect" and event.evidence in EVIDENCE["no_effect"]
         used = event.dispatched and not absent
         changed = event.reason == "held" and not event.dispatched
         if used or changed:
-            self._spend(step, only_once=not changed)
+            self._spend(event, step, only_once=not changed)
 
-    def _spend(self, step: PlannedStep, *, only_once: bool) -> None:
+    def _spend(self, event: Acted, step: PlannedStep, *, only_once: bool) -> None:
         for permit in self.given:
             if permit[0] == step.consequence and (permit[2] or not only_once):
                 self.given.remove(permit)
+                self.spent[event.answers] = permit
                 return
+
+    def _never_sent(self, turn: Turn, event: Verified) -> None:
+        phase = turn.before.phase
+        if event.verdict == "did_not_happen" and event.reason != "world_lost" and isinstance(phase, Verifying):
+            permit = self.spent.pop(phase.doubt.command, None)
+            self.given += [permit] if permit else []
 
 
 def has_to_be_asked_about(step: PlannedStep) -> bool:

@@ -10,6 +10,7 @@ from midcourse.director.turn import (
     seen_fingerprint,
     unfinish_identity,
 )
+from midcourse.domain.approval import Grant
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
@@ -100,8 +101,9 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
     run = count(run, executions=event.dispatched, steps=not doing.retry)
     step = replace(doing.step, identity=event.identity or doing.step.identity)
     status, reason = _believed(step, event), event.reason
+    used = None
     if event.dispatched and status in ("ok", "unknown"):
-        run = _use_grant(run, step, done=status == "ok")
+        run, used = _use_grant(run, step, done=status == "ok")
         run = finish_identity(run, step.identity) if step.effect == "irreversible" else run
     if status == "unknown":
         doubt = Doubt(
@@ -111,6 +113,7 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
             before=phase.before,
             reason=reason,
             detail=event.detail,
+            grant=used,
         )
         if reason == "world_lost":
             return lose_world(run), Open(then=doubt)
@@ -150,14 +153,14 @@ def _held(run: Run, doing: Do, event: Acted) -> Turn:
     return run, replace(doing, step=step, holds=doing.holds + 1, changed_from=changed_from, looked=False)
 
 
-def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> Run:
+def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> tuple[Run, Grant | None]:
     """A single-use approval ends with the effect that it allowed, certain or not; any other once an irreversible effect is
     certain, since none is done twice.
     """
     used = live_grant(run.grants, step.consequence, float("-inf"))
     if used is None or not (used.once or (done and step.effect == "irreversible")):
-        return run
-    return replace(run, grants=tuple(grant for grant in run.grants if grant is not used))
+        return run, None
+    return replace(run, grants=tuple(grant for grant in run.grants if grant is not used)), used
 
 
 # --- unknown outcomes
@@ -189,10 +192,14 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
         case "too_early":
             return run, BackOff(seconds=event.seconds, then=doubted)
         case "happened":
-            return _use_grant(run, doubted.step, done=True), settled(doubted, "ok")
+            return _use_grant(run, doubted.step, done=True)[0], settled(doubted, "ok")
         case "did_not_happen":
-            reason = "not_dispatched" if event.evidence == "not_dispatched" else "no_effect"
-            return unfinish_identity(run, doubted.step.identity), settled(doubted, "no_effect", reason, event.detail)
+            run = unfinish_identity(run, doubted.step.identity)
+            if event.evidence != "not_dispatched":
+                return run, settled(doubted, "no_effect", "no_effect", event.detail)
+            if doubted.grant:  # whoever agreed to it agreed to something that was never sent
+                run = replace(run, grants=(*run.grants, doubted.grant))
+            return run, settled(doubted, "no_effect", "not_dispatched", event.detail)
         case "undecided":
             return _undecided(run, doubted, event.detail)
 

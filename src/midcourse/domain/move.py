@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator
 
-from midcourse.domain.approval import About
+from midcourse.domain.approval import About, Grant
 from midcourse.domain.failure import Failure, Track
 from midcourse.domain.outcome import Status
 from midcourse.domain.plan import Amendment, Cause, PlannedStep
@@ -129,6 +129,8 @@ class Doubt:
     reason: str = ""
     """Why the outcome is unknown, as reason and detail of the act have it."""
     detail: str = ""
+    grant: Grant | None = None
+    """The approval that it used up, if it was sent at all."""
     kind: Literal["doubt"] = "doubt"
 
 
