@@ -14,7 +14,7 @@ from pydantic_ai.usage import RequestUsage
 from midcourse import Agent, Result, Settings, Task
 from midcourse.app.minds import Minds
 from midcourse.app.reserving import reserving
-from midcourse.app.wiring import job_from, job_text, load_job, task_to_run
+from midcourse.app.wiring import job_from, job_text, load_job, run_to_begin
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.mind import CALL_TOKENS, Mind
@@ -144,5 +144,5 @@ def test_a_task_file_is_run_with_what_its_model_can_cost(monkeypatch: pytest.Mon
     file = tmp_path / "look.toml"
     file.write_text('goal = "Look"\n[world]\nname = "shop"\n[planner]\nmodel = "openai:gpt-5"\n')
     job = job_from(job_text(load_job(str(file), {})))
-    assert task_to_run(job).limits.plan_tokens == CALL_TOKENS
-    assert task_to_run(load_job("order", {})).limits.plan_tokens == 0
+    assert run_to_begin(job, "run")[1].limits.plan_tokens == CALL_TOKENS
+    assert run_to_begin(load_job("order", {}), "run")[1].limits.plan_tokens == 0

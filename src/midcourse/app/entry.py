@@ -3,9 +3,8 @@
 import shutil
 from dataclasses import dataclass
 
-from midcourse.app.agent import new_run
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.wiring import Job, has_outliner, has_reflector, job_of_run, run_folder, save_job, task_to_run
+from midcourse.app.wiring import Job, job_of_run, run_folder, run_to_begin, save_job
 from midcourse.domain.result import Result
 from midcourse.errors import KeyTaken, RunUnknown, TaskInvalid
 from midcourse.ports.store import Store
@@ -36,20 +35,10 @@ async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> 
                     raise TaskInvalid(
                         f"there is a run '{run_id}' already; choose another --run-id, or midcourse resume {run_id}"
                     )
-                task = task_to_run(job)
+                run, task = run_to_begin(job, run_id)
                 save_job(job, run_folder(job.settings, run_id))
                 try:
-                    await store.begin(
-                        new_run(
-                            task,
-                            run_id,
-                            detours=job.settings.detours,
-                            outlines=has_outliner(job),
-                            reflects=has_reflector(job),
-                        ),
-                        task,
-                        after=after,
-                    )
+                    await store.begin(run, task, after=after)
                 except KeyTaken:  # somebody else was faster: see what they make of it
                     shutil.rmtree(run_folder(job.settings, run_id))
                     continue

@@ -17,12 +17,11 @@ from pathlib import Path
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from midcourse.app.agent import new_run
 from midcourse.app.entry import Entry
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.fleet_store import opened_store
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.wiring import Job, check_job, for_elsewhere, has_outliner, has_reflector, job_text, task_to_run
+from midcourse.app.wiring import Job, check_job, for_elsewhere, job_text, run_to_begin
 from midcourse.errors import FleetUnavailable, KeyTaken, TaskInvalid
 from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
@@ -102,7 +101,6 @@ async def enter(fleet: Fleet, job: Job, run_id: str, *, again: bool = False) -> 
     What `again` means is said in `standing_of`. Raises `KeyTaken` if a person has to look first.
     """
     check_job(job)
-    task = task_to_run(job)
     while True:
         match await standing_of(fleet.store, job.task.key, again=again):
             case Done(result=result):
@@ -111,18 +109,9 @@ async def enter(fleet: Fleet, job: Job, run_id: str, *, again: bool = False) -> 
                 await fleet.runs.resume(earlier, world=job.task.world)
                 return Entry(run=earlier, job=job, earlier=True)
             case Free(after=after):
-                run, text = (
-                    new_run(
-                        task,
-                        run_id,
-                        detours=job.settings.detours,
-                        outlines=has_outliner(job),
-                        reflects=has_reflector(job),
-                    ),
-                    job_text(for_elsewhere(job)),
-                )
+                run, task = run_to_begin(job, run_id)
                 try:
-                    await fleet.store.begin(run, task, after=after, job=text)
+                    await fleet.store.begin(run, task, after=after, job=job_text(for_elsewhere(job)))
                 except KeyTaken:  # somebody else was faster: see what they make of it
                     continue
                 await fleet.runs.start(run, world=job.task.world)

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midcourse.app.agent import Agent
+from midcourse.app.agent import Agent, new_run
 from midcourse.app.checking import check_against
 from midcourse.app.export import export as export
 from midcourse.app.export import result_json as result_json
@@ -22,6 +22,7 @@ from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_
 from midcourse.app.writing import write_whole
 from midcourse.blobs import BlobFolder
 from midcourse.domain.argument import Pairs
+from midcourse.domain.run import Run
 from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
@@ -199,17 +200,18 @@ def minds_for(job: Job, secrets: Secrets = (), run: str = "") -> Minds:
     return minds_by(_served(job), planner=planner, model=spec.model, secrets=secrets, run=run)
 
 
-def task_to_run(job: Job) -> Task:
-    """With as much set aside for each call of a model as that can cost."""
-    return replace(job.task, limits=reserving(job.task.limits, minds_for(job)))
-
-
-def has_outliner(job: Job) -> bool:
-    return minds_for(job).outliner is not None
-
-
-def has_reflector(job: Job) -> bool:
-    return minds_for(job).reflector is not None
+def run_to_begin(job: Job, run_id: str) -> tuple[Run, Task]:
+    """And its task, with as much set aside for each call of a model as that can cost. Raises as `new_run` does."""
+    minds = minds_for(job)
+    task = replace(job.task, limits=reserving(job.task.limits, minds))
+    run = new_run(
+        task,
+        run_id,
+        detours=job.settings.detours,
+        outlines=minds.outliner is not None,
+        reflects=minds.reflector is not None,
+    )
+    return run, task
 
 
 def check_job(job: Job) -> None:
