@@ -4,7 +4,7 @@
 
 Each run draws its fault and its moments of death from its seed. A run is killed up to three times, in `run` or in `resume`.
 
-lost                 the run did not end well, or the shop has no order
+lost                 the run did not end well or in time, or the shop has no order
 repeated             steps that were finished and then carried out again
 irreversible_twice   more than one order in the shop's log
 asked                runs in which a person had to say what happened
@@ -35,6 +35,8 @@ MOST_KILLS = 3
 NOT_BEGUN = "not begun"
 SPREAD = 1.5
 """Moments of death are spread over this many times an undisturbed run, since runs share the machine."""
+PATIENCE = 20.0
+"""A run that nobody kills any more and that takes this many times an undisturbed one, and a minute, is stuck."""
 
 
 @dataclass
@@ -75,8 +77,12 @@ async def once(seed: int, folder: Path, typical: float) -> Ended:
     killed_in: list[str] = []
     result = None
     for attempt in range(MOST_KILLS + 5):
-        limit = chance.uniform(0.0, typical) if attempt < MOST_KILLS else None
-        output = await midcourse(words, home, limit)
+        left_alone = attempt >= MOST_KILLS
+        limit = 60.0 + PATIENCE * typical if left_alone else chance.uniform(0.0, SPREAD * typical)
+        output = await midcourse(words, home, limit, signal.SIGABRT if left_alone else signal.SIGKILL)
+        if output is None and left_alone:
+            print(f"seed {seed} is stuck in {phase_of(home)}\n{whereabouts(home)}", file=sys.stderr)
+            break
         if output is None:
             killed_in.append(phase_of(home))
         elif output.strip():
@@ -90,25 +96,39 @@ async def once(seed: int, folder: Path, typical: float) -> Ended:
     return Ended(seed, fault, killed_in, count_orders(home), result, count_repeated(home), was_asked(home), replayed)
 
 
-async def midcourse(words: list[str], home: Path, limit: float | None) -> str | None:
+async def midcourse(words: list[str], home: Path, limit: float | None, by: signal.Signals) -> str | None:
     """What it printed, or None if it was killed."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "midcourse",
-        *words,
-        env={**os.environ, "MIDCOURSE_HOME": str(home)},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
+    with complaints(home).open("wb") as stderr:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "midcourse",
+            *words,
+            env={**os.environ, "MIDCOURSE_HOME": str(home), "PYTHONFAULTHANDLER": "1"},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr,
+        )
     try:
         output, _ = await asyncio.wait_for(process.communicate(), limit)
     except TimeoutError:
-        process.send_signal(signal.SIGKILL)
+        process.send_signal(by)
         await process.wait()
         return None
     return output.decode()
+
+
+def complaints(home: Path) -> Path:
+    """What the last process printed on stderr; if it was aborted, where its threads were."""
+    return home.parent / "stderr.txt"
+
+
+def whereabouts(home: Path) -> str:
+    """All that a run which is stuck has left behind."""
+    logs = [complaints(home), *sorted(home.rglob("*.log"))]
+    told = [f"{log.name}: {log.read_text(errors='replace')[-4000:]}" for log in logs]
+    told += [event for (event,) in query(home, "SELECT event FROM journal ORDER BY seq DESC LIMIT 3")]
+    return "\n".join(told)
 
 
 def phase_of(home: Path) -> str:
@@ -155,7 +175,7 @@ async def typical_seconds(folder: Path) -> float:
     """How long an undisturbed run takes here: kills are spread over that."""
     task = write_task(folder, "")
     began = time.monotonic()
-    await midcourse(["run", str(task), "--json"], folder / "home", None)
+    await midcourse(["run", str(task), "--json"], folder / "home", None, signal.SIGKILL)
     return time.monotonic() - began
 
 
@@ -169,7 +189,7 @@ async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, k
 
         async def place(seed: int) -> None:
             async with places:
-                ended.append(await once(seed, folder / str(seed), typical * SPREAD))
+                ended.append(await once(seed, folder / str(seed), typical))
             if not as_json or len(ended) % 20 == 0:
                 print(f"{len(ended)}/{runs} runs, {sum(len(one.killed_in) for one in ended)} kills", file=sys.stderr)
 
