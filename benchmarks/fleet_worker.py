@@ -10,16 +10,15 @@ import asyncio
 import json
 import os
 import signal
-import sys
 import time
 import traceback
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from errand import Clerk, Errand, Witness
 from fate import Fate, FatedStore, FatedWorld
+from nursery import nurse
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
 from midcourse.app.vault import EnvironmentVault
@@ -85,18 +84,7 @@ class Post:
 
 
 def main() -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who dies is gone
-    children: list[int] = []
-    for line in sys.stdin:
-        pid = os.fork()
-        if not pid:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _work_at(decode(Post, line))
-        children.append(pid)
-        print(pid, flush=True)
-    for pid in children:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    nurse(lambda line: _work_at(decode(Post, line)))
 
 
 def _work_at(post: Post) -> NoReturn:

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from nursery import nurse
+
 HERE = Path(__file__).parent
 IMPORTED = (
     "midcourse.cli.main",
@@ -116,18 +118,7 @@ def _end_of(pid: int) -> asyncio.Event:
 def main() -> None:
     for name in IMPORTED:
         importlib.import_module(name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who dies is gone
-    children: list[int] = []
-    for line in sys.stdin:
-        pid = os.fork()
-        if not pid:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _be_midcourse(**json.loads(line))
-        children.append(pid)
-        print(pid, flush=True)
-    for pid in children:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    nurse(lambda line: _be_midcourse(**json.loads(line)))
 
 
 def _be_midcourse(words: list[str], home: str, said: str) -> NoReturn:
