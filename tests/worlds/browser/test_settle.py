@@ -1,11 +1,17 @@
 """An act is over when the page is done with it: not sooner, and not because the page never rests."""
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import pytest_asyncio
 
+from midcourse.worlds.browser.frames import Frames
+from midcourse.worlds.browser.settle import Patience, settle
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, visiting
 
@@ -55,4 +61,25 @@ async def test_page_that_never_rests_holds_nobody_up(visitor: Visitor):
     )
     begun = time.monotonic()
     ok(await visitor.on("Press", "click"))
+    assert time.monotonic() - begun < PATIENCE
+
+
+async def test_request_that_is_about_to_be_made_is_waited_for():
+    """Chromium says at once that a frame will leave; on a busy machine the request itself comes a good while later."""
+    url = "http://shop.test/orders"
+    tab: Any = SimpleNamespace(interrupted=False, in_flight=set(), frames=Frames(Mock(), Mock(), Mock()))
+    tab.doing = lambda work: work
+    for over in (lambda: tab.frames.has_asked_for(url), lambda: tab.frames._stays({"frameId": "f"})):
+        tab.frames._leaves({"frameId": "f", "url": f"{url}#here", "disposition": "currentTab"})
+        settling = asyncio.create_task(settle(tab, Patience(quiet=0.0)))
+        await asyncio.sleep(0.1)
+        assert not settling.done()
+        over()
+        await settling
+
+
+async def test_page_that_is_never_asked_for_holds_nobody_up(visitor: Visitor):
+    await visitor.visit("<a href='mailto:shop@shop.test'>Write to us</a>")
+    begun = time.monotonic()
+    ok(await visitor.on("Write to us", "click"))
     assert time.monotonic() - begun < PATIENCE

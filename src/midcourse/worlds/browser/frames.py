@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag
 
 from pydantic_core import from_json
 
@@ -29,6 +30,8 @@ _SCRIPTS = (
 )
 _PATIENCE = 5.0
 """Seconds that a document gets to come into being after the one before it is gone."""
+_ASKS_WITHIN = 1.0
+"""Seconds from the wish to go to another page to the request for it, on a busy machine. Some never ask: `mailto:`."""
 
 
 @cache
@@ -77,6 +80,7 @@ class Frames:
         self._owned: set[tuple[str, str]] = set()
         self._tried: dict[Frame, str] = {}
         self._came = asyncio.Event()
+        self._leaving: dict[str, tuple[str, float]] = {}
         self.main = ""
 
     async def begin(self) -> None:
@@ -95,6 +99,18 @@ class Frames:
 
     def parent_of(self, frame: str) -> str:
         return self._parents.get(frame, "")
+
+    @property
+    def leaving(self) -> bool:
+        """Whether one is about to go to another page and has not asked for it yet, as after a click on a form's button."""
+        now = asyncio.get_running_loop().time()
+        return any(now < until for _, until in self._leaving.values())
+
+    def has_asked_for(self, url: str) -> None:
+        """One of them: whoever wanted to go there is on its way."""
+        gone = [frame for frame, (wanted, _) in self._leaving.items() if urldefrag(wanted).url == urldefrag(url).url]
+        for frame in gone:
+            del self._leaving[frame]
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -208,6 +224,8 @@ class Frames:
         cdp.on("close", ended)
         cdp.on("Page.frameAttached", self._attached)
         cdp.on("Page.frameDetached", self._detached)
+        cdp.on("Page.frameRequestedNavigation", self._leaves)
+        cdp.on("Page.frameStoppedLoading", self._stays)
         cdp.on("Page.windowOpen", self._opening)
         cdp.on("Page.javascriptDialogClosed", self._answered)
         for domain in ("Page", "DOM", "Runtime"):
@@ -238,6 +256,13 @@ class Frames:
     def _drop(self, frames: Iterable[str]) -> None:
         for frame in list(frames):
             del self._contexts[frame]
+
+    def _leaves(self, event: dict[str, Any]) -> None:
+        if event["disposition"] == "currentTab":
+            self._leaving[event["frameId"]] = (event["url"], asyncio.get_running_loop().time() + _ASKS_WITHIN)
+
+    def _stays(self, event: dict[str, Any]) -> None:
+        self._leaving.pop(event["frameId"], None)
 
     def _opening(self, _event: object) -> None:
         self._opens()

@@ -41,7 +41,7 @@ async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], boo
         still = await _still_for(tab)
         now = loop.time()
         quiet = max(patience.quiet, _SLOWNESS * (now - asked))
-        loading = not all(map(ignored, tab.in_flight))
+        loading = tab.frames.leaving or not all(map(ignored, tab.in_flight))
         if loading:
             busy = now
         still = min(still, now - begun, now - busy)

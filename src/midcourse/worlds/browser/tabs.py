@@ -124,6 +124,7 @@ class Tab:
         if request.resource_type not in _UNWAITED:
             self.in_flight.add(request)
         if request.is_navigation_request():
+            self.frames.has_asked_for(request.url)
             self.wanted[request.method, request.url] = request.frame
             while len(self.wanted) > _REMEMBERED:
                 self.wanted.pop(next(iter(self.wanted)))
