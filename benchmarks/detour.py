@@ -24,12 +24,15 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter
 
 from midcourse.worlds.simulated.generated import application_of
 
@@ -49,6 +52,8 @@ IN_BROWSER = ((DETOUR.name, 0.0), (DETOUR.name, 0.5), (DETOUR.name, 1.0), (RANDO
 
 Cell = tuple[str, float, int, int]
 PageCell = tuple[str, str, float, int, int]
+C = TypeVar("C", Cell, PageCell)
+EPISODES = TypeAdapter(list[Episode])
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,25 @@ def summed(arm: str, noise: float, episodes: Sequence[Episode]) -> Row:
     )
 
 
-def run(runs: int, first_seed: int, jobs: int, chunk: int = 50) -> list[Row]:
+def carry_out(
+    measure: Callable[[C], list[Episode]], cells: Sequence[C], jobs: int, log: Path | None
+) -> Generator[tuple[C, list[Episode]]]:
+    """Those that the log has are not carried out again."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log and log.exists() else []
+    known = {tuple(cell): EPISODES.validate_python(episodes) for cell, episodes in map(json.loads, lines)}
+    todo = [cell for cell in cells if cell not in known]
+    yield from ((cell, known[cell]) for cell in cells if cell in known)
+    with ProcessPoolExecutor(jobs) as pool:
+        for done, (cell, episodes) in enumerate(zip(todo, pool.map(measure, todo), strict=True), start=1):
+            if log:
+                with log.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([cell, EPISODES.dump_python(episodes)]) + "\n")
+            if done % 20 == 0:
+                print(f"{done}/{len(todo)} chunks", file=sys.stderr)
+            yield cell, episodes
+
+
+def run(runs: int, first_seed: int, jobs: int, log: Path | None = None, chunk: int = 50) -> list[Row]:
     settings = [(arm.name, noise) for arm in NOISY for noise in NOISES]
     settings += [(WORDS.name, 0.0), (REPLAN.name, 0.0)]
     cells: list[Cell] = [
@@ -116,11 +139,8 @@ def run(runs: int, first_seed: int, jobs: int, chunk: int = 50) -> list[Row]:
         for first in range(first_seed, first_seed + runs, chunk)
     ]
     episodes: dict[tuple[str, float], list[Episode]] = {}
-    with ProcessPoolExecutor(jobs) as pool:
-        for done, (cell, part) in enumerate(zip(cells, pool.map(measure, cells), strict=True), start=1):
-            episodes.setdefault(cell[:2], []).extend(part)
-            if done % 20 == 0:
-                print(f"{done}/{len(cells)} chunks", file=sys.stderr)
+    for cell, part in carry_out(measure, cells, jobs, log):
+        episodes.setdefault(cell[:2], []).extend(part)
     return [summed(name, noise, episodes[name, noise]) for name, noise in settings]
 
 
@@ -128,7 +148,7 @@ def measure_pages(cell: PageCell) -> list[Episode]:
     return run_in_browser(*cell)
 
 
-def run_pages(runs: int, first_seed: int, jobs: int, chunk: int = 10) -> dict[str, list[Row]]:
+def run_pages(runs: int, first_seed: int, jobs: int, log: Path | None = None, chunk: int = 10) -> dict[str, list[Row]]:
     """By application."""
     cells: list[PageCell] = [
         (application, arm, noise, first, min(chunk, first_seed + runs - first))
@@ -137,10 +157,8 @@ def run_pages(runs: int, first_seed: int, jobs: int, chunk: int = 10) -> dict[st
         for first in range(first_seed, first_seed + runs, chunk)
     ]
     episodes: dict[tuple[str, str, float], list[Episode]] = {}
-    with ProcessPoolExecutor(jobs) as pool:
-        for done, (cell, part) in enumerate(zip(cells, pool.map(measure_pages, cells), strict=True), start=1):
-            episodes.setdefault(cell[:3], []).extend(part)
-            print(f"{done}/{len(cells)} chunks in the browser", file=sys.stderr)
+    for cell, part in carry_out(measure_pages, cells, jobs, log):
+        episodes.setdefault(cell[:3], []).extend(part)
     return {
         application: [summed(arm, noise, episodes[application, arm, noise]) for arm, noise in IN_BROWSER]
         for application in (APPLICATIONS if runs else ())
@@ -233,12 +251,13 @@ def main() -> int:
     parser.add_argument("--browser", type=int, default=0, help="runs per application, arm and noise in a Chromium")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--log", type=Path, help="a file for every chunk as it ends; those in it are not run again")
     parser.add_argument("--keep", action="store_true", help="write table, plot and JSON into benchmarks/results")
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     began = time.monotonic()
-    rows = run(given.runs, given.first_seed, given.jobs)
-    pages = run_pages(given.browser, given.first_seed, given.jobs)
+    rows = run(given.runs, given.first_seed, given.jobs, given.log)
+    pages = run_pages(given.browser, given.first_seed, given.jobs, given.log)
     every = [*rows, *(row for found in pages.values() for row in found)]
     redone = sum((row.again for row in every), Again())
     even = break_even(rows)
