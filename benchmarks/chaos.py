@@ -43,6 +43,8 @@ from premises import Premises, premises_in
 from report import keep, machine, table
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
+from midcourse.app.process import leave
+
 Trial: TypeAlias = Callable[[Given, Premises], Awaitable[dict[str, Any]]]
 TRIALS: dict[str, Trial] = {
     "kill": chaos_kill.trial,
@@ -144,4 +146,4 @@ if __name__ == "__main__":
     parser.add_argument("--heartbeat", type=float, default=1.0, help="seconds; the sticky time-out is the same")
     parser.add_argument("--keep", action="store_true", help="write what it found into benchmarks/results")
     parser.add_argument("--json", action="store_true", help="one JSON object for each trial and nothing else")
-    sys.exit(asyncio.run(main(parser.parse_args())))
+    leave(asyncio.run(main(parser.parse_args())))

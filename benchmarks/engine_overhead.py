@@ -38,6 +38,8 @@ from overhead.trial import ArmProcess, has_langgraph, trial
 from overhead.workload import SEGMENTS
 from report import keep, machine, table
 
+from midcourse.app.process import leave
+
 FOUR, TEN = 4, 10
 SPANS = (
     Span(name="segments of four", segment=FOUR),
@@ -215,4 +217,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

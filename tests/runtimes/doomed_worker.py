@@ -14,6 +14,7 @@ from typing import Any
 from midcourse.app.fleet import Fleet, connected
 from midcourse.app.fleet_ports import PortsMaker
 from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.process import leave
 from midcourse.domain.event import Acted
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Outcome
@@ -125,3 +126,4 @@ async def main(how: str, moment: str) -> None:
 
 if __name__ == "__main__":
     asyncio.run(main(*sys.argv[1:]))
+    leave(0)

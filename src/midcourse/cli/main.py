@@ -4,12 +4,10 @@ What a command does is in the file of its name, which is imported when it is cal
 """
 
 import json as json_format
-import logging
-import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated, NoReturn, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import typer
 
@@ -360,19 +358,10 @@ def main(args: Sequence[str] | None = None) -> int:
         return _called(args)
     code = _called(sys.argv[1:])
     if "temporalio" in sys.modules:
-        _leave(code)
+        from midcourse.app.process import leave
+
+        leave(code)
     return code
-
-
-def _leave(code: int) -> NoReturn:
-    """Without winding down the interpreter: Temporal's threads may still want it then, and abort the process.
-
-    github.com/temporalio/sdk-python/issues/300
-    """
-    logging.shutdown()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
 
 
 def _called(args: Sequence[str]) -> int:
