@@ -45,6 +45,8 @@ from midcourse.worlds.browser import Browser
 
 PATIENT = {"look_timeout_seconds": 120.0, "act_timeout_seconds": 120.0}
 """A machine that has other things to do as well makes a page slow, and no way longer."""
+AT_ONCE = {"replan_interval_seconds": 0.0}
+"""The clock is a real one here, and a planner without a model needs no rest between two plans."""
 TROUBLE = replace(DRIFT, expired=0.0, failing=0.0).times(4)
 
 
@@ -238,7 +240,7 @@ async def _run(visits: Visits, arm: Arm, noise: float, seed: int) -> Episode:
     with visits(seed) as visit:
         goal, world, store = visit.place.goal, Witnessed(visit), MemoryStore()
         searcher = Searcher(related=lambda label, _: begins_alike(label, goal.says), options=arm.options)
-        limits = Settings.load(task={**SETTINGS, **PATIENT})
+        limits = Settings.load(task={**SETTINGS, **PATIENT, **AT_ONCE})
         agent = Agent(
             world=world,
             planner=Replanner(searcher, goal, aims_first=arm.detours),
