@@ -25,7 +25,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import pairwise
@@ -121,12 +121,13 @@ def carry_out(
     todo = [cell for cell in cells if cell not in known]
     yield from ((cell, known[cell]) for cell in cells if cell in known)
     with ProcessPoolExecutor(jobs) as pool:
-        for done, (cell, episodes) in enumerate(zip(todo, pool.map(measure, todo), strict=True), start=1):
+        futures = {pool.submit(measure, cell): cell for cell in todo}
+        for done, future in enumerate(as_completed(futures), start=1):
+            cell, episodes = futures[future], future.result()
             if log:
                 with log.open("a", encoding="utf-8") as file:
                     file.write(json.dumps([cell, EPISODES.dump_python(episodes)]) + "\n")
-            if done % 20 == 0:
-                print(f"{done}/{len(todo)} chunks", file=sys.stderr)
+            print(f"{done}/{len(todo)} chunks", file=sys.stderr)
             yield cell, episodes
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 import pytest_asyncio
@@ -17,6 +17,8 @@ from tests.worlds.browser.visitor import Visitor, ok, visiting
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
+STILL = 60_000
+"""Milliseconds without a change: nothing but the network can keep such a page from being settled."""
 PATIENCE = 40.0
 """So long that on the slowest machine nobody can take it for the time that an act takes."""
 
@@ -64,17 +66,25 @@ async def test_page_that_never_rests_holds_nobody_up(visitor: Visitor):
     assert time.monotonic() - begun < PATIENCE
 
 
-async def test_request_that_is_about_to_be_made_is_waited_for():
+async def test_request_that_is_about_to_be_made_is_waited_for(monkeypatch: pytest.MonkeyPatch):
     """Chromium says at once that a frame will leave; on a busy machine the request itself comes a good while later."""
     url = "http://shop.test/orders"
-    tab: Any = SimpleNamespace(interrupted=False, in_flight=set(), frames=Frames(Mock(), Mock(), Mock()))
-    tab.doing = lambda work: work
-    for over in (lambda: tab.frames.has_asked_for(url), lambda: tab.frames._stays({"frameId": "f"})):
-        tab.frames._leaves({"frameId": "f", "url": f"{url}#here", "disposition": "currentTab"})
-        settling = asyncio.create_task(settle(tab, Patience(quiet=0.0)))
+    frames = Frames(Mock(), Mock(), Mock())
+    monkeypatch.setattr(frames, "ask_all", AsyncMock(return_value=[STILL]))
+    tab: Any = SimpleNamespace(interrupted=False, in_flight=set(), frames=frames, doing=lambda work: work)
+    await settle(tab, Patience(quiet=0.01))
+    overs = (
+        lambda: frames.has_asked_for(url),
+        lambda: frames._stays({"frameId": "f"}),
+        lambda: frames._detached({"frameId": "f"}),
+    )
+    for over in overs:
+        frames._leaves({"frameId": "f", "url": f"{url}#here", "disposition": "currentTab"})
+        settling = asyncio.create_task(settle(tab, Patience(quiet=0.01)))
         await asyncio.sleep(0.1)
         assert not settling.done()
         over()
+        assert not frames.leaving
         await settling
 
 

@@ -31,7 +31,7 @@ _SCRIPTS = (
 _PATIENCE = 5.0
 """Seconds that a document gets to come into being after the one before it is gone."""
 _ASKS_WITHIN = 1.0
-"""Seconds from the wish to go to another page to the request for it, on a busy machine. Some never ask: `mailto:`."""
+"""Seconds from the wish to go to another page to the request for it, on a busy machine. Who is stopped never asks."""
 
 
 @cache
@@ -274,5 +274,6 @@ class Frames:
         self._parents[event["frameId"]] = event["parentFrameId"]
 
     def _detached(self, event: dict[str, Any]) -> None:
+        self._stays(event)
         if event.get("reason") != "swap":
             self._contexts.pop(event["frameId"], None)
