@@ -42,7 +42,8 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parent))
 from drifting.application import Application
 from drifting.site import DRIFT, frozen
-from drifting.trial import ABOUT_RECOVERY, ARMS, FIXED, OURS, RETRY, DriftTrial, run_trial, script_of
+from drifting.trial import ABOUT_RECOVERY, ARMS, FIXED, OURS, RETRY, DriftTrial, Shared, run_trial, script_of
+from kept import Kept
 from replayed import Again
 from report import Share, keep, machine, table
 
@@ -67,14 +68,25 @@ def application_at(place: str) -> Application:
 
 
 @cache
+def loop() -> asyncio.Runner:
+    """One for all runs of a process, because its Chromium lives in it."""
+    return asyncio.Runner()
+
+
+@cache
+def shared() -> Shared:
+    return Shared(Kept(), Path(os.environ[LESSONS]))
+
+
+@cache
 def script_at(place: str) -> tuple[Step, ...]:
-    return asyncio.run(script_of(application_at(place)))
+    return loop().run(script_of(application_at(place), shared().chromium))
 
 
 def measure(cell: Cell) -> DriftTrial:
     place, seed, arm = cell
     script = script_at(place) if arm in (FIXED, RETRY) else ()
-    return asyncio.run(run_trial(application_at(place), seed, arm, script, Path(os.environ[LESSONS])))
+    return loop().run(run_trial(application_at(place), seed, arm, shared(), script))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from arms import Trial, steps_walked
+from kept import InKept, Kept
 from loops import Tally, plain_replan_loop
 from replayed import Again, again
 
@@ -33,7 +34,6 @@ from midcourse.ports.clock import SystemClock
 from midcourse.ports.memory import Memory
 from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.testing import MemoryStore
-from midcourse.worlds.browser.world import Browser
 
 FIXED, RETRY, PLAIN, OURS = "fixed", "naive retry", "plain replan loop", "midcourse"
 UNMENDED, LEARNED = "midcourse, without recovery", "midcourse, with lessons"
@@ -68,17 +68,27 @@ class Vault:
         return self.secrets[name]
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What all runs have that one process carries out."""
+
+    chromium: Kept
+    lessons: Path
+    """The memory of the arm that learns."""
+
+
 async def run_trial(
-    application: Application, seed: int, arm: str, script: tuple[Step, ...] = (), lessons: Path | None = None
+    application: Application, seed: int, arm: str, shared: Shared, script: tuple[Step, ...] = ()
 ) -> DriftTrial:
-    """`script` is the plan of the arms that have one, `lessons` the memory of the arm that learns."""
+    """`script` is the plan of the arms that have one."""
+    await shared.chromium.ready()
     began = time.monotonic()
     with application.start(seed) as started:
         person = Person(started)
         told = (
-            await _ours(application, started, person, _Ours(arm=arm, seed=seed, lessons=lessons))
+            await _ours(application, started, person, _Ours(arm=arm, seed=seed, shared=shared))
             if arm in (OURS, *ABOUT_RECOVERY)
-            else await _other(application, started, arm, script)
+            else await _other(application, started, arm, script, shared.chromium)
         )
         truth = started.truth()
     return DriftTrial(
@@ -96,11 +106,12 @@ async def run_trial(
     )
 
 
-async def script_of(application: Application) -> tuple[Step, ...]:
+async def script_of(application: Application, chromium: Kept) -> tuple[Step, ...]:
     """What the task takes where nothing goes wrong: the plan of somebody who knows it by heart."""
     store = MemoryStore()
     with application.start(0, calm=True) as started:
-        result = await _agent(application, started, Person(started), store).run(_task(application), run_id="script")
+        agent = _agent(application, started, Person(started), store, chromium)
+        result = await agent.run(_task(application), run_id="script")
     assert result.verified, f"{application.name} does not even work without trouble: {result.final_detail}"
     return await steps_walked(store, result)
 
@@ -109,16 +120,16 @@ async def script_of(application: Application) -> tuple[Step, ...]:
 class _Ours:
     arm: str
     seed: int
-    lessons: Path | None
+    shared: Shared
 
     @property
     def memory(self) -> Memory | None:
-        return SqliteMemory(self.lessons, agent="drift") if self.arm == LEARNED and self.lessons else None
+        return SqliteMemory(self.shared.lessons, agent="drift") if self.arm == LEARNED else None
 
 
 async def _ours(application: Application, started: Started, person: Person, ours: _Ours) -> dict[str, Any]:
     store = MemoryStore()
-    agent = replace(_agent(application, started, person, store), memory=ours.memory)
+    agent = replace(_agent(application, started, person, store, ours.shared.chromium), memory=ours.memory)
     task = replace(application.task, limits=NO_RECOVERY if ours.arm == UNMENDED else LIMITS)
     result = await agent.run(task, run_id=f"trial-{application.name}-{ours.seed}")
     return {
@@ -131,11 +142,13 @@ async def _ours(application: Application, started: Started, person: Person, ours
     }
 
 
-async def _other(application: Application, started: Started, arm: str, script: tuple[Step, ...]) -> dict[str, Any]:
+async def _other(
+    application: Application, started: Started, arm: str, script: tuple[Step, ...], chromium: Kept
+) -> dict[str, Any]:
     ports = Ports(
         run_id="trial",
         task=_task(application),
-        world=_browser(started, {**application.origin, "safe": EVERYTHING}),
+        world=_browser(chromium, started, {**application.origin, "safe": EVERYTHING}),
         planner=started.planner,
         approver=Person(started),
         store=MemoryStore(),
@@ -162,9 +175,9 @@ async def _loop(ports: Ports, arm: str, script: tuple[Step, ...]) -> Tally:
     return await follow(ports, script, retries=RETRIES if arm == RETRY else 0)
 
 
-def _agent(application: Application, started: Started, person: Person, store: MemoryStore) -> Agent:
+def _agent(application: Application, started: Started, person: Person, store: MemoryStore, chromium: Kept) -> Agent:
     return Agent(
-        world=_browser(started, application.origin),
+        world=_browser(chromium, started, application.origin),
         planner=started.planner,
         approver=person,
         store=store,
@@ -172,9 +185,9 @@ def _agent(application: Application, started: Started, person: Person, store: Me
     )
 
 
-def _browser(started: Started, origin: Mapping[str, object]) -> Browser:
+def _browser(chromium: Kept, started: Started, origin: Mapping[str, object]) -> InKept:
     place = urlsplit(started.url)
-    return Browser(started.url, origins={f"{place.scheme}://{place.netloc}": origin})
+    return InKept(chromium, started.url, origins={f"{place.scheme}://{place.netloc}": origin})
 
 
 def _task(application: Application) -> Task:
