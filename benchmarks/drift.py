@@ -134,7 +134,7 @@ def run(cells: Sequence[Cell], jobs: int, log: Path | None) -> list[DriftTrial]:
     known = {trial.cell: trial for trial in logged(log)} if log else {}
     todo = [cell for cell in cells if named(cell) not in known]
     with TemporaryDirectory() as folder, ProcessPoolExecutor(jobs) as pool:
-        os.environ[LESSONS] = str(Path(folder) / "lessons.db")
+        os.environ[LESSONS] = str(log.with_suffix(".lessons") if log else Path(folder) / "lessons")
         for done, trial in enumerate(pool.map(measure, todo), start=1):
             known[trial.cell] = trial
             if log:
@@ -208,7 +208,11 @@ def main() -> int:
     parser.add_argument("--recovery", action="store_true", help="also without recovery, and with lessons")
     parser.add_argument("--only", help="only the shipped application of this name")
     parser.add_argument("--also", action="append", default=[], metavar="MODULE:NAME", help="a further application")
-    parser.add_argument("--log", type=Path, help="a file for every run as it ends; those in it are not run again")
+    parser.add_argument(
+        "--log",
+        type=Path,
+        help="a file for every run as it ends; those in it are not run again, and what they learned is kept beside it",
+    )
     parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()

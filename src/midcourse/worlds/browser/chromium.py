@@ -27,8 +27,11 @@ _OFF = (
     "PreconnectToSearch",
     "ThirdPartyStoragePartitioning",
     "Translate",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxPopup",
 )
-"""What Playwright disables, and what forms look like to Chromium's makers: of several such lists the last one counts."""
+"""What Playwright disables, what forms look like to Chromium's makers, and the popups of an address bar that nobody types into, for
+which every context starts a process: of several such lists the last one counts."""
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
