@@ -96,6 +96,22 @@ def is_there(pid: int) -> bool:
         return False
 
 
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has ended meanwhile
+        return b""
+
+
+async def test_no_process_draws_an_address_bar_that_nobody_types_into(pages: Pages):
+    """Chromium has one for its popup in every context otherwise, which takes as much time as most pages do."""
+    async with visiting(pages, **SMALL) as visitor:
+        await visitor.visit("<p>Hello")
+        commands = [command_of(pid) for pid in children(os.getpid())]
+    assert sum(b"--type=renderer" in command for command in commands) >= 1
+    assert not [command for command in commands if b"--top-chrome-webui" in command]
+
+
 async def test_another_takes_the_session_over_and_chromium_dies_with_the_host(pages: Pages, tmp_path: Path):
     """Page, cookies and what is typed are as they were, and kill -9 of the host leaves no process behind."""
     start = pages.show("/form", f"{LOG_IN}<input aria-label=Name>", title="Form")
