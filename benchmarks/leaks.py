@@ -8,7 +8,7 @@ searched: files, tables, histories, logs, what was printed, what the planner was
 
 hits          (secret, encoding) pairs that were found: must be 0 everywhere
 control       the same with nothing masked, on one secret of each kind: must be found in every place, or the search is worth nothing
-told apart    pictures that differ between two sets of secrets of the same shapes: whoever can tell them apart sees a part of one
+told apart    pictures that look different with another set of secrets of the same shapes: whoever can tell them apart sees a part of one
 """
 
 import argparse
@@ -24,6 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from leaking.kinds import KINDS, secrets
+from leaking.pictures import Pictures, strangers
 from leaking.sinks import Sinks, files, histories, hits, tables
 from leaking.site import Telltale
 from report import keep, machine, table
@@ -52,7 +53,7 @@ class Arm:
     """With screenshots, and with a model that is told everything."""
     sinks: Sinks = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
-    pictures: frozenset[str] = frozenset()
+    pictures: Pictures = field(default_factory=dict)
 
     def hits(self) -> dict[str, int]:
         return {name: len(hits(content, self.secrets)) for name, content in self.sinks.items()}
@@ -135,7 +136,7 @@ async def carry_out(arm: Arm, folder: Path) -> None:
     arm.sinks.update(files(home))
     if server.requests:
         arm.sinks["prompts"] = json.dumps([request.body for request in server.requests]).encode()
-    arm.pictures = frozenset(path.name for path in home.glob("**/blobs/*/*/*"))
+    arm.pictures = {path.name: path.read_bytes() for path in home.glob("**/blobs/*/*/*")}
 
 
 async def _on_one_machine(arm: Arm, desk: Desk, task: str) -> None:
@@ -234,8 +235,8 @@ def summary(arms: Arms, seconds: float) -> dict[str, object]:
         return told
     return told | {
         "pictures": len(here.pictures),
-        "told_apart": len(here.pictures ^ arms.twin.pictures),
-        "control_told_apart": len(control.pictures - here.pictures),
+        "told_apart": len(strangers(here.pictures, arms.twin.pictures) + strangers(arms.twin.pictures, here.pictures)),
+        "control_told_apart": len(strangers(control.pictures, here.pictures)),
     }
 
 

@@ -3,9 +3,13 @@
 import json
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageDraw
+
+from benchmarks.leaking.pictures import alike, strangers
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,3 +29,19 @@ def test_no_secret_is_in_anything_that_a_run_leaves_behind():
     told = json.loads(done.stdout.splitlines()[-1])
     assert (told["secrets"], told["hits"], told["blind"]) == (5, 0, [])
     assert told["places"] >= 6, "planner, SQLite, exports, logs, terminal, other files"
+
+
+def drawn(text: str = "", ink: int = 0, corner: int = 162) -> bytes:
+    picture = Image.new("RGB", (80, 40), "white")
+    ImageDraw.Draw(picture).text((5, 5), text, fill=(ink, ink, ink))
+    picture.putpixel((70, 30), (corner, corner, corner))
+    file = BytesIO()
+    picture.save(file, "PNG")
+    return file.getvalue()
+
+
+def test_pictures_are_told_apart_by_a_letter_however_faint_and_not_by_the_corner_of_a_button():
+    assert alike(drawn("pin"), drawn("pin", corner=161))
+    assert not alike(drawn("pin"), drawn("pit"))
+    assert not alike(drawn(), drawn(".", ink=250))
+    assert strangers({"a": drawn("1"), "b": drawn("2")}, {"c": drawn("2", corner=161), "d": drawn("3")}) == ["a"]
