@@ -159,6 +159,7 @@ async def measured(looks: int) -> list[Row]:
             width=1280,
             height=800,
             storage="",
+            downloads="",
             origins=read_origins(None, address),
             authorities="",
             patience=Patience(),

@@ -66,3 +66,35 @@ async def test_skill_that_the_browser_does_not_have_is_found_before_it_starts(tm
     job = load_job(str(tmp_path / "lamp.toml"), {"home": str(tmp_path)})
     with pytest.raises(TaskInvalid, match="did you mean 'select'"):
         agent_for(job, tmp_path / "run", None)
+
+
+FETCHING = """
+goal = "Fetch the report"
+[output]
+report = "string"
+[world]
+name = "browser"
+options = {{ start = "{start}/files" }}
+[planner]
+name = "playbook"
+[[planner.rules]]
+when = {{ zone_appears = "download:report.csv" }}
+steps = [{{zone = "download:report.csv", skill = "extract", arguments = {{ name = "report" }}}}]
+final = true
+[[planner.rules]]
+on = "Files"
+steps = [{{zone = "link:Report", skill = "click"}}]
+"""
+
+
+@pytest.mark.slow
+async def test_file_that_a_task_fetches_stays_in_the_folder_of_its_run(pages: Pages, tmp_path: Path):
+    pages.show("/files", "<a href=/report>Report</a>", title="Files")
+    pages.show("/report", "<html>", content_type="text/csv", content_disposition="attachment; filename=report.csv")
+    (tmp_path / "fetch.toml").write_text(FETCHING.format(start=pages.url))
+    job = load_job(str(tmp_path / "fetch.toml"), {"home": str(tmp_path)})
+    result = await agent_for(job, tmp_path / "run", None).run(job.task)
+    assert result.success, result
+    there = tmp_path / "run" / "downloads" / "report.csv"
+    assert result.data == (("report", str(there)),)
+    assert there.read_text() == "<html>"

@@ -251,7 +251,8 @@ def _options(spec: WorldSpec, folder: Path | None = None) -> dict[str, object]:
     if folder is not None and spec.name in SIMULATED:
         options.setdefault("effects", str((folder / "effects.jsonl").absolute()))
     if folder is not None and spec.name == "browser":
-        options.setdefault("blobs", str((folder / "blobs").absolute()))
+        for kept in ("blobs", "downloads"):
+            options.setdefault(kept, str((folder / kept).absolute()))
     return options
 
 

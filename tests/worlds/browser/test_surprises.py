@@ -1,7 +1,6 @@
-"""Dialogs, pop-ups, tabs, files and crashes: each is to be seen on the next look, and none of them raises."""
+"""Dialogs, pop-ups, tabs and crashes: each is to be seen on the next look, and none of them raises."""
 
 from collections.abc import AsyncGenerator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -131,20 +130,6 @@ async def test_window_that_closes_itself_leaves_the_one_before(visitor: Visitor)
     assert await visitor.title() == "Closing"
     ok(await visitor.on("Done", "click"))
     assert await visitor.title() == "Opener"
-
-
-async def test_download_is_a_zone_with_its_file(visitor: Visitor):
-    file = visitor.pages.show(
-        "/report", "<html>a,b", content_type="text/csv", content_disposition="attachment; filename=r.csv"
-    )
-    await visitor.visit(f"<a href='{file}'>Report</a>", title="Files")
-    ok(await visitor.on("Report", "click"))
-    zone = next(zone for zone in (await visitor.see()).zones if zone.role == "download")
-    assert (zone.id, zone.label, zone.get("href")) == ("download1", "r.csv", file)
-    assert Path(str(zone.get("value"))).read_text() == "<html>a,b"
-    assert await visitor.title() == "Files"
-    ok(await visitor.do("navigate", url=file))
-    assert [zone.id for zone in (await visitor.see()).zones if zone.role == "download"] == ["download1", "download2"]
 
 
 async def test_page_that_crashes_can_be_left(pages: Pages):

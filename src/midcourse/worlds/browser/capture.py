@@ -10,8 +10,9 @@ from urllib.parse import urldefrag, urlsplit
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
+from midcourse.worlds.browser.downloads import Arrival
 from midcourse.worlds.browser.frames import Frames, Gone
-from midcourse.worlds.browser.tabs import Arrived, Interrupted, Tab, Tabs
+from midcourse.worlds.browser.tabs import Interrupted, Tab, Tabs
 from midcourse.worlds.browser.uncollected import uncollected
 
 _UNSEEN = (("seen", False),)
@@ -190,10 +191,9 @@ async def _other(tab: Tab) -> Zone:
     return Zone(id=f"tab{tab.number}", role="tab", label=title or tab.page.url, state=(("href", tab.page.url),))
 
 
-def _file(one: Arrived) -> Zone:
-    state: list[tuple[str, str | bool]] = [("href", one.url)]
-    state += [("error", one.failure)] if one.failure else [("value", str(one.path))] if one.done else []
-    return Zone(id=f"download{one.number}", role="download", label=one.name, state=tuple(state))
+def _file(one: Arrival) -> Zone:
+    outcome = ("error", one.failure) if one.failure else ("value", str(one.path)) if one.path else ("busy", True)
+    return Zone(id=f"download{one.number}", role="download", label=one.name, state=(("href", one.url), outcome))
 
 
 def _lines(zones: Iterable[Zone]) -> Iterable[str]:

@@ -160,10 +160,12 @@ class Hands:
         return None if moved else no_effect("there is nothing further in that direction")
 
     async def read(self, zone: Zone) -> str:
-        """All of its text, or of the page's."""
+        """All of its text, or of the page's; of a file, where it is."""
         if _ELEMENT.fullmatch(zone.id):
             return await self.ask("read", zone)
-        return await self._tab.doing(self._tab.frames.ask("read", 0)) if zone.role == "page" else zone.label
+        if zone.role == "page":
+            return await self._tab.doing(self._tab.frames.ask("read", 0))
+        return _whereabouts(zone) if zone.role == "download" else zone.label
 
     # --- where it is
 
@@ -212,3 +214,11 @@ def _checked(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:
 def _gone(zone: Zone) -> Outcome:
     detail = f"{zone.role} '{zone.label}' is no longer on the page"
     return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
+
+
+def _whereabouts(file: Zone) -> str:
+    if file.get("busy"):
+        raise Unreached(failed("busy", f"'{file.label}' is still coming"))
+    if trouble := file.get("error"):
+        raise Unreached(failed("download_failed", f"'{file.label}' did not come: {trouble}"))
+    return str(file.get("value"))

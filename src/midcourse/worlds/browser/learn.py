@@ -156,6 +156,7 @@ async def attended(url: str, *, headed: bool = True) -> AsyncGenerator[Session]:
         width=1280,
         height=800,
         storage="",
+        downloads="",
         origins=Anybody(read_origins(None, url)),
         authorities="",
         patience=Patience(),

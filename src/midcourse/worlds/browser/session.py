@@ -1,11 +1,8 @@
 """One browser from its start to its end: its process, its context, its tabs, and what it keeps for the next one."""
 
-import shutil
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -13,6 +10,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed
 from midcourse.worlds.browser.capture import Capture
 from midcourse.worlds.browser.chromium import Chromium
+from midcourse.worlds.browser.downloads import Downloads
 from midcourse.worlds.browser.fence import Fence
 from midcourse.worlds.browser.frames import Gone, script
 from midcourse.worlds.browser.origins import Origins
@@ -36,6 +34,7 @@ class Terms:
     width: int
     height: int
     storage: str
+    downloads: str
     origins: Origins
     authorities: str
     patience: Patience
@@ -52,9 +51,8 @@ class Session:
         self._context = context
         self._storage = storage
         self._capture = Capture()
-        self._folder = Path(tempfile.mkdtemp(prefix="midcourse-downloads-"))
         self._background: set[Request] = set()
-        self.tabs = Tabs(context, self._folder)
+        self.tabs = Tabs(context, Downloads(terms.downloads))
 
     @classmethod
     async def begin(cls, terms: Terms, chromium: Chromium | None = None) -> "Session":
@@ -91,7 +89,7 @@ class Session:
             await self.keep()
         await self.fence.gate.close()
         await self._chromium.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self.tabs.downloads.close()
 
     async def left(self) -> None:
         """Until somebody has closed every tab."""

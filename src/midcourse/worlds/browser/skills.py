@@ -250,14 +250,14 @@ class Skills(BaseWorld):
 
     @skill(effect="read")
     async def read(self, zone: Zone) -> Mapping[str, Scalar]:
-        """Read all of its text, or with `page` the page's."""
+        """Read all of its text, or with `page` the page's; of a file that came, where it is."""
         return {"text": await self._hands.read(zone)}
 
     @skill(effect="read")
     async def extract(
         self, zone: Zone, name: Annotated[str, "the field of the output that it fills"], kind: Kind = "string"
     ) -> Mapping[str, Scalar] | Outcome:
-        """Read what it says, as a value of the task's output."""
+        """Read what it says, as a value of the task's output; of a file that came, where it is."""
         text = await self._hands.read(zone)
         try:
             return {name: read_as(kind, text)}

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from midcourse.worlds.browser.downloads import Downloads
 from midcourse.worlds.browser.frames import Frames
 
 if TYPE_CHECKING:
@@ -145,24 +145,12 @@ class Tab:
         return request.is_navigation_request() and request.frame == self.page.main_frame
 
 
-class Arrived:
-    """A file that came."""
-
-    def __init__(self, number: int, download: "Download", path: Path) -> None:
-        self.number = number
-        self.name = download.suggested_filename
-        self.url = download.url
-        self.path = path
-        self.failure: str | None = None
-        self.done = False
-
-
 class Tabs:
     """In the order in which they were opened. One that opens while nobody acts does not come to the front."""
 
-    def __init__(self, context: "BrowserContext", downloads: Path) -> None:
+    def __init__(self, context: "BrowserContext", downloads: Downloads) -> None:
         self._context = context
-        self._folder = downloads
+        self.downloads = downloads
         self._tabs: dict[int, Tab] = {}
         self._front = 0
         self._opened_ever = 0
@@ -172,7 +160,6 @@ class Tabs:
         self._announced = 0
         self._all_came = asyncio.Event()
         self._all_came.set()
-        self.downloads: list[Arrived] = []
         self.acting = False
 
     async def begin(self) -> Tab:
@@ -281,19 +268,7 @@ class Tabs:
                 self._front = max(self._tabs)
 
     def _on_download(self, download: "Download") -> None:
-        number = len(self.downloads) + 1
-        arrived = Arrived(number, download, self._folder / f"{number}-{Path(download.suggested_filename).name}")
-        self.downloads.append(arrived)
-        self._later(self._arrive(arrived, download))
-
-    async def _arrive(self, arrived: Arrived, download: "Download") -> None:
-        from playwright.async_api import Error
-
-        with suppress(Error):  # the browser was closed before it had come
-            arrived.failure = await download.failure()
-            if arrived.failure is None:
-                await download.save_as(arrived.path)
-            arrived.done = True
+        self._later(self.downloads.keep(download))
 
     def _later(self, work: Awaitable[None]) -> None:
         task: asyncio.Task[None] = asyncio.ensure_future(work)

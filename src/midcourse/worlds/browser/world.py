@@ -45,6 +45,7 @@ class Browser(Skills):
         storage: str = "",
         screenshots: When = "never",
         blobs: str = "",
+        downloads: str = "",
         width: int = 1280,
         height: int = 800,
         executable: str = "",
@@ -55,7 +56,8 @@ class Browser(Skills):
         """`origins` says whom it may speak to besides the start, and what is known about them: a policy file, or what would
         be in one. `authorities` is a file with certificates to trust besides the usual ones.
 
-        `storage` is a file with cookies to begin with, kept up to date. `blobs` is where screenshots go.
+        `storage` is a file with cookies to begin with, kept up to date. `blobs` is where screenshots go, and
+        `downloads` where files do that the page gives; without it, they are gone when the browser is closed.
 
         A page has settled after `quiet_seconds` without a change and without a request under way, or after
         `settle_seconds` whatever it does.
@@ -67,6 +69,7 @@ class Browser(Skills):
             width=width,
             height=height,
             storage=storage,
+            downloads=downloads,
             origins=read_origins(origins, start),
             authorities=authorities,
             patience=Patience(quiet=quiet_seconds, most=settle_seconds),

@@ -1,0 +1,81 @@
+"""Files that came: where they are kept, and for how long."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.async_api import Download
+
+
+class Arrival:
+    """A file that came, or is still coming."""
+
+    def __init__(self, number: int, download: "Download") -> None:
+        self.number = number
+        self.name = download.suggested_filename
+        self.url = download.url
+        self.path: Path | None = None
+        """Where it is, once all of it has come."""
+        self.failure = ""
+
+
+class Downloads:
+    """In the order in which they began. They stay in the folder that was given; without one, they go with the session."""
+
+    def __init__(self, folder: str = "") -> None:
+        self._given = Path(folder).absolute() if folder else None
+        self._own: Path | None = None
+        self._arrivals: list[Arrival] = []
+
+    def __iter__(self) -> Iterator[Arrival]:
+        return iter(self._arrivals)
+
+    def __len__(self) -> int:
+        return len(self._arrivals)
+
+    async def keep(self, download: "Download") -> None:
+        """Once all of it has come."""
+        from playwright.async_api import Error
+
+        arrival = Arrival(len(self) + 1, download)
+        self._arrivals.append(arrival)
+        with suppress(Error):  # the browser was closed before it had come
+            arrival.failure = await download.failure() or ""
+            if not arrival.failure:
+                await self._save(download, arrival)
+
+    async def _save(self, download: "Download", arrival: Arrival) -> None:
+        try:
+            path = await asyncio.to_thread(self._reserve, Path(arrival.name).name)
+        except OSError as trouble:
+            arrival.failure = str(trouble)
+            return
+        await download.save_as(path)
+        arrival.path = path
+
+    def _reserve(self, name: str) -> Path:
+        """A path that is nobody else's: what is there already is never written over."""
+        wanted = self._folder() / name
+        for number in count(1):
+            path = wanted.with_stem(f"{wanted.stem}-{number}") if number > 1 else wanted
+            with suppress(FileExistsError):
+                path.touch(exist_ok=False)
+                return path
+        raise AssertionError("numbers do not end")
+
+    def _folder(self) -> Path:
+        if self._given is not None:
+            self._given.mkdir(parents=True, exist_ok=True)
+            return self._given
+        self._own = self._own or Path(tempfile.mkdtemp(prefix="midcourse-downloads-"))
+        return self._own
+
+    def close(self) -> None:
+        if self._own is not None:
+            shutil.rmtree(self._own, ignore_errors=True)
