@@ -110,6 +110,37 @@ async def test_tab_that_an_act_opens_comes_to_the_front(visitor: Visitor):
     assert (await visitor.do("close_tab", (await visitor.see()).zones[0])).reason == "last_tab"
 
 
+async def test_first_page_of_a_tab_has_its_status(visitor: Visitor):
+    there = visitor.pages.show("/missing", "<p>Nothing here</p>", title="Missing", status=404)
+    await visitor.visit(f"<a href='{there}' target=_blank>Open</a>")
+    ok(await visitor.on("Open", "click"))
+    assert (await visitor.see()).zones[0].get("status") == 404
+
+
+@pytest.mark.parametrize("elsewhere", ["http://advert.example/", "https://advert.example/"])
+async def test_tab_that_leads_where_nobody_may_go_is_closed(visitor: Visitor, elsewhere: str):
+    """As adverts open them with every click; what it was is said."""
+    await visitor.visit(f"<button onclick=\"window.open('{elsewhere}')\">Play</button>", title="Mine")
+    outcome = await visitor.on("Play", "click")
+    assert outcome.status == "ok"
+    assert "advert.example" in outcome.detail
+    page, *zones = (await visitor.see()).zones
+    assert (page.label, page.get("tabs")) == ("Mine", 1)
+    assert [zone.label for zone in zones] == ["Play"]
+
+
+async def test_closed_tab_leads_back_to_the_one_before(visitor: Visitor):
+    """Which need not be the one that was opened last."""
+    await visitor.visit("<a href=/two target=_blank>Two</a> <a href=/three target=_blank>Three</a>", title="One")
+    for name in ("Two", "Three"):
+        visitor.pages.show(f"/{name.lower()}", "<p>Here</p>", title=name)
+    ok(await visitor.on("Two", "click"))
+    ok(await visitor.do("switch_tab", await visitor.zone("One")))
+    ok(await visitor.on("Three", "click"))
+    ok(await visitor.do("close_tab", (await visitor.see()).zones[0]))
+    assert await visitor.title() == "One"
+
+
 async def test_tab_that_opens_by_itself_stays_behind(visitor: Visitor):
     """Once the server says so, which it does when nobody acts."""
     there = visitor.pages.show("/advert", "<p>Buy</p>", title="Advert")

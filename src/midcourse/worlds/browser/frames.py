@@ -150,6 +150,12 @@ class Frames:
                 raise answer
         return [answer for answer in answers if not isinstance(answer, BaseException)]
 
+    async def address(self) -> str:
+        """Of the page, also of one that could not be had. Raises `Gone`."""
+        context = await self._context(self.main)
+        document = (await context.send("Page.getFrameTree"))["frameTree"]["frame"]
+        return document.get("unreachableUrl") or document["url"]
+
     async def give_file(self, frame: str, number: int, path: str) -> None:
         context = await self._context(frame)
         expression = f"midcourse.element({number})"

@@ -150,6 +150,16 @@ class Origins:
             raise AddressRefused(f"{address.origin} is not in the policy file, so it is not spoken to")
         return address, origin
 
+    def turns_away(self, url: str) -> bool:
+        """Whether it is a page of somebody who is not spoken to."""
+        if not url.startswith(("http:", "https:")):
+            return False
+        try:
+            self.check(url)
+        except AddressRefused:
+            return True
+        return False
+
     def _under_wildcard(self, origin: str) -> Origin | None:
         """The nearest `*.` above it."""
         scheme, _, rest = origin.partition("://")

@@ -191,8 +191,19 @@ class Session:
             settled = self.tab
             await settle(settled, self._terms.patience, lambda one: one in self._background or self._waits(one))
             await self.tabs.settled()
+            await self._close_strangers()
+            await self.tab.know_status()
         self.tabs.acting = False
         await self._tell_acting(False)
+
+    async def _close_strangers(self) -> None:
+        """A tab that the act opened and that leads where nobody may go: there is nothing to be seen in it."""
+        fresh, self.tabs.fresh = self.tabs.fresh, []
+        for tab in fresh:
+            with suppress(Gone, Interrupted):
+                address = await tab.doing(tab.frames.address())
+                if len(self.tabs) > 1 and self.fence.origins.turns_away(address):
+                    await tab.page.close()
 
     def _waits(self, request: "Request") -> bool:
         return self.fence.outbox.holds(request.method, request.url)

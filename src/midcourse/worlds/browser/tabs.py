@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from midcourse.worlds.browser.downloads import Downloads
-from midcourse.worlds.browser.frames import Frames
+from midcourse.worlds.browser.frames import Frames, Gone
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Dialog, Download, Frame, Page, Request, Response
@@ -16,6 +16,7 @@ T = TypeVar("T")
 _STAYED, _NO_CONTENT = "net::ERR_ABORTED", 204
 """With these the page that was there stays."""
 _REMEMBERED = 50
+_STATUS = "performance.getEntriesByType('navigation')[0]?.responseStatus"
 
 _UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websocket", "manifest", "texttrack", "other"})
 """Kinds of requests that a page is complete without."""
@@ -31,9 +32,11 @@ class Interrupted(Exception):
 class Tab:
     """One page, and everything about it that no script in the page could tell."""
 
-    def __init__(self, page: "Page", number: int, opens: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, page: "Page", number: int, opens: Callable[[], None] = lambda: None, *, opener: int = 0) -> None:
         self.page = page
         self.number = number
+        self.opener = opener
+        """The number of the tab that was in front before."""
         self.frames = Frames(page, opens, self._on_answered)
         self.dialog: Dialog | None = None
         self.status: int | None = None
@@ -56,6 +59,12 @@ class Tab:
         page.on("requestfailed", self._on_failed)
         page.on("response", self._on_response)
         await self.frames.begin()
+
+    async def know_status(self) -> None:
+        """Of a page that came before anybody listened, as the first one of a tab that another opens does."""
+        if self.status is None:
+            with suppress(Gone, Interrupted):
+                self.status = await self.doing(self.frames.run(_STATUS)) or None
 
     @property
     def alive(self) -> bool:
@@ -161,6 +170,8 @@ class Tabs:
         self._all_came = asyncio.Event()
         self._all_came.set()
         self.acting = False
+        self.fresh: list[Tab] = []
+        """Those that the act opened."""
 
     async def begin(self) -> Tab:
         """The first tab, empty."""
@@ -249,10 +260,11 @@ class Tabs:
             tab = await self._adopt(page)
             if acting and tab.number in self._tabs:
                 self._front = tab.number
+                self.fresh.append(tab)
 
     async def _adopt(self, page: "Page") -> Tab:
         self._opened_ever += 1
-        tab = Tab(page, self._opened_ever, self._on_opening)
+        tab = Tab(page, self._opened_ever, self._on_opening, opener=self._front)
         page.on("download", self._on_download)
         page.on("close", lambda _: self._closed(tab))
         await tab.begin()
@@ -261,11 +273,11 @@ class Tabs:
         return tab
 
     def _closed(self, tab: Tab) -> None:
-        """The one that was opened last comes to the front. Without any, what is left is a tab that was closed."""
+        """The one before it comes to the front, or else the latest. Without any, what is left is a tab that was closed."""
         if len(self._tabs) > 1:
             self._tabs.pop(tab.number, None)
             if self._front == tab.number:
-                self._front = max(self._tabs)
+                self._front = tab.opener if tab.opener in self._tabs else max(self._tabs)
 
     def _on_download(self, download: "Download") -> None:
         self._later(self.downloads.keep(download))
