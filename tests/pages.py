@@ -1,8 +1,9 @@
 """Small web pages for the tests, served on loopback by a real HTTP server."""
 
+import asyncio
 import threading
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -68,3 +69,26 @@ def serving() -> Generator[Pages]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@asynccontextmanager
+async def saying(answer: bytes, *, then: tuple[asyncio.Event, bytes] | None = None) -> AsyncGenerator[str]:
+    """The URL of a server that answers everything with these very bytes and, after the event, with those."""
+    done = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, EOFError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(answer)
+            if then is not None:
+                await then[0].wait()
+                writer.write(then[1])
+            await done.wait()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        done.set()
+        server.close()

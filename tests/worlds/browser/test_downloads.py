@@ -1,15 +1,18 @@
 """Files that come: each is a zone, and stays where the user wants it."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from midcourse.domain.observation import Zone
-from tests.pages import Pages
+from tests.pages import Pages, saying
 from tests.worlds.browser.visitor import Visitor, ok, visiting
+
+HALF = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\ncontent-disposition: attachment; filename=r.csv\r\n"
+    b"content-length: 10\r\n\r\nhalf, "
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -77,7 +80,7 @@ async def test_folder_that_cannot_be_written_to_is_said(pages: Pages, tmp_path: 
 
 async def test_file_that_is_still_coming_is_busy(pages: Pages):
     rest = asyncio.Event()
-    async with dripping(rest) as there, visiting(pages, origins={there: {}}) as visitor:
+    async with saying(HALF, then=(rest, b"half")) as there, visiting(pages, origins={there: {}}) as visitor:
         await visitor.visit(f"<a href='{there}'>Report</a>")
         ok(await visitor.on("Report", "click"))
         [file] = await files(visitor)
@@ -89,22 +92,3 @@ async def test_file_that_is_still_coming_is_busy(pages: Pages):
             while (file := (await files(visitor))[0]).get("busy"):
                 await asyncio.sleep(0.05)
         assert Path(str(file.get("value"))).read_text() == "half, half"
-
-
-@asynccontextmanager
-async def dripping(rest: asyncio.Event) -> AsyncGenerator[str]:
-    """A server whose file comes by half, and the other half when `rest` is set."""
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(
-            b"HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\ncontent-disposition: attachment; filename=r.txt\r\ncontent-length: 10\r\n\r\n"
-        )
-        writer.write(b"half, ")
-        await rest.wait()
-        writer.write(b"half")
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"

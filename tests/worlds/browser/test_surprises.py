@@ -1,5 +1,6 @@
 """Dialogs, pop-ups, tabs and crashes: each is to be seen on the next look, and none of them raises."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -7,7 +8,8 @@ import pytest_asyncio
 from playwright.async_api import Error
 
 from midcourse.domain.observation import Zone
-from tests.pages import Pages
+from midcourse.worlds.browser import tabs
+from tests.pages import Pages, saying
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
@@ -175,3 +177,37 @@ async def test_page_that_crashes_can_be_left(pages: Pages):
         await visitor.visit("<button>Alive</button>")
         assert await visitor.labels("button") == ["Alive"]
         assert (await visitor.see()).zones[0].get("tabs") == 1
+
+
+STALLED = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nonly so much"
+"""Without a type that it trusts, Chromium waits for more of it to guess one, and lets nothing through to the page before."""
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tabs, "_ANSWERS_WITHIN", 2.0)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_page_whose_script_never_ends_can_be_left(pages: Pages):
+    async with visiting(pages) as visitor:
+        await visitor.visit("<button onclick='while (true) {}'>Work</button>")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(visitor.on("Work", "click"), 5)
+        await leave_silent_page(visitor)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_page_that_stops_half_way_can_be_left(pages: Pages):
+    async with saying(STALLED) as there, visiting(pages, origins={there: {}}) as visitor:
+        await visitor.visit(f"<a href='{there}'>Report</a>")
+        await asyncio.wait_for(visitor.on("Report", "click"), 30)
+        await leave_silent_page(visitor)
+
+
+async def leave_silent_page(visitor: Visitor) -> None:
+    page, *rest = (await visitor.see()).zones
+    assert (page.get("silent"), rest) == (True, [])
+    await visitor.visit("<button>Alive</button>")
+    page, *rest = (await visitor.see()).zones
+    assert (page.get("silent"), [zone.label for zone in rest]) == (None, ["Alive"])

@@ -11,7 +11,7 @@ from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.downloads import Arrival
-from midcourse.worlds.browser.frames import Frames, Gone
+from midcourse.worlds.browser.frames import Frames, Gone, Silent
 from midcourse.worlds.browser.tabs import Interrupted, Tab, Tabs
 from midcourse.worlds.browser.uncollected import uncollected
 
@@ -32,7 +32,9 @@ class Capture:
         if tab.dialog is not None:
             return _scene(tab, tabs, _Seen(title=tab.page.url, zones=[], print=[]), (*_dialog(tab), *around))
         try:
-            seen = await tab.doing(self._page(tab.frames))
+            seen = await tab.asking(self._page(tab.frames))
+        except Silent:
+            seen = _Seen(title="", zones=[], print=[])
         except Interrupted:
             changed = tab.alive or tab is not tabs.front
             return await self.look(tabs) if changed else _scene(tab, tabs, _Seen(title="", zones=[], print=[]), around)
@@ -40,7 +42,7 @@ class Capture:
 
     async def text(self, tab: Tab) -> str:
         """Everything that can be read on it, a line for each label and each state."""
-        seen = await tab.doing(self._page(tab.frames))
+        seen = await tab.asking(self._page(tab.frames))
         return "\n".join((seen.title, *_lines(seen.zones)))
 
     async def _page(self, frames: Frames) -> "_Seen":
@@ -170,6 +172,7 @@ def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
         ("tabs", len(tabs)),
         ("error", tab.trouble or None),
         ("crashed", tab.crashed or None),
+        ("silent", tab.silent or None),
         ("closed", tab.page.is_closed() or None),
     )
     return tuple((name, value) for name, value in said if value is not None)
@@ -187,7 +190,7 @@ async def _other(tab: Tab) -> Zone:
     """A tab behind the one in front, by its title if it can be asked."""
     title = ""
     with suppress(Gone, Interrupted):
-        title = await tab.doing(tab.frames.ask("title"))
+        title = await tab.asking(tab.frames.ask("title"))
     return Zone(id=f"tab{tab.number}", role="tab", label=title or tab.page.url, state=(("href", tab.page.url),))
 
 

@@ -45,6 +45,10 @@ class Gone(Exception):
     """The document that was asked is no longer there."""
 
 
+class Silent(Gone):
+    """It is there and does not answer: a script of its own never ends, or the page to come stopped half-way."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Context:
     """Where our scripts run in one document. Numbers are used again by other processes, `unique` never is."""

@@ -37,11 +37,11 @@ class Hands:
     async def ask(self, function: str, zone: Zone, *arguments: object) -> Any:
         """The script in the zone's frame, about its element."""
         frame, number = self._element(zone)
-        return await self._tab.doing(self._tab.frames.ask(function, number, *arguments, frame=frame))
+        return await self._tab.asking(self._tab.frames.ask(function, number, *arguments, frame=frame))
 
     async def load(self, file: str, zone: Zone) -> None:
         """A script that only some questions need, in the zone's frame."""
-        await self._tab.doing(self._tab.frames.run(script(file), frame=self._element(zone)[0]))
+        await self._tab.asking(self._tab.frames.run(script(file), frame=self._element(zone)[0]))
 
     async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", times: int = 1) -> None:
         """If something came in the way at the last moment, it did not notice, and there is one more try."""
@@ -154,7 +154,7 @@ class Hands:
 
     async def scroll(self, zone: Zone, right: float, down: float) -> Outcome | None:
         if zone.role == "page":
-            moved = await self._tab.doing(self._tab.frames.ask("scroll", 0, right, down))
+            moved = await self._tab.asking(self._tab.frames.ask("scroll", 0, right, down))
         else:
             moved = await self.ask("scroll", zone, right, down)
         return None if moved else no_effect("there is nothing further in that direction")
@@ -164,7 +164,7 @@ class Hands:
         if _ELEMENT.fullmatch(zone.id):
             return await self.ask("read", zone)
         if zone.role == "page":
-            return await self._tab.doing(self._tab.frames.ask("read", 0))
+            return await self._tab.asking(self._tab.frames.ask("read", 0))
         return _whereabouts(zone) if zone.role == "download" else zone.label
 
     # --- where it is
@@ -175,16 +175,16 @@ class Hands:
         frames = self._tab.frames
         frame, number = self._element(zone)
         guarded = [frame]
-        place = _checked(zone, await self._tab.doing(frames.ask("reach", number, frame=frame)))
+        place = _checked(zone, await self._tab.asking(frames.ask("reach", number, frame=frame)))
         while frame != frames.main:
             name, frame = frames.name_of(frame), frames.parent_of(frame)
             guarded.append(frame)
             through = frames.ask("throughFrame", name, place["x"], place["y"], frame=frame)
-            place = _checked(zone, await self._tab.doing(through))
+            place = _checked(zone, await self._tab.asking(through))
         yield place["x"], place["y"]
         for frame in guarded:
             with suppress(Gone, Interrupted):
-                if hit := await self._tab.doing(frames.ask("release", frame=frame)):
+                if hit := await self._tab.asking(frames.ask("release", frame=frame)):
                     raise Unreached(failed("missed", f"{hit} came in the way of {zone.role} '{zone.label}'"))
 
     async def _middle(self, zone: Zone) -> tuple[float, float]:

@@ -41,7 +41,7 @@ class Screenshots:
 
     async def of(self, tab: Tab, fingerprint: str) -> str:
         """The digest of the picture that this look gets, or nothing."""
-        if not self._wanted(fingerprint) or tab.interrupted:
+        if not self._wanted(fingerprint) or tab.interrupted or tab.silent:
             return ""
         from playwright.async_api import Error
 

@@ -1,5 +1,6 @@
 """One browser from its start to its end: its process, its context, its tabs, and what it keeps for the next one."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from midcourse.worlds.browser.tabs import Interrupted, Tab, Tabs
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Frame, Request
+
+_CLOSES_WITHIN = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,11 +115,11 @@ class Session:
         """Another one as soon as a look may show something new. It takes two milliseconds, whatever the page is like."""
         tab, changes = self.tab, [0]
         with suppress(Gone, Interrupted):
-            changes = await tab.doing(tab.frames.ask_all("changes"))
+            changes = await tab.asking(tab.frames.ask_all("changes"))
         return tab.number, tab.page.url, tab.interrupted, len(self.tabs), len(self.tabs.downloads), *changes
 
     async def go(self, url: str) -> Outcome | None:
-        if not self.tab.alive:
+        if not self.tab.alive or self.tab.silent:
             await self._replace()
         return await self._go(self.tab, url)
 
@@ -158,10 +161,11 @@ class Session:
             await cdp.detach()
 
     async def _replace(self) -> None:
-        """A page that crashed cannot be brought back."""
+        """A page that crashed, or that nothing gets through to, cannot be brought back."""
         dead = self.tab
         await self.tabs.open()
-        await dead.page.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(dead.page.close(), _CLOSES_WITHIN)
 
     # --- a person at the browser
 
@@ -201,7 +205,7 @@ class Session:
         fresh, self.tabs.fresh = self.tabs.fresh, []
         for tab in fresh:
             with suppress(Gone, Interrupted):
-                address = await tab.doing(tab.frames.address())
+                address = await tab.asking(tab.frames.address())
                 if len(self.tabs) > 1 and self.fence.origins.turns_away(address):
                     await tab.page.close()
 
@@ -210,13 +214,13 @@ class Session:
 
     async def keep(self) -> None:
         """Cookies and the like, for a session after this one."""
-        if not self.tab.interrupted:
+        if not (self.tab.interrupted or self.tab.silent):
             with suppress(Interrupted):
                 await self.tab.doing(self._storage.save(self._context))
 
     async def _tell_acting(self, acting: bool) -> None:
         with suppress(Gone, Interrupted):
-            await self.tab.doing(self.tab.frames.ask_all("acts", acting))
+            await self.tab.asking(self.tab.frames.ask_all("acts", acting))
 
     # --- elsewhere
 

@@ -29,16 +29,16 @@ def _nothing(_request: "Request") -> bool:
 
 
 async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], bool]" = _nothing) -> None:
-    """Returns when the page is quiet, a dialog is open or the page is gone; at the latest when patience ends.
+    """Returns when the page is quiet, a dialog is open or the page is gone or silent; at the latest when patience ends.
 
     Requests that were on their way before the act, or that wait to be allowed, are `ignored`. A page whose network is
     quiet and whose documents never are (an animation) gets a second.
     """
     loop = asyncio.get_running_loop()
     begun = busy = loop.time()
-    while not tab.interrupted and loop.time() - begun < patience.most:
+    while not (tab.interrupted or tab.silent) and (left := begun + patience.most - loop.time()) > 0:
         asked = loop.time()
-        still = await _still_for(tab)
+        still = await _still_for(tab, left)
         now = loop.time()
         quiet = max(patience.quiet, _SLOWNESS * (now - asked))
         loading = tab.frames.leaving or not all(map(ignored, tab.in_flight))
@@ -50,9 +50,10 @@ async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], boo
         await asyncio.sleep(_PAUSE if loading else max(quiet - still, 0.001))
 
 
-async def _still_for(tab: Tab) -> float:
-    """Seconds since the last change in any document; none while there is no document."""
+async def _still_for(tab: Tab, within: float) -> float:
+    """Seconds since the last change in any document; none while there is no document, or none that answers."""
     try:
-        return min(await tab.doing(tab.frames.ask_all("stillFor")), default=0.0) / 1000
-    except Interrupted:
+        async with asyncio.timeout(within):
+            return min(await tab.doing(tab.frames.ask_all("stillFor")), default=0.0) / 1000
+    except (Interrupted, TimeoutError):
         return 0.0

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from midcourse.worlds.browser.downloads import Downloads
-from midcourse.worlds.browser.frames import Frames, Gone
+from midcourse.worlds.browser.frames import Frames, Gone, Silent
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Dialog, Download, Frame, Page, Request, Response
@@ -21,8 +21,9 @@ _STATUS = "performance.getEntriesByType('navigation')[0]?.responseStatus"
 _UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websocket", "manifest", "texttrack", "other"})
 """Kinds of requests that a page is complete without."""
 
-
 _SOON = 2.0
+_ANSWERS_WITHIN = 20.0
+"""Seconds in which a page says what is on it, also a large one on a busy machine."""
 
 
 class Interrupted(Exception):
@@ -43,6 +44,8 @@ class Tab:
         self.trouble = ""
         """Why the last document did not come, in Chromium's words."""
         self.crashed = False
+        self.silent = False
+        """It did not answer when it was last asked."""
         self.in_flight: set[Request] = set()
         self.wanted: dict[tuple[str, str], Frame] = {}
         """The frames that went, or wanted to go, to other pages, by method and address."""
@@ -64,7 +67,7 @@ class Tab:
         """Of a page that came before anybody listened, as the first one of a tab that another opens does."""
         if self.status is None:
             with suppress(Gone, Interrupted):
-                self.status = await self.doing(self.frames.run(_STATUS)) or None
+                self.status = await self.asking(self.frames.run(_STATUS)) or None
 
     @property
     def alive(self) -> bool:
@@ -91,6 +94,17 @@ class Tab:
         self._unfinished.add(task)
         task.add_done_callback(self._finished)
         raise Interrupted
+
+    async def asking(self, work: Awaitable[T]) -> T:
+        """The page's answer to one of our scripts, as `doing` has it. Raises `Silent` if none comes."""
+        try:
+            async with asyncio.timeout(min(_SOON, _ANSWERS_WITHIN) if self.silent else _ANSWERS_WITHIN):
+                answer = await self.doing(work)
+        except TimeoutError:
+            self.silent = True
+            raise Silent(f"{self.page.url} does not answer") from None
+        self.silent = False
+        return answer
 
     async def answer(self, accept: bool, text: str = "") -> None:
         """To the dialog that is open. What it kept waiting is over when this returns."""
