@@ -368,3 +368,39 @@ async def test_a_secret_is_not_typed_into_a_frame_of_somebody_else(site: Site) -
             assert (await hand.zone("Trap")).get("value") in (None, "")
         finally:
             await browser.close()
+
+
+async def test_a_secret_is_not_typed_into_a_frame_that_takes_the_focus(site: Site) -> None:
+    takes = "<input id=trap aria-label=Trap><script>setInterval(() => { window.focus(); trap.focus() }, 1)</script>"
+    async with Site({"/": takes}).served("localhost") as other, Site().served() as home:
+        home.pages["/"] = f"<input aria-label=Password><iframe src='{other.url}/'></iframe>"
+        browser = Browser(
+            f"{home.url}/", origins={home.url: {"secrets": ["password"]}, other.url: {}}, quiet_seconds=0.03
+        )
+        await browser.open()
+        hand = Hand(browser)
+        try:
+            call = hand.call("type", await hand.zone("Password"), text="hunter2")
+            ok(await browser.act(replace(call, secrets=(("text", "password"),))))
+            assert (await hand.zone("Trap")).get("value") in (None, "")
+            assert (await hand.zone("Password")).get("value") == "hunter2"
+        finally:
+            await browser.close()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "<input aria-label=Field type=password value=old>",
+        "<input aria-label=Field type=email value=old@example.org>",
+        "<textarea aria-label=Field>old</textarea>",
+        "<div aria-label=Field role=textbox contenteditable>old</div>",
+        "<input aria-label=Field maxlength=1 oninput='this.nextSibling.focus()'><input maxlength=6>",
+    ],
+)
+async def test_a_secret_takes_the_place_of_what_was_in_the_field(hand: Hand, site: Site, fields: str) -> None:
+    await show(hand, site, fields)
+    call = hand.call("type", await hand.zone("Field"), text="hunter2")
+    ok(await hand.world.act(replace(call, secrets=(("text", "password"),))))
+    typed = "[...document.querySelectorAll('input,textarea,div')].map(one => one.value ?? one.innerText).join('')"
+    assert await page_of(hand).evaluate(typed) == "hunter2"

@@ -22,7 +22,13 @@ globalThis.midcourse ??= {};
     getSelection().addRange(range);
   };
 
-  // {wrong} | {readonly} | {set, content}: it has been set | {content}: what there is, all of it selected
+  // A secret goes into this document and no other: the keyboard follows the focus, which a frame of somebody else may take at any
+  // time. Letter by letter, since some pages go on to the next field after each.
+  const insert = (text) => {
+    for (const letter of text) document.execCommand('insertText', false, letter);
+  };
+
+  // {wrong} | {readonly} | {set, content}: it has been set | {content}: what there was, all of it selected; {inserted}: and replaced
   midcourse.prepare = (number, text) => {
     const element = editable(midcourse.element(number));
     if (!element || ['file', 'checkbox', 'radio', 'button', 'submit'].includes(element.type)) return JSON.stringify({ wrong: true });
@@ -33,9 +39,12 @@ globalThis.midcourse ??= {};
       if (element.value !== before) tell(element);
       return JSON.stringify({ set: true, content: element.value });
     }
+    const before = content(element);
+    const inserted = text !== '' && midcourse.concealed?.has(midcourse.element(number));
     element.focus({ preventScroll: true });
     selectAll(element);
-    return JSON.stringify({ content: content(element) });
+    if (inserted) insert(text);
+    return JSON.stringify({ content: before, inserted });
   };
 
   midcourse.content = (number) => {

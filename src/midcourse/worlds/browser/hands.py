@@ -84,7 +84,8 @@ class Hands:
         if "set" in before:
             refused = failed("refused", f"{zone.role} '{zone.label}' ({zone.get('type')}) does not take '{text}'")
             return refused if before["content"] != text else None
-        await self._enter(text)
+        if not before.get("inserted"):
+            await self._enter(text)
         with suppress(Gone):  # such as one that leaves the page by itself once it is full
             if await self.ask("content", zone) == before["content"] != text:
                 return no_effect(f"{zone.role} '{zone.label}' did not take it")
