@@ -312,3 +312,9 @@ async def test_page_elsewhere_is_read_without_leaving_this_one(visitor: Visitor)
     assert await visitor.world.probe("page_shows", (("url", expired), ("text", "Order 17"))) == "unclear"
     after = await visitor.see()
     assert (after.surface, after.zones) == (before.surface, before.zones)
+
+
+async def test_a_probe_looks_only_where_one_may_go(visitor: Visitor, tmp_path: Path):
+    (tmp_path / "keys.txt").write_text("hunter2")
+    for url, text in ((f"file://{tmp_path}/keys.txt", "hunter2"), ("chrome://version", "Chromium")):
+        assert await visitor.world.probe("page_shows", (("url", url), ("text", text))) == "unclear"
