@@ -30,6 +30,7 @@ WAYS = {
     "a method in small letters": "fetch('/orders', {method: 'patch'})",
     "another method": "fetch('/orders/1', {method: 'DELETE'})",
     "a GET that wants to be taken for another": "fetch('/orders', {headers: {'X-HTTP-Method-Override': 'DELETE'}})",
+    "the same, spelled as some servers read it": "fetch('/orders', {headers: {'X_HTTP_Method_Override': 'DELETE'}})",
     "XMLHttpRequest": "const x = new XMLHttpRequest(); x.open('POST', '/orders'); x.send('by=xhr')",
     "a beacon": "navigator.sendBeacon('/orders', 'by=beacon')",
     "a request that outlives its page": "fetch('/orders', {method: 'POST', keepalive: true})",
@@ -79,7 +80,7 @@ def happened(at: Site) -> list[str]:
     return [
         *at.effects(),
         *(asked.path for asked in at.asked if asked.path.startswith("/delete")),
-        *("override" for asked in at.asked if "x-http-method-override" in asked.fields),
+        *("override" for asked in at.asked if any("override" in name for name in asked.fields)),
     ]
 
 

@@ -69,8 +69,9 @@ def test_the_query_of_a_get_is_its_values_and_that_of_a_post_belongs_to_the_addr
     assert Request(method="GET", url=f"{URL}?").commit == CommitSet(address=f"GET {URL}")
 
 
-def test_a_method_in_disguise_is_shown() -> None:
-    disguised = {"content-type": FORM, "x-http-method-override": "delete"}
+@pytest.mark.parametrize("name", ["x-http-method-override", "x_http_method_override", "x-http_method"])
+def test_a_method_in_disguise_is_shown(name: str) -> None:
+    disguised = {"content-type": FORM, "x-method-override": "", name: "delete"}
     assert commit(b"n=1", FORM, fields=disguised).address == f"POST as DELETE {URL}"
 
 

@@ -48,8 +48,9 @@ class Request:
 
     @property
     def disguise(self) -> str:
-        """The method that the server is asked to take it for, if it is another one."""
-        return next((self.fields[name].upper() for name in _OVERRIDES if name in self.fields), "")
+        """The method that the server is asked to take it for, if it is another one. To many servers `_` in a name is `-`."""
+        named = (value for name, value in self.fields.items() if name.replace("_", "-") in _OVERRIDES)
+        return next((value.upper() for value in named if value), "")
 
     @property
     def commit(self) -> CommitSet:
