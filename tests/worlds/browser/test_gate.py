@@ -283,6 +283,11 @@ async def test_where_the_server_sends_it_on_to_it_may_go_too_but_nowhere_else() 
         other = asyncio.create_task(client.ask("POST", f"{site.url}/new", b"item=2"))
         gate.outbox.drop([await waiting(gate)])
         assert (await other)[0] == 403
+        for field in ("X-HTTP-Method-Override: DELETE", "Content-Type: application/x-other"):
+            lines = ("Content-Length: 6", field)
+            other = asyncio.create_task(client.ask("POST", f"{site.url}/new", b"item=1", *lines))
+            gate.outbox.drop([await waiting(gate)])
+            assert (await other)[0] == 403
         assert (await client.ask("POST", f"{site.url}/new", b"item=1"))[0] == 200
         again = asyncio.create_task(client.ask("POST", f"{site.url}/new", b"item=1"))
         gate.outbox.drop([await waiting(gate)])

@@ -10,7 +10,7 @@ is under way, Chromium answers no questions about the page.) Let go, it is claim
 import asyncio
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Zone
@@ -116,13 +116,13 @@ class Outbox:
         elsewhere = sent.answer.sends_on_to(sent.request.url)
         if elsewhere and not sent.sent_on:
             sent.sent_on = True
-            self._followed.append(Request(method=sent.request.method, url=elsewhere, body=sent.request.body))
+            self._followed.append(replace(sent.request, url=elsewhere))
 
     def _passes(self, request: Request) -> bool:
-        bare = Request(method=request.method, url=request.url, body=request.body)
-        if bare in self._followed:
-            self._followed.remove(bare)
-            return True
+        for followed in self._followed:
+            if _says(followed) == _says(request):
+                self._followed.remove(followed)
+                return True
         if self._expected is not None and request.commit == self._expected:
             self._expected = None
             return True
@@ -197,6 +197,11 @@ def commit_of(held: Sequence[Held]) -> CommitSet:
         address=" and ".join(commit.address for commit in commits),
         values=tuple((f"{i}: {name}", value) for i, one in enumerate(commits, start=1) for name, value in one.values),
     )
+
+
+def _says(request: Request) -> tuple[object, ...]:
+    """All of it that a server acts on. A script may send again what a redirect asked for, and say it differently."""
+    return request.method, request.disguise, request.url, request.fields.get("content-type", ""), request.body
 
 
 def _origin(request: Request) -> str:
