@@ -40,6 +40,7 @@ FORMS = {
         "<form method=post action=/sent enctype=multipart/form-data><input name=a value='1\"é'><input type=file name=none>"
         "<textarea name=t>x\ny</textarea><button>Go</button></form>"
     ),
+    "multipart of nothing": "<form method=post action=/sent enctype=multipart/form-data><button>Go</button></form>",
     "a listener that adds to it": (
         "<form method=post action=/sent><input name=a value=1><button>Go</button></form><script>"
         "document.forms[0].addEventListener('formdata', e => e.formData.append('added', '2'))</script>"
@@ -160,6 +161,10 @@ CHANGES = {
     "its button's value": "document.querySelector('button').value = 'everything'",
     "at the last moment": "document.forms[0].addEventListener('submit', () => { document.forms[0].token.value = '1000' })",
     "in the data": "document.forms[0].addEventListener('formdata', e => e.formData.set('token', '1000'))",
+    "with more than its values": "document.forms[0].addEventListener('submit', e => { e.preventDefault();"
+    "fetch('/sent', {method: 'POST', headers: {'Content-Type': 'multipart/form-data; boundary=x'}, body: ["
+    "'--x', 'Content-Disposition: form-data; name=\"token\"', '', '7', '--x', 'Content-Disposition: form-data; name=\"do\"',"
+    "'', '', '--x--', 'and this'].join('\\r\\n')}) })",
     "sent by a script": "document.forms[0].addEventListener('submit', e => { e.preventDefault();"
     "fetch('/sent', {method: 'POST', body: new URLSearchParams({token: '1000'})}) })",
 }

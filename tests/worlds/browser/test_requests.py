@@ -43,6 +43,25 @@ def test_a_multipart_form_shows_its_files_by_what_is_in_them() -> None:
     assert values(body, "multipart/form-data; boundary=X") == {"note": "one\ntwo", "bill": bill}
 
 
+PART = b'--X\r\nContent-Disposition: form-data; name="n"\r\n\r\n1\r\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "boundaries"),
+    [
+        (PART + b"--X--\r\nand this", "boundary=X"),
+        (PART + b"--X--\r\n--Y\r\nContent-Disposition: form-data; name=n\r\n\r\n9\r\n--Y--", "boundary=X; boundary=Y"),
+        (b"and this\r\n" + PART + b"--X--", "boundary=X"),
+        (PART.replace(b'"n"', b'"n"; more="this"') + b"--X--", "boundary=X"),
+        (PART.replace(b'"n"', b'"n"\r\nContent-Transfer-Encoding: base64') + b"--X--", "boundary=X"),
+        (PART.replace(b"--X", b"--X and this") + b"--X--", "boundary=X"),
+        (b"and nothing else", "boundary=X"),
+    ],
+)
+def test_a_multipart_form_with_more_in_it_than_its_values_is_shown_as_it_is(body: bytes, boundaries: str) -> None:
+    assert list(values(body, f"multipart/form-data; {boundaries}")) == ["body"]
+
+
 def test_json_is_flattened_whatever_it_calls_itself() -> None:
     body = b'{"lines": [{"item": "tea", "n": 2}], "gift": true, "to": {"name": null}, "tags": [], "extra": {}}'
     flat = {"lines[0].item": "tea", "lines[0].n": 2, "gift": True, "to.name": None, "tags[]": None, "extra{}": None}

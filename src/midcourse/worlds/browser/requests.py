@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from email.message import Message
-from email.parser import HeaderParser
 from hashlib import sha256
 from math import isfinite
 from typing import cast
@@ -26,6 +25,10 @@ RAW = "body"
 """The name of a value that is a whole body."""
 
 _OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
+_PART = re.compile(
+    r'Content-Disposition: form-data; name="([^"\r\n]*)"(?:; filename="([^"\r\n]*)"\r\nContent-Type: ([^\r\n]*))?'
+)
+"""The head of a part as browsers write it. What else might be in one is not shown to anybody."""
 _MARKED = re.compile(r"([.\[\]{}\\])")
 
 
@@ -104,7 +107,7 @@ def _values(kind: str, body: bytes) -> Pairs:
         case "application/x-www-form-urlencoded":
             found = _form(body)
         case "multipart/form-data":
-            found = _multipart(str(described.get_param("boundary", "")), body)
+            found = _multipart(_boundary(described), body)
         case _:
             found = _json(body)
     return _raw(kind, body) if found is None else found
@@ -129,29 +132,35 @@ def _form(body: bytes) -> Pairs | None:
 
 
 def _multipart(boundary: str, body: bytes) -> Pairs | None:
+    """None if it is not what a browser makes of a form: then there may be more in it than its values."""
     mark = b"--" + boundary.encode(errors="replace")
-    parts = (b"\r\n" + body).split(b"\r\n" + mark)
-    if not boundary or parts[0] or not parts[-1].startswith(b"--"):
+    before, *parts = (b"\r\n" + body).split(b"\r\n" + mark)
+    if not boundary or before or parts.pop() not in (b"--", b"--\r\n"):
         return None
-    values: list[tuple[str, Scalar]] = []
-    for part in parts[1:-1]:
-        head, blank, content = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
-        fields = HeaderParser().parsestr(head.decode(errors="replace"))
-        name = fields.get_param("name", header="content-disposition")
-        if not blank or not isinstance(name, str):
-            return None
-        values.append((name, _part(fields, content)))
-    return tuple(values)
-
-
-def _part(fields: Message, content: bytes) -> str:
-    filename = fields.get_param("filename", header="content-disposition")
-    if isinstance(filename, str):
-        return file_value(filename, fields.get_content_type(), content)
     try:
-        return one_newline(content.decode())
+        return tuple(map(_part, parts))
+    except ValueError:
+        return None
+
+
+def _boundary(described: Message) -> str:
+    """Nothing if there are several: who would know which one counts?"""
+    found = [value for name, value in described.get_params([]) if name == "boundary"]
+    return found[0] if len(found) == 1 else ""
+
+
+def _part(part: bytes) -> tuple[str, str]:
+    head, blank, content = part.partition(b"\r\n\r\n")
+    found = _PART.fullmatch(head.removeprefix(b"\r\n").decode())
+    if not blank or found is None:
+        raise ValueError("no browser writes this")
+    name, filename, kind = found.groups()
+    if filename is not None:
+        return name, file_value(filename, kind, content)
+    try:
+        return name, one_newline(content.decode())
     except UnicodeDecodeError:
-        return file_value("", "", content)
+        return name, file_value("", "", content)
 
 
 def _json(body: bytes) -> Pairs | None:
