@@ -11,7 +11,8 @@
     status = 422
     text = "field-error"
 
-A path is matched as it is written, decoded and with its dots resolved: `safe` needs all three, for `unsafe` one will do.
+A path is matched as it is written, decoded, also more than once, and each time without what follows a semicolon and with its dots
+resolved: `safe` needs all of these, for `unsafe` one will do.
 """
 
 import json
@@ -35,6 +36,8 @@ from midcourse.worlds.browser.address import Address, AddressRefused, parse, rea
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 SOCKET = "WS"
 """The method by which the policy file calls a frame that a page sends through a WebSocket."""
+MOST_DECODED = 3
+"""Times that a path is: by a proxy, by a server, and by an application that should not."""
 ANYWHERE = ("http", "https", "ws", "wss")
 _AS_PAGES = {"ws": "http", "wss": "https"}
 _WRITTEN_AS = "an origin is scheme, host and port, such as https://shop.example or http://127.0.0.1:8000"
@@ -77,13 +80,23 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1024)
 def _readings(path: str) -> tuple[str, ...]:
-    """As written; decoded; with dots and doubled slashes resolved, as servers do it."""
-    decoded = unquote(path)
-    bare, mark, query = decoded.partition("?")
-    plain = posixpath.normpath("/" + bare.replace("\\", "/").lstrip("/"))
-    if bare.endswith("/") and plain != "/":
-        plain += "/"
-    return (path, decoded, plain + mark + query)
+    """As written, decoded once or more, and each time as servers resolve it. A question mark that was encoded begins a query
+    to some of them only.
+    """
+    bare, mark, query = path.partition("?")
+    found: dict[str, None] = {}
+    for _ in range(1 + MOST_DECODED):
+        sooner, early, rest = path.partition("?")
+        found |= dict.fromkeys((path, _resolved(bare) + mark + query, _resolved(sooner) + early + rest))
+        path, bare, query = unquote(path), unquote(bare), unquote(query)
+    return tuple(found)
+
+
+def _resolved(bare: str) -> str:
+    """Without parameters, dots and doubled slashes."""
+    plain = re.sub(r";[^/]*", "", bare.replace("\\", "/"))
+    resolved = posixpath.normpath("/" + plain.lstrip("/"))
+    return resolved + "/" if plain.endswith("/") and resolved != "/" else resolved
 
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True))
