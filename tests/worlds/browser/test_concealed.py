@@ -11,6 +11,7 @@ import pytest_asyncio
 from PIL import Image, ImageChops
 
 from midcourse.blobs import BlobFolder
+from midcourse.redact import Redactor
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.concealed import Concealed
 from tests.pages import Pages
@@ -138,6 +139,15 @@ async def test_what_was_typed_is_covered_without_having_been_told_before(visitor
         ok(await visitor.world.act(replace(call, secrets=(("text", "pin"),))))
         pictures.append((await visitor.see()).screenshot)
     assert pictures[0] == pictures[1]
+
+
+async def test_what_is_cut_off_in_words_about_the_page_says_so(visitor: Visitor) -> None:
+    """Else nobody could know that it is a secret, or most of one."""
+    secret = "correct-horse-battery"
+    await visitor.visit(f"<button>Go</button><div style='position: fixed; inset: 0'>{'x' * 40}{secret}</div>")
+    outcome = await visitor.on("Go", "click")
+    assert outcome.reason == "covered"
+    assert "correct" not in Redactor([("pin", secret)])(outcome.detail)
 
 
 async def test_nothing_of_it_stays_on_the_page(visitor: Visitor) -> None:

@@ -30,7 +30,7 @@ globalThis.midcourse ??= {};
 
   const inWords = (element) => {
     if (!element) return 'nothing of the page';
-    const name = element.getAttribute('aria-label') || midcourse.textOf(element).replace(/\s+/g, ' ').trim().slice(0, 60);
+    const name = element.getAttribute('aria-label') || midcourse.tidy(midcourse.textOf(element), 60);
     const called = element.id ? `#${element.id}` : element.classList.length ? `.${element.classList[0]}` : '';
     return `<${element.tagName.toLowerCase()}${called}>${name ? ` '${name}'` : ''}`;
   };
