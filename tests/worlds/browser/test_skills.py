@@ -95,6 +95,31 @@ async def test_what_comes_in_the_way_at_the_last_moment_is_not_hit(visitor: Visi
     assert await said(visitor) == "-"
 
 
+async def test_a_frame_that_comes_in_the_way_at_the_last_moment_is_not_hit(visitor: Visitor):
+    """What happens in it, the page around it is not told."""
+    trap = "<body style='margin: 0' onclick='new Image().src = `/trapped`'><button style='width: 300px; height: 300px'>Trap"
+    inner = visitor.pages.show("/trap", trap)
+    await visitor.visit(
+        f"""{SAYS}<button id=b onclick="say('button')">Pay</button>
+        <iframe id=trap src='{inner}' style='position: fixed; left: 600px; top: 0; border: 0'></iframe>
+        <script>b.addEventListener('mousemove', () => {{ trap.style.left = 0 }})</script>"""
+    )
+    outcome = await visitor.on("Pay", "click")
+    assert (outcome.status, outcome.reason) == ("failed", "covered"), outcome
+    assert "<iframe#trap>" in outcome.detail
+    assert (await said(visitor), "GET /trapped" in visitor.pages.hits) == ("-", False)
+
+
+async def test_after_something_was_in_the_way_the_keyboard_still_works(visitor: Visitor):
+    await visitor.visit(
+        f"""{SAYS}<button id=b onclick="say('button')">Pay</button>
+        <div style='position: fixed; inset: 0; background: #ccc'>Wait</div><script>b.focus()</script>"""
+    )
+    assert (await visitor.on("Pay", "click")).reason == "covered"
+    ok(await visitor.do("press_keys", keys="Enter"))
+    assert await said(visitor) == "button"
+
+
 async def test_disabled(visitor: Visitor):
     await visitor.visit("<button disabled>Send</button>")
     outcome = await visitor.on("Send", "click")

@@ -172,21 +172,26 @@ class Hands:
 
     @asynccontextmanager
     async def _touching(self, zone: Zone) -> AsyncGenerator[tuple[float, float]]:
-        """Where on the page it can be touched, scrolled into view. Inside, no click reaches anything else."""
+        """Where on the page it can be touched, scrolled into view. Inside, no click reaches anything else, in any frame."""
+        await self._tab.asking(self._tab.frames.ask_all("bar"))
+        missed = ""
+        try:
+            yield await self._place(zone)
+        finally:
+            with suppress(Gone, Interrupted):
+                missed = _missed(await self._tab.asking(self._tab.frames.ask_all("release")))
+        if missed:
+            raise Unreached(failed("missed", f"{missed} came in the way of {zone.role} '{zone.label}'"))
+
+    async def _place(self, zone: Zone) -> tuple[float, float]:
         frames = self._tab.frames
         frame, number = self._element(zone)
-        guarded = [frame]
         place = _checked(zone, await self._tab.asking(frames.ask("reach", number, frame=frame)))
         while frame != frames.main:
             name, frame = frames.name_of(frame), frames.parent_of(frame)
-            guarded.append(frame)
             through = frames.ask("throughFrame", name, place["x"], place["y"], frame=frame)
             place = _checked(zone, await self._tab.asking(through))
-        yield place["x"], place["y"]
-        for frame in guarded:
-            with suppress(Gone, Interrupted):
-                if hit := await self._tab.asking(frames.ask("release", frame=frame)):
-                    raise Unreached(failed("missed", f"{hit} came in the way of {zone.role} '{zone.label}'"))
+        return place["x"], place["y"]
 
     async def _middle(self, zone: Zone) -> tuple[float, float]:
         async with self._touching(zone) as point:
@@ -200,6 +205,13 @@ class Hands:
         if not frame:
             raise Unreached(_gone(zone))
         return frame, int(found[2])
+
+
+def _missed(answers: Sequence[dict[str, Any]]) -> str:
+    """What was hit in place of the zone, in whichever frame."""
+    if any(answer["hit"] for answer in answers):
+        return ""
+    return next((answer["blocker"] for answer in answers if answer["blocker"]), "")
 
 
 def _checked(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,7 @@ globalThis.midcourse ??= {};
     if (isDisabled(element)) return JSON.stringify({ disabled: true });
     const found = place(element);
     if (!('x' in found)) return JSON.stringify({ covered: inWords(found.blocker) });
-    arm(element);
+    arm(element, true);
     return JSON.stringify(found);
   };
 
@@ -94,16 +94,19 @@ globalThis.midcourse ??= {};
 
   // --- the guard: between the look and the hit something may have come in the way
 
-  let guarded = null; // {element, until, hit, blocker}
+  let guarded = null; // {element: none if nothing here may be hit, isTarget, until, hit, blocker}
 
-  const arm = (element) => {
-    guarded = { element, until: performance.now() + ARMED_FOR, hit: false, blocker: null };
+  const arm = (element, isTarget = false) => {
+    guarded = { element, isTarget, until: performance.now() + ARMED_FOR, hit: false, blocker: null };
   };
+
+  // What is to be hit is in another document: a frame may come in the way, too, and what happens in it nobody else is told.
+  midcourse.bar = () => arm(null);
 
   const guard = (event) => {
     if (!guarded || !event.isTrusted || performance.now() > guarded.until || guarded.hit) return;
     const target = event.composedPath()[0];
-    if (!guarded.blocker && isTouchedBy(target, guarded.element)) guarded.hit = true;
+    if (!guarded.blocker && guarded.element && isTouchedBy(target, guarded.element)) guarded.hit = true;
     else {
       guarded.blocker ??= target;
       event.preventDefault();
@@ -112,11 +115,11 @@ globalThis.midcourse ??= {};
   };
   for (const type of WATCHED) window.addEventListener(type, guard, { capture: true, passive: false });
 
-  // What was hit instead, and did not notice; nothing if nothing was.
+  // Whether it was hit, and what was hit instead here, and did not notice.
   midcourse.release = () => {
-    const blocker = guarded?.blocker;
+    const { isTarget, hit, blocker } = guarded ?? {};
     guarded = null;
-    return JSON.stringify(blocker ? inWords(blocker) : '');
+    return JSON.stringify({ hit: Boolean(isTarget && hit), blocker: blocker ? inWords(blocker) : '' });
   };
 
   // --- scrolling
