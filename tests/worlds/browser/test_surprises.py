@@ -1,7 +1,10 @@
 """Dialogs, pop-ups, tabs and crashes: each is to be seen on the next look, and none of them raises."""
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -211,3 +214,22 @@ async def leave_silent_page(visitor: Visitor) -> None:
     await visitor.visit("<button>Alive</button>")
     page, *rest = (await visitor.see()).zones
     assert (page.get("silent"), [zone.label for zone in rest]) == (None, ["Alive"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Chromium does not look for these programs")
+async def test_link_to_something_else_than_a_page_starts_no_program(
+    pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """It would get whatever the page put into the link, and nobody would see it leave."""
+    started, programs = tmp_path / "started", tmp_path / "programs"
+    programs.mkdir()
+    for name in ("xdg-email", "xdg-open"):
+        (programs / name).write_text(f"#!/bin/sh\necho $0 >> {started}\n")
+        (programs / name).chmod(0o700)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    async with visiting(pages) as visitor:
+        await visitor.visit("<a href='mailto:x@attacker.example?body=4111'>Details</a>")
+        async with page_of(visitor).expect_console_message(lambda said: "external handler" in said.text):
+            ok(await visitor.on("Details", "click"))
+        ok(await visitor.do("wait_for", text="Details"))
+    assert not started.exists()

@@ -1,8 +1,12 @@
 """The Chromium process of one session: how it is found, started and ended."""
 
+import os
 import shutil
+import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midcourse.errors import TaskInvalid
@@ -44,6 +48,8 @@ FLAGS = (
     "--gcm-checkin-url=http://127.0.0.1:9",
     f"--disable-features={','.join(_OFF)}",
 )
+_PROGRAMS = ("xdg-email", "xdg-open")
+"""With which Chromium opens what is no page, such as a mail with all that a page put into its link. No gate sees that."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 
 
@@ -55,6 +61,7 @@ class Chromium:
         self._headed = headed
         self.certificate = Certificate()
         """By which it knows the gate of every session in it."""
+        self._programs: Path | None = None
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
 
@@ -68,12 +75,14 @@ class Chromium:
         except ModuleNotFoundError as missing:
             raise TaskInvalid('the browser world needs Playwright: pip install "midcourse[browser]"') from missing
         self._driver = await async_playwright().start()
+        self._programs = Path(tempfile.mkdtemp(prefix="midcourse-programs-"))
         try:
             self._browser = await self._driver.chromium.launch(
                 executable_path=self._executable or _installed(),
                 headless=not self._headed,
                 args=[*FLAGS, *flags],
                 proxy={"server": proxy, "bypass": "<-loopback>"},
+                env=_environment(self._programs),
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
@@ -94,8 +103,20 @@ class Chromium:
                 await browser.close()
         if driver is not None:
             await driver.stop()
+        if self._programs is not None:
+            shutil.rmtree(self._programs, ignore_errors=True)
 
 
 def _installed() -> str | None:
     """The system's own, or None for what `playwright install` brought."""
     return next((found for name in _NAMES if (found := shutil.which(name))), None)
+
+
+def _environment(programs: Path) -> dict[str, str | float | bool] | None:
+    """In which it finds programs that do nothing in place of those that it would start. Elsewhere than on Linux it looks for none."""
+    nothing = shutil.which("false")
+    if sys.platform != "linux" or nothing is None:
+        return None
+    for name in _PROGRAMS:
+        (programs / name).symlink_to(nothing)
+    return {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
