@@ -221,6 +221,21 @@ async def test_a_page_that_was_agreed_to_is_gone_to(hand: Hand, site: Site) -> N
     assert await hand.title() == "Other"
 
 
+async def test_what_the_page_did_not_let_go_of_is_not_sent_later_either(hand: Hand, site: Site) -> None:
+    """It was let go, and the page asks whether it should be left. Whoever goes there next does not send it."""
+    await show(hand, site, FORM)
+    call, outcome = await tried(hand, "Continue")
+    assert held(outcome)
+    await page_of(hand).evaluate("() => { onbeforeunload = event => event.preventDefault() }")
+    outcome = await again(hand, call)
+    assert (outcome.status, outcome.evidence, site.effects()) == ("no_effect", "rule", [])
+    other = await page_of(hand).context.new_page()
+    await other.goto(f"{site.url}/orders")
+    await other.close()
+    ok(await hand.do("accept", (await hand.see()).zones[1]))
+    assert site.effects() == []
+
+
 # --- what waits for nobody's call
 
 

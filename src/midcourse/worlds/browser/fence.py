@@ -91,6 +91,7 @@ class Fence:
 
     def judged(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
         """What came of it, by what left. `sends`: it is an act whose point is that something leaves."""
+        self.outbox.end()
         sent = list(self.outbox.sent)
         if sent:
             return _of_sent(outcome, sent, self.origins)

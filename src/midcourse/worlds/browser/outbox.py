@@ -158,10 +158,14 @@ class Outbox:
         return any((held.request.method, held.request.url) == (method, url) for held in self.waiting)
 
     def begin(self) -> None:
-        """A new act: what was sent before is no longer of interest, and what was let go and not claimed stays here."""
+        """A new act: what was sent before is no longer of interest."""
         self.sent.clear()
         self.left = 0
         self._followed.clear()
+        self.end()
+
+    def end(self) -> None:
+        """The act is over: what was let go and not claimed stays here, since it is said to have sent nothing."""
         self._claimable.clear()
 
     @contextmanager

@@ -158,7 +158,8 @@ class Session:
             await cdp.send("Network.setCacheDisabled", {"cacheDisabled": True})
             return await self._go(tab, request.url, frame)
         finally:
-            await cdp.detach()
+            with suppress(Interrupted):  # by a dialog, behind which nothing is answered
+                await tab.doing(cdp.detach())
 
     async def _replace(self) -> None:
         """A page that crashed, or that nothing gets through to, cannot be brought back."""
