@@ -57,7 +57,7 @@ def site() -> Site:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def hand(site: Site) -> AsyncGenerator[Hand]:
     async with site.served():
-        browser = Browser(f"{site.url}/", origins={site.url: {"safe": ["POST /draft"]}}, quiet_seconds=0.03)
+        browser = Browser(f"{site.url}/", origins={site.url: {"safe": ["POST /draft", "WS /live"]}}, quiet_seconds=0.03)
         await browser.open()
         yield Hand(browser)
         await browser.close()
@@ -149,6 +149,16 @@ async def test_what_left_without_having_to_be_allowed_may_have_done_something(ha
     outcome = await hand.world.act(replace(call, allowed=True))
     assert (outcome.status, outcome.evidence) == ("ok", "")
     assert len(site.asked) == 1
+
+
+async def test_a_message_that_left_may_have_done_something_too(hand: Hand, site: Site) -> None:
+    opened = "<script>const live = new WebSocket(location.origin.replace('http', 'ws') + '/live')</script>"
+    form = "<form onsubmit=\"event.preventDefault(); live.send('item=1')\"><input name=item><button>Go</button></form>"
+    await show(hand, site, opened + form)
+    call = hand.call("submit", await hand.zone("Go"))
+    assert await hand.world.commit_set(call) is not None
+    outcome = await hand.world.act(replace(call, allowed=True))
+    assert (outcome.status, outcome.evidence, site.effects()) == ("ok", "", ["WS /live"])
 
 
 CHANGES = {

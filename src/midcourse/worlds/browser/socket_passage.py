@@ -42,7 +42,9 @@ async def pass_messages(outbox: Outbox, url: str, reader: asyncio.StreamReader, 
         if not frame.final:
             continue
         request = _request(url, message)
-        if not outbox.is_free(request) and await outbox.leave(request) is None:
+        if outbox.is_free(request):
+            outbox.passed(request)
+        elif await outbox.leave(request) is None:
             return
         writer.write(b"".join(each.raw for each in message))
         await writer.drain()
