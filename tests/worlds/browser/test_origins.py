@@ -99,6 +99,12 @@ def test_a_private_start_is_meant_if_it_is_written_as_an_address(
         ("GET /%2564elete?id=3", False),
         ("GET /items?action=%2564elete", False),
         ("GET /Delete?id=3", False),
+        ("GET /logout", False),
+        ("GET /logout?x", False),
+        ("GET /logout/", False),
+        ("GET /logout;x=1", False),
+        ("GET /logout%3fx", False),
+        ("GET /logouts", True),
         ("GET /items?action=delete&id=3", False),
         ("GET /items?action=show&id=3", True),
         ("WS /live", True),
@@ -109,7 +115,7 @@ def test_a_private_start_is_meant_if_it_is_written_as_an_address(
 def test_what_may_leave_without_having_been_allowed(request_: str, safe: bool) -> None:
     told = {
         "safe": ["POST /draft*", "WS /live", "* /track/*"],
-        "unsafe": ["GET /delete*", "GET *action=delete*", "* /track/danger"],
+        "unsafe": ["GET /delete*", "GET *action=delete*", "GET /logout", "* /track/danger"],
     }
     method, _, path = request_.partition(" ")
     assert read_origins({SHOP: told}, SHOP).is_safe(method, SHOP + path) is safe

@@ -59,10 +59,12 @@ class RequestPattern:
         return cls(method, path)
 
     def some(self, method: str, path: str) -> bool:
-        """Whether it fits in at least one way that a server may read the request. Many answer HEAD as they do GET."""
+        """Whether it fits in at least one way that a server may read the request. Many answer HEAD as they do GET, and do the
+        same with a slash at the end or a query that they did not ask for.
+        """
         methods = ("*", method, "GET") if method == "HEAD" else ("*", method)
-        lower = self.path.lower()
-        return self.method in methods and any(globbed(lower, each.lower()) for each in _readings(path))
+        ways = {way.lower() for each in _readings(path) for way in (each, each.partition("?")[0].rstrip("/") or "/")}
+        return self.method in methods and any(globbed(self.path.lower(), way) for way in ways)
 
     def every(self, method: str, path: str) -> bool:
         """Whether it fits however a server may read the request."""
@@ -78,7 +80,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def _readings(path: str) -> tuple[str, ...]:
     """As written, decoded once or more, and each time as servers resolve it. A question mark that was encoded begins a query
     to some of them only.
