@@ -247,6 +247,15 @@ async def test_long_text_is_cut_in_the_zone_and_read_whole(visitor: Visitor):
     assert dict(outcome.data)["text"] == "word " * 1000 + "end"
 
 
+async def test_half_a_character_does_not_keep_the_page_from_being_seen(visitor: Visitor):
+    """The page cut one in two, and so does a label that is cut where it becomes too long."""
+    await visitor.visit(
+        f"<p id=x></p><button>{'a' * 198}😀 more</button><script>x.textContent = 'Nice 😀'.slice(0, 6)</script>"
+    )
+    assert await visitor.labels() == ["Page", "Nice ?", f"{'a' * 198}?…"]
+    assert dict((await visitor.on("Nice ?", "read")).data) == {"text": "Nice ?"}
+
+
 async def test_what_something_else_lies_over_is_said_to_be_covered(visitor: Visitor):
     await visitor.visit(
         """<button>Behind</button><iframe srcdoc="<button>In frame</button>"></iframe>

@@ -128,7 +128,7 @@ class Frames:
         if not isinstance(value, str):
             return value
         with uncollected():
-            return from_json(value)
+            return _read(value)
 
     async def run(self, source: str, *, frame: str = "") -> Any:
         """What it comes to in that world of ours. Raises `Gone`."""
@@ -287,3 +287,11 @@ class Frames:
         self._stays(event)
         if event.get("reason") != "swap":
             self._contexts.pop(event["frameId"], None)
+
+
+def _read(text: str) -> Any:
+    """Out of JSON. Half a character, as scripts leave behind that cut a text anywhere, becomes a question mark."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return from_json(json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace"))
