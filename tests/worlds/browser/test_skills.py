@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds.browser.visitor import Visitor, ok
+from tests.pages import Pages
+from tests.worlds.browser.visitor import Visitor, ok, visiting
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -23,6 +24,22 @@ async def test_navigate_and_go_back(visitor: Visitor):
     await visitor.visit("<p>Second</p>", title="Second")
     ok(await visitor.do("go_back"))
     assert await visitor.title() == "First"
+
+
+@pytest.mark.parametrize("way", ["history.pushState(null, '', '?second')", "location.hash = 'second'"])
+async def test_go_back_to_where_the_same_page_was_before(visitor: Visitor, way: str):
+    await visitor.visit(
+        f"""{SAYS}<button onclick="{way}">Go</button><script>onpopstate = () => say(location.href.includes('second') ? 'there' : 'back')</script>"""
+    )
+    ok(await visitor.on("Go", "click"))
+    ok(await visitor.do("go_back"))
+    assert await said(visitor) == "back"
+
+
+async def test_before_the_first_page_there_is_none(pages: Pages):
+    async with visiting(pages) as visitor:
+        assert (await visitor.do("go_back")).status == "no_effect"
+        assert await visitor.title() == "Start"
 
 
 async def test_address_where_nobody_answers(visitor: Visitor):

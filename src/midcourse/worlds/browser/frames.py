@@ -160,6 +160,12 @@ class Frames:
         document = (await context.send("Page.getFrameTree"))["frameTree"]["frame"]
         return document.get("unreachableUrl") or document["url"]
 
+    async def has_page_before(self) -> bool:
+        """In the tab's history. What it was opened with, empty, is none."""
+        context = await self._context(self.main)
+        history = await context.send("Page.getNavigationHistory")
+        return any(entry["url"] != "about:blank" for entry in history["entries"][: history["currentIndex"]])
+
     async def give_file(self, frame: str, number: int, path: str) -> None:
         context = await self._context(frame)
         expression = f"midcourse.element({number})"

@@ -57,8 +57,11 @@ class Skills(BaseWorld):
     @skill(transition=True)
     async def go_back(self) -> Outcome | None:
         """Go back to the page before."""
-        back = await self._tab.doing(self._tab.page.go_back(wait_until="commit"))
-        return None if back is not None else no_effect("there is no page before this one")
+        tab = self._tab
+        if not await tab.doing(tab.frames.has_page_before()):
+            return no_effect("there is no page before this one")
+        await tab.doing(tab.page.go_back(wait_until="commit"))
+        return None
 
     @skill(transition=True)
     async def switch_tab(self, zone: Zone) -> Outcome | None:
