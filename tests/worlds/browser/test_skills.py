@@ -263,6 +263,30 @@ async def test_radio_is_checked_and_stays_so(visitor: Visitor):
     assert (await visitor.on("One", "uncheck")).status == "no_effect"
 
 
+CHECKED_LATER = {
+    "once it is stored": "<b role=switch aria-checked=false onclick=\"fetch('/stored').then(() => { this.ariaChecked = 'true' })\">Box</b>",
+    "by another element": """<main></main><script>const draw = (on) => {
+        document.querySelector('main').innerHTML = `<b role=switch aria-checked=${on} onclick="draw(true)">Box</b>` }; draw(false)</script>""",
+}
+
+
+@pytest.mark.parametrize("kind", CHECKED_LATER)
+async def test_what_becomes_checked_in_its_own_way_is_checked(visitor: Visitor, kind: str):
+    visitor.pages.show("/stored", "", seconds=0.1)
+    await visitor.visit(CHECKED_LATER[kind])
+    ok(await visitor.on("Box", "check"))
+    assert await visitor.state("Box", "checked") is True
+
+
+@pytest.mark.parametrize("skill", ["check", "type"])
+async def test_field_that_leads_to_another_page(visitor: Visitor, skill: str):
+    there = visitor.pages.show("/found", "<p>Found</p>", title="Found")
+    go = f"location = '{there}'"
+    await visitor.visit(f'<label><input type=checkbox onclick="{go}">check</label><input aria-label=type onfocus="{go}">')
+    await visitor.on(skill, skill, **({"text": "x"} if skill == "type" else {}))
+    assert await visitor.title() == "Found"
+
+
 async def test_upload_into_a_field_and_by_way_of_a_button(visitor: Visitor, tmp_path: Path):
     file = tmp_path / "photo.png"
     file.write_bytes(b"png")

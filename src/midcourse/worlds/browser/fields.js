@@ -28,9 +28,11 @@ globalThis.midcourse ??= {};
     for (const letter of text) document.execCommand('insertText', false, letter);
   };
 
-  // {wrong} | {readonly} | {set, content}: it has been set | {content}: what there was, all of it selected; {inserted}: and replaced
+  // {gone} | {wrong} | {readonly} | {set, content}: it has been set | {content}: what there was, all of it selected; {inserted}: and replaced
   midcourse.prepare = (number, text) => {
-    const element = editable(midcourse.element(number));
+    const zone = midcourse.element(number);
+    if (!zone?.isConnected) return JSON.stringify({ gone: true });
+    const element = editable(zone);
     if (!element || ['file', 'checkbox', 'radio', 'button', 'submit'].includes(element.type)) return JSON.stringify({ wrong: true });
     if (element.readOnly) return JSON.stringify({ readonly: true });
     if (SET_NOT_TYPED.includes(element.type)) {
@@ -40,7 +42,7 @@ globalThis.midcourse ??= {};
       return JSON.stringify({ set: true, content: element.value });
     }
     const before = content(element);
-    const inserted = text !== '' && midcourse.concealed?.has(midcourse.element(number));
+    const inserted = text !== '' && midcourse.concealed?.has(zone);
     element.focus({ preventScroll: true });
     selectAll(element);
     if (inserted) insert(text);
@@ -48,7 +50,8 @@ globalThis.midcourse ??= {};
   };
 
   midcourse.content = (number) => {
-    const element = editable(midcourse.element(number));
+    const zone = midcourse.element(number);
+    const element = zone && editable(zone);
     return JSON.stringify(element ? content(element) : null);
   };
 
@@ -75,9 +78,10 @@ globalThis.midcourse ??= {};
     return JSON.stringify({});
   };
 
-  // null: it is nothing that can be checked.
+  // null: it is nothing that can be checked, or no longer there.
   midcourse.checked = (number) => {
     const element = midcourse.element(number);
+    if (!element?.isConnected) return null;
     if (element.tagName === 'INPUT' && ['checkbox', 'radio'].includes(element.type)) return element.checked && !element.indeterminate;
     const said = element.getAttribute('aria-checked') ?? element.getAttribute('aria-pressed');
     return said === null ? null : said === 'true';

@@ -1,7 +1,7 @@
 """Hands: how a zone is touched, with real mouse and keyboard. What is in the way is said, and never hit instead."""
 
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -76,7 +76,7 @@ class Hands:
         """In place of what the field contains."""
         if not zone.get("focused"):
             await self.click(zone)
-        before = await self.ask("prepare", zone, text)
+        before = _checked(zone, await self.ask("prepare", zone, text))
         if "wrong" in before:
             return failed("wrong_target", f"{zone.role} '{zone.label}' takes no text")
         if "readonly" in before:
@@ -125,7 +125,8 @@ class Hands:
             return failed("no_such_option", f"'{zone.label}' does not have '{wanted}'; it has {zone.get('options')}")
         return None
 
-    async def set_checked(self, zone: Zone, wanted: bool) -> Outcome | None:
+    async def set_checked(self, zone: Zone, wanted: bool, rest: Callable[[], Awaitable[None]]) -> Outcome | None:
+        """A page may take until it is at `rest` to do it, or put another element in its place."""
         now = await self.ask("checked", zone)
         if now is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' cannot be checked or unchecked")
@@ -133,7 +134,9 @@ class Hands:
             return None
         await self.click(zone)
         with suppress(Gone):
-            if await self.ask("checked", zone) != wanted:
+            if await self.ask("checked", zone) is now:
+                await rest()
+            if await self.ask("checked", zone) is now:
                 return no_effect(f"{zone.role} '{zone.label}' stays {'checked' if now else 'unchecked'}")
         return None
 

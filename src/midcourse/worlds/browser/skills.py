@@ -169,12 +169,12 @@ class Skills(BaseWorld):
     @skill(undo="uncheck")
     async def check(self, zone: Zone) -> Outcome | None:
         """Make sure that it is checked."""
-        return await self._hands.set_checked(zone, True)
+        return await self._hands.set_checked(zone, True, self._running.rest)
 
     @skill(undo="check")
     async def uncheck(self, zone: Zone) -> Outcome | None:
         """Make sure that it is not checked."""
-        return await self._hands.set_checked(zone, False)
+        return await self._hands.set_checked(zone, False, self._running.rest)
 
     @skill
     async def upload(self, zone: Zone, path: str) -> Outcome | None:
