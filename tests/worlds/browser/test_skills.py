@@ -184,6 +184,22 @@ async def test_type_into_fields_that_nobody_types_into(visitor: Visitor, kind: s
     assert (await visitor.state("Field", "value"), await said(visitor)) == (value, "told")
     refused = await visitor.on("Field", "type", text="nonsense")
     assert (refused.status, refused.reason) == ("failed", "refused")
+    assert await visitor.state("Field", "value") == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("color", "#AABBCC", "#aabbcc"),
+        ("datetime-local", "2026-05-01 10:30", "2026-05-01T10:30"),
+        ("datetime-local", "2026-05-01T10:30:00", "2026-05-01T10:30"),
+        ("range", "70.0", "70"),
+    ],
+)
+async def test_field_may_write_what_it_takes_in_its_own_way(visitor: Visitor, kind: str, text: str, value: str):
+    await visitor.visit(f"<input aria-label=Field type={kind}>")
+    ok(await visitor.on("Field", "type", text=text))
+    assert await visitor.state("Field", "value") == value
 
 
 async def test_long_text_is_entered_whole(visitor: Visitor):

@@ -3,6 +3,15 @@ globalThis.midcourse ??= {};
 (() => {
   const SET_NOT_TYPED = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
 
+  // Whether that is what was meant: the browser writes a colour or a time in its own way, and nothing for what it cannot read.
+  const hasTaken = (element, text) => {
+    switch (element.type) {
+      case 'color': return element.value === text.toLowerCase();
+      case 'range': return Number(element.value) === Number(text);
+      default: return (element.value === '') === (text === '');
+    }
+  };
+
   const tell = (element) => {
     for (const type of ['input', 'change']) element.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
   };
@@ -28,7 +37,7 @@ globalThis.midcourse ??= {};
     for (const letter of text) document.execCommand('insertText', false, letter);
   };
 
-  // {gone} | {wrong} | {readonly} | {set, content}: it has been set | {content}: what there was, all of it selected; {inserted}: and replaced
+  // {gone} | {wrong} | {readonly} | {set: whether it has been} | {content}: what there was, all of it selected; {inserted}: and replaced
   midcourse.prepare = (number, text) => {
     const zone = midcourse.element(number);
     if (!zone?.isConnected) return JSON.stringify({ gone: true });
@@ -38,8 +47,10 @@ globalThis.midcourse ??= {};
     if (SET_NOT_TYPED.includes(element.type)) {
       const before = element.value;
       element.value = text;
-      if (element.value !== before) tell(element);
-      return JSON.stringify({ set: true, content: element.value });
+      const taken = hasTaken(element, text);
+      if (!taken) element.value = before;
+      else if (element.value !== before) tell(element);
+      return JSON.stringify({ set: taken });
     }
     const before = content(element);
     const inserted = text !== '' && midcourse.concealed?.has(zone);

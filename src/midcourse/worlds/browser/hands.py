@@ -83,7 +83,7 @@ class Hands:
             return failed("disabled", f"{zone.role} '{zone.label}' is read-only")
         if "set" in before:
             refused = failed("refused", f"{zone.role} '{zone.label}' ({zone.get('type')}) does not take '{text}'")
-            return refused if before["content"] != text else None
+            return None if before["set"] else refused
         if not before.get("inserted"):
             await self._enter(text)
         with suppress(Gone):  # such as one that leaves the page by itself once it is full
