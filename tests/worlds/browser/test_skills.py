@@ -228,7 +228,8 @@ async def test_press_on_a_zone_and_wherever_the_focus_is(visitor: Visitor):
 
 async def test_select(visitor: Visitor):
     await visitor.visit(
-        f"""{SAYS}<select aria-label=Size onchange="say('told')"><option value=s>Small<option value=m>Medium<option disabled>Big</select>
+        f"""{SAYS}<select aria-label=Size onchange="say('told')"><option value=s>Small<option value=m>Medium<option disabled>Big
+        <optgroup label=Sold disabled><option>Tiny</optgroup></select>
         <select aria-label=Tags multiple><option selected>a<option>b<option>c</select>"""
     )
     ok(await visitor.on("Size", "select", option="Medium"))
@@ -238,7 +239,8 @@ async def test_select(visitor: Visitor):
     missing = await visitor.on("Size", "select", option="Huge")
     assert missing.reason == "no_such_option"
     assert "Small | Medium" in missing.detail
-    assert (await visitor.on("Size", "select", option="Big")).reason == "no_such_option"
+    for disabled in ("Big", "Tiny"):
+        assert (await visitor.on("Size", "select", option=disabled)).reason == "no_such_option"
     ok(await visitor.on("Tags", "select", option="b | c"))
     assert await visitor.state("Tags", "value") == "b | c"
 

@@ -77,7 +77,7 @@ globalThis.midcourse ??= {};
     const element = midcourse.element(number);
     if (element.tagName !== 'SELECT') return JSON.stringify({ wrong: true });
     const options = [...element.options];
-    const chosen = wanted.map((name) => options.find((option) => isCalled(option, name) && !option.disabled));
+    const chosen = wanted.map((name) => options.find((option) => isCalled(option, name) && !option.matches(':disabled')));
     const missing = wanted.filter((_, index) => !chosen[index] || (index > 0 && !element.multiple));
     if (missing.length) return JSON.stringify({ missing });
     if (options.some((option) => option.selected !== chosen.includes(option))) {
