@@ -143,6 +143,20 @@ async def test_disabled(visitor: Visitor):
     assert (outcome.status, outcome.reason) == ("failed", "disabled")
 
 
+async def test_disabled_takes_neither_keys_nor_files(visitor: Visitor, tmp_path: Path):
+    """Keys would go to whatever has the focus instead."""
+    file = tmp_path / "photo.png"
+    file.write_bytes(b"png")
+    await visitor.visit(
+        f"""{SAYS}<form onsubmit="say('sent'); return false"><input aria-label=Name></form>
+        <button disabled>Off</button><input type=file disabled aria-label=Photo>"""
+    )
+    ok(await visitor.on("Name", "click"))
+    assert (await visitor.on("Off", "press", keys="Enter")).reason == "disabled"
+    assert (await visitor.on("Photo", "upload", path=str(file))).reason == "disabled"
+    assert (await said(visitor), await visitor.state("Photo", "value")) == ("-", None)
+
+
 async def test_the_page_itself_is_no_button(visitor: Visitor):
     await visitor.visit("<p>Text</p>")
     outcome = await visitor.do("click", (await visitor.see()).zones[0])

@@ -104,6 +104,7 @@ class Hands:
         from playwright.async_api import Error
 
         if zone is not None:
+            _checked(zone, await self.ask("use", zone))
             await self.ask("focus", zone)
         for key in keys.split():
             try:
@@ -145,6 +146,7 @@ class Hands:
         from playwright.async_api import TimeoutError as TimedOut
 
         frame, number = self._element(zone)
+        _checked(zone, await self.ask("use", zone))
         if await self.ask("isFileField", zone):
             await self._tab.doing(self._tab.frames.give_file(frame, number, str(path)))
             return None

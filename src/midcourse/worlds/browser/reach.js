@@ -64,11 +64,16 @@ globalThis.midcourse ??= {};
 
   const isDisabled = (element) => element.matches(':disabled') || element.closest('[aria-disabled=true],[inert]') !== null;
 
+  const trouble = (element) => (!element?.isConnected ? { gone: true } : isDisabled(element) ? { disabled: true } : null);
+
+  // {gone} | {disabled} | {}: it can be used without being touched
+  midcourse.use = (number) => JSON.stringify(trouble(midcourse.element(number)) ?? {});
+
   // {gone} | {disabled} | {covered: by what} | {x, y}
   midcourse.reach = (number) => {
     const element = midcourse.element(number);
-    if (!element?.isConnected) return JSON.stringify({ gone: true });
-    if (isDisabled(element)) return JSON.stringify({ disabled: true });
+    const why = trouble(element);
+    if (why) return JSON.stringify(why);
     const found = place(element);
     if (!('x' in found)) return JSON.stringify({ covered: inWords(found.blocker) });
     arm(element, true);
