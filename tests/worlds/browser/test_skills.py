@@ -223,6 +223,23 @@ async def test_long_text_is_entered_whole(visitor: Visitor):
     assert dict(outcome.data)["text"] == ("ä word " * 500).strip()
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("<input aria-label=Field>", "a b"),
+        ("<textarea aria-label=Field></textarea>", "a\nb"),
+        ("<p contenteditable aria-label=Field></p>", "a\nb"),
+    ],
+)
+async def test_several_lines_are_typed_without_sending_the_first(visitor: Visitor, field: str, value: str):
+    await visitor.visit(
+        f"""{SAYS}<form onsubmit="say('sent'); return false">{field}</form>
+        <script>onkeydown = (e) => {{ if (e.key === 'Enter') say('sent') }}</script>"""
+    )
+    ok(await visitor.on("Field", "type", text="a\nb"))
+    assert (await visitor.state("Field", "value"), await said(visitor)) == (value, "-")
+
+
 async def test_field_that_takes_nothing_has_no_effect(visitor: Visitor):
     await visitor.visit("<input aria-label=Field onkeydown='return false'><input aria-label=Fixed readonly>")
     assert (await visitor.on("Field", "type", text="x")).status == "no_effect"
@@ -314,7 +331,9 @@ async def test_what_becomes_checked_in_its_own_way_is_checked(visitor: Visitor, 
 async def test_field_that_leads_to_another_page(visitor: Visitor, skill: str):
     there = visitor.pages.show("/found", "<p>Found</p>", title="Found")
     go = f"location = '{there}'"
-    await visitor.visit(f'<label><input type=checkbox onclick="{go}">check</label><input aria-label=type onfocus="{go}">')
+    await visitor.visit(
+        f'<label><input type=checkbox onclick="{go}">check</label><input aria-label=type onfocus="{go}">'
+    )
     await visitor.on(skill, skill, **({"text": "x"} if skill == "type" else {}))
     assert await visitor.title() == "Found"
 

@@ -14,7 +14,7 @@ from midcourse.worlds.browser.tabs import Interrupted, Tab
 
 _ELEMENT = re.compile(r"(f\d+)?e(\d+)")
 _TYPED = 200
-"""Longer texts are pasted in: no handler needs thousands of key strokes."""
+"""Longer texts are pasted in: no handler needs thousands of key strokes. So are several lines: Enter may send the first."""
 _CHOOSER_SECONDS = 5.0
 
 
@@ -94,7 +94,7 @@ class Hands:
     async def _enter(self, text: str) -> None:
         if not text:
             await self._tab.doing(self._keyboard.press("Delete"))
-        elif len(text) > _TYPED:
+        elif len(text) > _TYPED or "\n" in text:
             await self._tab.doing(self._keyboard.insert_text(text))
         else:
             await self._tab.doing(self._keyboard.type(text))
