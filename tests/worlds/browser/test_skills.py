@@ -241,8 +241,12 @@ async def test_several_lines_are_typed_without_sending_the_first(visitor: Visito
 
 
 async def test_field_that_takes_nothing_has_no_effect(visitor: Visitor):
-    await visitor.visit("<input aria-label=Field onkeydown='return false'><input aria-label=Fixed readonly>")
+    await visitor.visit(
+        """<input aria-label=Field onkeydown='return false'><input aria-label=Fixed readonly>
+        <input aria-label=Number type=number value=5>"""
+    )
     assert (await visitor.on("Field", "type", text="x")).status == "no_effect"
+    assert (await visitor.on("Number", "type", text="many")).status == "no_effect"
     assert (await visitor.on("Fixed", "type", text="x")).reason == "disabled"
 
 

@@ -87,7 +87,8 @@ class Hands:
         if not before.get("inserted"):
             await self._enter(text)
         with suppress(Gone):  # such as one that leaves the page by itself once it is full
-            if await self.ask("content", zone) == before["content"] != text:
+            content = await self.ask("content", zone)
+            if content == before["content"] != text or (zone.role == "spinbutton" and content == "" != text):
                 return no_effect(f"{zone.role} '{zone.label}' did not take it")
         return None
 
