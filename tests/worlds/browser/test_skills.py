@@ -399,6 +399,20 @@ async def test_drag_onto_another_and_by_pixels(visitor: Visitor):
     assert (await visitor.on("Card", "drag", to="e99999")).reason == "target_not_visible"
 
 
+async def test_drag_to_where_the_page_has_to_be_scrolled(visitor: Visitor):
+    await visitor.visit(
+        f"""{SAYS}<div id=a draggable=true>Card</div><div style='height: 3000px'></div><div id=b style='height: 60px'>Pile</div>
+        <button id=off disabled>Closed</button><script>
+        a.onmousedown = () => say('touched')
+        b.ondragover = (e) => e.preventDefault()
+        b.ondrop = (e) => {{ e.preventDefault(); say('dropped') }}</script>"""
+    )
+    assert (await visitor.on("Card", "drag", to=(await visitor.zone("Closed")).id)).reason == "disabled"
+    assert await said(visitor) == "-"
+    ok(await visitor.on("Card", "drag", to=(await visitor.zone("Pile")).id))
+    assert await said(visitor) == "dropped"
+
+
 # --- reading
 
 

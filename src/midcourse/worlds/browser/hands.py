@@ -16,6 +16,8 @@ _ELEMENT = re.compile(r"(f\d+)?e(\d+)")
 _TYPED = 200
 """Longer texts are pasted in: no handler needs thousands of key strokes. So are several lines: Enter may send the first."""
 _CHOOSER_SECONDS = 5.0
+_BUDGE = 5
+"""Pixels after which what is held counts as dragged, before the page is scrolled to where it goes."""
 
 
 class Unreached(Exception):
@@ -62,11 +64,14 @@ class Hands:
 
     async def drag(self, zone: Zone, to: Zone | None, right: float, down: float) -> None:
         """To the other zone, or by so many pixels. In small moves: many pages look at the way, not only at its end."""
+        if to is not None:
+            await self._middle(to)  # before anything is touched
         async with self._touching(zone) as (x, y):
             await self._tab.doing(self._mouse.move(x, y))
             await self._tab.doing(self._mouse.down())
             try:
                 if to is not None:
+                    await self._tab.doing(self._mouse.move(x + _BUDGE, y + _BUDGE, steps=2))
                     x, y = await self._middle(to)
                 await self._tab.doing(self._mouse.move(x + right, y + down, steps=12))
             finally:
