@@ -94,6 +94,32 @@ async def test_half_covered_is_hit_where_it_is_free(visitor: Visitor):
     assert await said(visitor) == "hit"
 
 
+@pytest.mark.parametrize("kids", [9, 90], ids=["in view", "larger than the view"])
+async def test_what_has_controls_in_it_is_hit_beside_them(visitor: Visitor, kids: int):
+    tree = "".join("<li role=treeitem onclick=\"say('kid'); event.stopPropagation()\">Kid</li>" for _ in range(kids))
+    await visitor.visit(
+        f"""{SAYS}<div aria-label=Card role=button onclick="say('card')" style='width: 300px; text-align: center'>Card<br>
+        <button onclick="say('delete'); event.stopPropagation()" style='width: 100%; height: 90px'>Delete</button></div>
+        <ul><li role=treeitem aria-label=Parent onclick="say('parent')"><span>Parent</span><ul>{tree}</ul></li></ul>"""
+    )
+    ok(await visitor.on("Card", "click"))
+    assert await said(visitor) == "card"
+    ok(await visitor.on("Parent", "click"))
+    assert await said(visitor) == "parent"
+
+
+async def test_link_in_the_label_of_a_box_is_not_hit_for_it(visitor: Visitor):
+    await visitor.visit(
+        """<label><input type=checkbox style='display: none'> <span onclick='1'>I have read the</span>
+        <a href='/terms' target=_blank>general terms and conditions of everybody who has anything to do with it</a>.</label>"""
+    )
+    box = next(zone for zone in (await visitor.see()).zones if zone.role == "checkbox")
+    ok(await visitor.do("check", box))
+    look = await visitor.see()
+    assert look.zones[0].get("tabs") == 1
+    assert next(zone for zone in look.zones if zone.role == "checkbox").get("checked") is True
+
+
 async def test_what_comes_in_the_way_at_the_last_moment_is_not_hit(visitor: Visitor):
     """The trap is laid when the mouse arrives: after we looked, before we click."""
     await visitor.visit(

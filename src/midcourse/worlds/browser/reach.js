@@ -4,6 +4,8 @@ globalThis.midcourse ??= {};
   const INSETS = [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.1, 0.1], [0.9, 0.9]];
   const WATCHED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
   const ARMED_FOR = 3000;
+  const UNLABELLED = 'a[href],button,input,select,textarea'; // what is clicked in a label without the label noticing
+  const INNER = `${midcourse.CONTROLS},[role=checkbox],[role=radio],[role=switch],[role=treeitem]`;
 
   const deepest = (x, y) => {
     let hit = document.elementFromPoint(x, y);
@@ -20,10 +22,19 @@ globalThis.midcourse ??= {};
   const above = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
   midcourse.above = above;
 
-  // A label stands for its field.
+  // A label stands for its field, but not where there is a control of its own in it, such as a link.
   const isTouchedBy = (hit, element) => {
-    for (let one = hit; one; one = above(one)) if (one === element || (one.tagName === 'LABEL' && one.control === element)) return true;
+    for (let one = hit; one; one = above(one)) {
+      if (one === element) return true;
+      if (one.tagName === 'LABEL' && one.control === element) return isOwn(hit, one, UNLABELLED);
+    }
     return false;
+  };
+
+  // Whether a click there is for the element, and not for a control inside it.
+  const isOwn = (hit, element, inner = INNER) => {
+    for (let one = hit; one && one !== element && one.control !== element; one = above(one)) if (one.matches(inner)) return false;
+    return true;
   };
 
   midcourse.isTouchedBy = isTouchedBy;
@@ -39,26 +50,52 @@ globalThis.midcourse ??= {};
 
   const toMiddle = (element) => element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
 
+  // The line that its own words begin with.
+  const firstLine = (element) => {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    while (texts.nextNode()) {
+      const node = texts.currentNode;
+      if (!node.data.trim() || !isOwn(node.parentElement, element)) continue;
+      range.selectNodeContents(node);
+      const [line] = range.getClientRects();
+      if (line) return line;
+    }
+    return null;
+  };
+
+  // {x, y, own: whether it is the element itself that is there} | {blocker}
   const touchable = (element) => {
     const rects = [...element.getClientRects()].filter((box) => box.width > 1 && box.height > 1);
     const boxes = rects.length ? rects : [midcourse.boxOf(element)];
     let blocker = null;
-    for (const box of boxes) {
+    let other = null;
+    const tried = (box) => {
       for (const [right, down] of INSETS) {
         const x = box.left + box.width * right;
         const y = box.top + box.height * down;
         const hit = deepest(x, y);
-        if (hit && isTouchedBy(hit, element)) return { x, y };
-        blocker ??= hit;
+        if (!hit || !isTouchedBy(hit, element)) blocker ??= hit;
+        else if (isOwn(hit, element)) return { x, y, own: true };
+        else other ??= { x, y, own: false };
       }
+      return null;
+    };
+    for (const box of boxes) {
+      const found = tried(box);
+      if (found) return found;
     }
-    return { blocker };
+    const line = other && firstLine(element);
+    return (line && tried(line)) ?? other ?? { blocker };
   };
 
   const place = (element) => {
     const now = fits(midcourse.boxOf(element)) ? touchable(element) : {};
     if ('x' in now) return now;
     toMiddle(element);
+    const there = touchable(element);
+    if (there.own !== false) return there;
+    element.scrollIntoView({ block: 'start', behavior: 'instant' }); // what is its own may be far from its middle
     return touchable(element);
   };
 

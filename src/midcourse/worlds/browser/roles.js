@@ -51,5 +51,5 @@ globalThis.midcourse ??= {};
     return maybe && !delegates(element);
   };
 
-  Object.assign(midcourse, { ACTED_ON, READ, learnWhoListens, roleOf, isClickable });
+  Object.assign(midcourse, { ACTED_ON, READ, CONTROLS, learnWhoListens, roleOf, isClickable });
 })();
