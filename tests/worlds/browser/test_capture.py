@@ -94,6 +94,12 @@ async def test_what_is_not_to_be_seen_is_not_seen(visitor: Visitor, body: str):
     assert await seen(visitor, body) == []
 
 
+async def test_the_label_of_a_field_that_is_hidden_is_read(visitor: Visitor):
+    """As where a list of the page's own is shown in place of the browser's."""
+    body = "<label for=s>Size</label><select id=s style='display: none'><option>S</select><div tabindex=0>S</div>"
+    assert await seen(visitor, body) == [("text", "Size"), ("clickable", "S")]
+
+
 async def test_who_only_listens_for_others_is_no_target(visitor: Visitor):
     body = "<div id=x><p>Text</p><button>Go</button></div><script>x.addEventListener('click', () => 1)</script>"
     assert await seen(visitor, body) == [("text", "Text"), ("button", "Go")]

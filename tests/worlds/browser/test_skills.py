@@ -319,6 +319,10 @@ async def test_select_from_a_list_of_the_pages_own(visitor: Visitor):
 CHECKED = {
     "plain": "<label><input type=checkbox> Box</label>",
     "drawn by its label": "<label><input type=checkbox style='display: none'> Box</label>",
+    "off the page": "<input id=a type=checkbox style='position: absolute; left: -9999px'><label for=a>Box</label>",
+    "off the page and far below": "<div style='height: 3000px'></div><label><input type=checkbox style='position: fixed; top: -99px'>Box</label>",
+    "invisible beside its label": "<input id=a type=checkbox style='visibility: hidden'><label for=a>Box</label>",
+    "drawn by another label": "<label for=a hidden></label><input id=a type=checkbox style='display: none'><label for=a>Box</label>",
     "see-through": "<input id=a type=checkbox style='opacity: 0; position: absolute'><label for=a style='display: inline-block; padding: 9px'>Box</label>",
     "switch": "<div role=switch aria-checked=false onclick=\"this.ariaChecked = this.ariaChecked !== 'true'\">Box</div>",
     "toggle": "<button aria-pressed=false onclick=\"this.ariaPressed = this.ariaPressed !== 'true'\">Box</button>",
@@ -366,6 +370,15 @@ async def test_field_that_leads_to_another_page(visitor: Visitor, skill: str):
     )
     await visitor.on(skill, skill, **({"text": "x"} if skill == "type" else {}))
     assert await visitor.title() == "Found"
+
+
+@pytest.mark.parametrize("hidden", ["hidden", "style='display: none'", "style='position: absolute; left: -999px'"])
+async def test_upload_into_a_field_that_only_its_label_shows(visitor: Visitor, tmp_path: Path, hidden: str):
+    file = tmp_path / "photo.png"
+    file.write_bytes(b"png")
+    await visitor.visit(f"<label for=f>Choose</label><input id=f type=file {hidden}>")
+    ok(await visitor.on("Choose", "upload", path=str(file)))
+    assert await visitor.state("Choose", "value") == "photo.png"
 
 
 async def test_upload_into_a_field_and_by_way_of_a_button(visitor: Visitor, tmp_path: Path):

@@ -5,6 +5,7 @@ globalThis.midcourse ??= {};
   const ADVERT_WORDS = /(^|[\s_-])(ads?|adsbygoogle|advert\w*|sponsored|google_ads\w*)($|[\s_-])/i;
   const PLACES = [[0.5, 0.5], [0.2, 0.2], [0.5, 0.95]]; // where what lies over a page usually does
   const DRAWN = { visibilityProperty: true };
+  const DRAWN_BY_LABEL = new Set(['checkbox', 'radio', 'file']);
   const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
 
   // --- ids: of elements for as long as they are there, of frames as they are given
@@ -34,12 +35,18 @@ globalThis.midcourse ??= {};
 
   // --- where things are
 
-  // Of what is drawn by something else, such as a hidden checkbox by its label, that of the other.
+  // The label that stands for a field which may be hidden itself.
+  const labelFor = (element) => (DRAWN_BY_LABEL.has(element.type) && element.labels ? Array.from(element.labels).find(isShown) : undefined);
+
+  const isDrawn = (element, box) => box.width > 1 && box.height > 1 && isOnPage(element, box);
+
+  // What is seen of it: itself, or the other by which it is drawn.
+  const drawnBy = (element, box = element.getBoundingClientRect()) => (isDrawn(element, box) ? element : labelFor(element) ?? element);
+
   const boxOf = (element) => {
     const box = element.getBoundingClientRect();
-    if (box.width > 1 && box.height > 1) return box;
-    const label = element.labels?.[0];
-    return label && isShown(label) ? label.getBoundingClientRect() : box;
+    const drawn = drawnBy(element, box);
+    return drawn === element ? box : drawn.getBoundingClientRect();
   };
 
   // Where the document of a frame begins in the one around it.
@@ -48,12 +55,12 @@ globalThis.midcourse ??= {};
     const style = getComputedStyle(element);
     return [box.x + element.clientLeft + parseFloat(style.paddingLeft), box.y + element.clientTop + parseFloat(style.paddingTop)];
   };
-  Object.assign(midcourse, { boxOf, cornerOf });
+  Object.assign(midcourse, { labelFor, drawnBy, boxOf, cornerOf });
 
   let view = { width: 0, height: 0, left: 0, top: 0 };
 
   // What is left of the page or above it is hidden there, unless some part of the page is scrolled.
-  const isOnPage = (element, x, y, width, height) => {
+  const isOnPage = (element, { x, y, width, height }) => {
     let right = x + width + view.left;
     let bottom = y + height + view.top;
     if (right > 0 && bottom > 0) return true;
@@ -165,8 +172,9 @@ globalThis.midcourse ??= {};
   };
 
   const emit = (element, role, label, around, state) => {
-    const { x, y, width, height } = boxOf(element);
-    if ((width === 0 && height === 0) || !isOnPage(element, x, y, width, height)) return;
+    const place = boxOf(element);
+    const { x, y, width, height } = place;
+    if ((width === 0 && height === 0) || !isOnPage(element, place)) return;
     if (overlaid && isCovered(element, x, y, width, height)) state.covered = true;
     if (around.within && around.within !== label) state.within = around.within;
     if (!around.advert) midcourse.print(role, label, state, midcourse.isRestless(element));
@@ -233,8 +241,6 @@ globalThis.midcourse ??= {};
     (has.includes('id') && ADVERT_WORDS.test(element.id)) ||
     (has.includes('aria-label') && element.ariaLabel.toLowerCase() === 'advertisement');
 
-  const isDrawnByLabel = (element) => element.tagName === 'INPUT' && (element.type === 'checkbox' || element.type === 'radio') && element.labels?.[0]?.checkVisibility();
-
   const known = (element, tag, around) => {
     const has = element.getAttributeNames();
     const it = { ...around, tag, has, aria: false };
@@ -262,13 +268,16 @@ globalThis.midcourse ??= {};
 
   // Most are drawn, and one question is enough.
   const visitControl = (element, role, it) => {
-    it.drawn = element.checkVisibility(DRAWN) || isDrawnByLabel(element);
+    it.drawn = element.checkVisibility(DRAWN) || labelFor(element) !== undefined;
     if (it.drawn || element.checkVisibility()) visitActedOn(element, role, it);
   };
 
+  // Then its words are the field's. Many fields are hidden, and something else is shown in their place.
+  const namesField = (label) => label.control !== null && (label.control.checkVisibility() || labelFor(label.control) === label);
+
   // What may still be clicked, read, or only holds other things.
   const visitOther = (element, role, it) => {
-    if (it.tag === 'LABEL' && element.control) return visitChildren(element, it); // its words are the field's
+    if (it.tag === 'LABEL' && namesField(element)) return visitChildren(element, it);
     const style = getComputedStyle(element);
     if (style.display === 'none') return;
     it.drawn = style.visibility === 'visible';

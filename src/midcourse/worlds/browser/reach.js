@@ -64,10 +64,15 @@ globalThis.midcourse ??= {};
     return null;
   };
 
+  const boxesOf = (element) => {
+    const boxes = [element, midcourse.labelFor(element)].flatMap((one) => (one ? [...one.getClientRects()] : []));
+    const large = boxes.filter((box) => box.width > 1 && box.height > 1);
+    return large.length ? large : [midcourse.boxOf(element)];
+  };
+
   // {x, y, own: whether it is the element itself that is there} | {blocker}
   const touchable = (element) => {
-    const rects = [...element.getClientRects()].filter((box) => box.width > 1 && box.height > 1);
-    const boxes = rects.length ? rects : [midcourse.boxOf(element)];
+    const boxes = boxesOf(element);
     let blocker = null;
     let other = null;
     const tried = (box) => {
@@ -92,7 +97,7 @@ globalThis.midcourse ??= {};
   const place = (element) => {
     const now = fits(midcourse.boxOf(element)) ? touchable(element) : {};
     if ('x' in now) return now;
-    toMiddle(element);
+    toMiddle(midcourse.drawnBy(element));
     const there = touchable(element);
     if (there.own !== false) return there;
     element.scrollIntoView({ block: 'start', behavior: 'instant' }); // what is its own may be far from its middle
