@@ -100,6 +100,25 @@ async def test_the_label_of_a_field_that_is_hidden_is_read(visitor: Visitor):
     assert await seen(visitor, body) == [("text", "Size"), ("clickable", "S")]
 
 
+CELLS = "".join(f"<td style='min-width: 300px'>{i}" for i in range(9))
+MESSAGES = "".join(f"<p style='flex: none; height: 200px'>{i}</p>" for i in range(9))
+BEHIND = {
+    "a table from right to left": f"<div dir=rtl style='width: 500px; overflow: auto'><table><tr>{CELLS}</table></div>",
+    "a page from right to left": f"<html dir=rtl><title>Page</title><table><tr>{CELLS}</table></html>",
+    "messages with the last one in view": f"<div style='display: flex; flex-direction: column-reverse; height: 300px; overflow: auto'>{MESSAGES}</div>",
+    "what scrolls in a shadow root": f"""<x-list>{MESSAGES}</x-list><script>const root = document.querySelector('x-list').attachShadow({{mode: 'open'}})
+        root.innerHTML = '<div style="height: 300px; overflow: auto"><slot></slot></div>'; root.firstChild.scrollTop = 9999</script>""",
+}
+
+
+@pytest.mark.parametrize("where", BEHIND)
+async def test_what_can_be_scrolled_back_to_is_seen(visitor: Visitor, where: str):
+    await visitor.visit(BEHIND[where])
+    assert await visitor.labels() == ["Page", *map(str, range(9))]
+    for label in ("0", "8"):
+        ok(await visitor.on(label, "click"))
+
+
 async def test_who_only_listens_for_others_is_no_target(visitor: Visitor):
     body = "<div id=x><p>Text</p><button>Go</button></div><script>x.addEventListener('click', () => 1)</script>"
     assert await seen(visitor, body) == [("text", "Text"), ("button", "Go")]

@@ -59,14 +59,25 @@ globalThis.midcourse ??= {};
 
   let view = { width: 0, height: 0, left: 0, top: 0 };
 
-  // What is left of the page or above it is hidden there, unless some part of the page is scrolled.
+  // How far it can be scrolled to the left and up. From right to left, or bottom to top, is where it begins at its end.
+  const behind = (element) => {
+    const { scrollLeft, scrollTop } = element;
+    const wider = element.scrollWidth - element.clientWidth;
+    const higher = element.scrollHeight - element.clientHeight;
+    const style = wider > 0 || higher > 0 ? getComputedStyle(element) : null;
+    if (!style || (style.overflowX === 'visible' && element !== document.documentElement)) return [scrollLeft, scrollTop];
+    return [scrollLeft + (style.direction === 'rtl' ? wider : 0), scrollTop + (style.flexDirection === 'column-reverse' ? higher : 0)];
+  };
+
+  // What is left of the page or above it is hidden there, unless it can be scrolled to.
   const isOnPage = (element, { x, y, width, height }) => {
-    let right = x + width + view.left;
-    let bottom = y + height + view.top;
-    if (right > 0 && bottom > 0) return true;
-    for (let around = element.parentElement; around && (right <= 0 || bottom <= 0); around = around.parentElement) {
-      right += around.scrollLeft;
-      bottom += around.scrollTop;
+    let right = x + width;
+    let bottom = y + height;
+    if (right + view.left > 0 && bottom + view.top > 0) return true;
+    for (let around = midcourse.above(element); around && (right <= 0 || bottom <= 0); around = midcourse.above(around)) {
+      const [left, up] = behind(around);
+      right += left;
+      bottom += up;
     }
     return right > 0 && bottom > 0;
   };
