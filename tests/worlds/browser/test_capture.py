@@ -238,6 +238,28 @@ async def test_frames_in_frames(visitor: Visitor):
     assert "Hit" in await visitor.labels()
 
 
+@pytest.mark.parametrize("around", ["overflow: visible", "height: 400px; overflow: auto"])
+async def test_frame_larger_than_the_view(visitor: Visitor, around: str):
+    inner = visitor.pages.show(
+        "/long", "<div style='height: 2800px'></div><button onclick=\"this.textContent='Hit'\">End</button>"
+    )
+    await visitor.visit(f"<div style='{around}'><iframe src='{inner}' height=3000></iframe></div>")
+    ok(await visitor.on("End", "click"))
+    assert await visitor.labels() == ["Page", "Hit"]
+
+
+async def test_frame_that_is_drawn_smaller(visitor: Visitor):
+    button = "<button style='margin: 200px; width: 80px' onclick=\"this.textContent='Hit'\">Go</button>"
+    inner = visitor.pages.show("/small", f"<body style='margin: 0'>{button}")
+    style = "transform: scale(.5); transform-origin: 0 0; position: absolute; left: 0; top: 0; border: 0"
+    await visitor.visit(f"<iframe src='{inner}' width=600 height=600 style='{style}'></iframe>")
+    zone = await visitor.zone("Go")
+    assert zone.bounds is not None
+    assert (zone.bounds[0], zone.bounds[2]) == (100, 40)
+    ok(await visitor.do("click", zone))
+    assert await visitor.labels() == ["Page", "Hit"]
+
+
 async def test_ids_stay_while_the_element_does_and_are_never_given_twice(visitor: Visitor):
     await visitor.visit(
         "<button onclick=\"document.body.prepend(document.createElement('hr')); this.textContent='Two'\">One</button>"

@@ -49,11 +49,12 @@ globalThis.midcourse ??= {};
     return drawn === element ? box : drawn.getBoundingClientRect();
   };
 
-  // Where the document of a frame begins in the one around it.
+  // Where the document of a frame begins in the one around it, and how large a pixel of it is there.
   const cornerOf = (element) => {
     const box = element.getBoundingClientRect();
     const style = getComputedStyle(element);
-    return [box.x + element.clientLeft + parseFloat(style.paddingLeft), box.y + element.clientTop + parseFloat(style.paddingTop)];
+    const scale = box.width / element.offsetWidth || 1;
+    return [box.x + scale * (element.clientLeft + parseFloat(style.paddingLeft)), box.y + scale * (element.clientTop + parseFloat(style.paddingTop)), scale];
   };
   Object.assign(midcourse, { labelFor, drawnBy, boxOf, cornerOf });
 
@@ -205,10 +206,10 @@ globalThis.midcourse ??= {};
 
   const visitFrame = (element, around) => {
     if (!element.checkVisibility()) return;
-    const [left, top] = cornerOf(element);
+    const [left, top, scale] = cornerOf(element);
     const { x, y, width, height } = element.getBoundingClientRect();
     const state = overlaid && isCovered(element, x, y, width, height) ? { covered: true } : isInView(x, y, width, height) ? {} : { seen: false };
-    zones.frame.push([zones.order.length, owners.get(element) ?? '', Math.round(left), Math.round(top), state, around.advert]);
+    zones.frame.push([zones.order.length, owners.get(element) ?? '', Math.round(left), Math.round(top), scale, state, around.advert]);
   };
 
   const visitDialog = (element, around) => {

@@ -79,10 +79,11 @@ class Capture:
 
     async def _inner(self, frames: Frames, entry: list[Any], around: "_Place", seen: "_Seen") -> None:
         """The zones of a frame, where it is in the page around it."""
-        name, x, y, state, advert = entry
+        name, x, y, scale, state, advert = entry
         if not name or not (frame := frames.called(name)):
             return
-        place = _Place(left=around.left + x, top=around.top + y, state={**around.state, **state})
+        left, top = (at + around.scale * offset for at, offset in ((around.left, x), (around.top, y)))
+        place = _Place(left=round(left), top=round(top), scale=around.scale * scale, state={**around.state, **state})
         try:
             inner = await self._frame(frames, frame, place)
         except Gone:
@@ -98,6 +99,8 @@ class _Place:
 
     left: int = 0
     top: int = 0
+    scale: float = 1.0
+    """How large a pixel of it is on the page."""
     state: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
 
 
@@ -122,7 +125,7 @@ def _zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
     """By their numbers, out of the columns that capture.js answers with."""
     if not answer["number"]:
         return {}
-    sides = iter(answer["box"])
+    sides = iter(answer["box"] if at.scale == 1 else [round(at.scale * side) for side in answer["box"]])
     columns = answer["number"], answer["role"].split(" "), answer["label"].split("\n"), answer["state"]
     rows = zip(*columns, zip(sides, sides, sides, sides, strict=True), strict=True)
     left, top, around = at.left, at.top, tuple(at.state.items())

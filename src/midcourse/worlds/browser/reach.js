@@ -50,6 +50,9 @@ globalThis.midcourse ??= {};
 
   const toMiddle = (element) => element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
 
+  // A frame may be larger than the view, so it is not enough that its middle is in the middle.
+  const bringToMiddle = (scroller, { x, y }) => scroller.scrollBy({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: 'instant' });
+
   // The line that its own words begin with.
   const firstLine = (element) => {
     const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -127,14 +130,17 @@ globalThis.midcourse ??= {};
     const element = midcourse.frame(name);
     if (!element?.isConnected) return JSON.stringify({ gone: true });
     const here = () => {
-      const [left, top] = midcourse.cornerOf(element);
-      return { x: left + x, y: top + y };
+      const [left, top, scale] = midcourse.cornerOf(element);
+      return { x: left + x * scale, y: top + y * scale };
     };
-    const isInView = (point) => point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight;
-    if (!isInView(here())) toMiddle(element);
+    const hitHere = () => {
+      const point = here();
+      return deepest(point.x, point.y);
+    };
+    if (hitHere() !== element) toMiddle(element);
+    for (let around = above(element); around && hitHere() !== element; around = above(around)) bringToMiddle(around, here());
     const point = here();
-    const hit = deepest(point.x, point.y);
-    if (hit !== element) return JSON.stringify({ covered: inWords(hit) });
+    if (hitHere() !== element) return JSON.stringify({ covered: inWords(hitHere()) });
     arm(element);
     return JSON.stringify(point);
   };
