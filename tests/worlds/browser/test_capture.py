@@ -238,6 +238,15 @@ async def test_frames_in_frames(visitor: Visitor):
     assert "Hit" in await visitor.labels()
 
 
+@pytest.mark.parametrize(
+    "style", ["visibility: hidden", "width: 0; height: 0; border: 0", "position: absolute; left: -9999px"]
+)
+async def test_frame_that_is_not_to_be_seen(visitor: Visitor, style: str):
+    await visitor.visit(f"<iframe style='{style}' srcdoc='<p>No</p>'></iframe><iframe srcdoc='<p>Yes</p>'></iframe>")
+    ok(await visitor.do("wait_for", text="Yes"))
+    assert await visitor.labels() == ["Page", "Yes"]
+
+
 @pytest.mark.parametrize("around", ["overflow: visible", "height: 400px; overflow: auto"])
 async def test_frame_larger_than_the_view(visitor: Visitor, around: str):
     inner = visitor.pages.show(

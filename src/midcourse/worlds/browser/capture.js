@@ -205,9 +205,10 @@ globalThis.midcourse ??= {};
   };
 
   const visitFrame = (element, around) => {
-    if (!element.checkVisibility()) return;
+    const box = element.getBoundingClientRect();
+    if (!isDrawn(element, box) || !element.checkVisibility(DRAWN)) return;
     const [left, top, scale] = cornerOf(element);
-    const { x, y, width, height } = element.getBoundingClientRect();
+    const { x, y, width, height } = box;
     const state = overlaid && isCovered(element, x, y, width, height) ? { covered: true } : isInView(x, y, width, height) ? {} : { seen: false };
     zones.frame.push([zones.order.length, owners.get(element) ?? '', Math.round(left), Math.round(top), scale, state, around.advert]);
   };
