@@ -209,6 +209,15 @@ async def test_behind_a_modal_dialog_nothing_can_be_done(visitor: Visitor):
     assert await visitor.state("In it", "disabled") is None
 
 
+async def test_of_two_modal_dialogs_the_one_that_was_opened_last_counts(visitor: Visitor):
+    await visitor.visit(
+        """<dialog id=sure aria-label=Sure><button>Yes</button></dialog>
+        <dialog id=edit aria-label=Edit><button>Save</button></dialog><script>edit.showModal(); sure.showModal()</script>"""
+    )
+    assert (await visitor.state("Yes", "disabled"), await visitor.state("Save", "disabled")) == (None, True)
+    ok(await visitor.on("Yes", "click"))
+
+
 async def test_open_shadow_roots_and_slots(visitor: Visitor):
     await visitor.visit(
         """<my-card><b>Slotted</b></my-card><script>

@@ -313,6 +313,16 @@ globalThis.midcourse ??= {};
     return one === document.body ? null : one;
   };
 
+  // Of several, the one that can be hit: nothing below it can.
+  const topModal = () => {
+    const modals = Array.from(document.querySelectorAll('dialog:modal'));
+    const isHit = (one) => {
+      const { x, y, width, height } = one.getBoundingClientRect();
+      return one.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+    };
+    return (modals.length > 1 && modals.find(isHit)) || (modals.at(-1) ?? null);
+  };
+
   midcourse.title = () => JSON.stringify(document.title);
 
   // `first` is the smallest number that an element not seen before may get; `known` the key of the look that is remembered.
@@ -323,7 +333,7 @@ globalThis.midcourse ??= {};
     midcourse.beginStates();
     midcourse.beginPrint();
     view = { width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
-    modal = Array.from(document.querySelectorAll('dialog:modal')).at(-1) ?? null;
+    modal = topModal();
     overlaid = isOverlaid();
     focused = focusedNow();
     if (document.body) visit(document.body, { ...NOTHING, inert: modal !== null });
