@@ -332,6 +332,17 @@ async def test_what_something_else_lies_over_is_said_to_be_covered(visitor: Visi
     assert covered == {"Page": None, "Behind": True, "In frame": True, "Cookies": None, "Accept": None}
 
 
+async def test_what_has_to_be_scrolled_to_in_a_dialog_is_not_covered(visitor: Visitor):
+    buttons = "".join(f"<button style='display: block; height: 50px'>{i}</button>" for i in range(9))
+    await visitor.visit(
+        f"""<div role=dialog style='position: fixed; inset: 100px 300px; background: white'>
+        <div style='height: 200px; overflow: auto'>{buttons}</div><button style='width: 100%; height: 60px'>Done</button></div>"""
+    )
+    fourth, fifth = await visitor.zone("3"), await visitor.zone("4")
+    assert (fourth.get("covered"), fourth.get("seen")) == (None, None)
+    assert (fifth.get("covered"), fifth.get("seen")) == (None, False)
+
+
 async def test_what_is_folded_away_is_not_seen(visitor: Visitor):
     assert await seen(visitor, "<details>Away<summary>More</summary><p>Hidden</p></details>") == [("button", "More")]
     assert ("text", "Shown") in await seen(visitor, "<details open><summary>More</summary><p>Shown</p></details>")

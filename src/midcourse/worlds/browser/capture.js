@@ -102,6 +102,23 @@ globalThis.midcourse ??= {};
     return hit !== null && !midcourse.isTouchedBy(hit, element) && !hit.contains(element);
   };
 
+  const scrollers = new Map(); // element -> what scrolls it, for one look
+
+  const scrollerOf = (element) => {
+    if (!element) return null;
+    if (!scrollers.has(element)) scrollers.set(element, midcourse.scrolls(element, true, true) ? element : scrollerOf(midcourse.above(element)));
+    return scrollers.get(element);
+  };
+
+  // Then what is there lies beside it: it is in a part of the page that shows another part of itself.
+  const isScrolledAway = (element, x, y) => {
+    for (let one = scrollerOf(midcourse.above(element)); one; one = scrollerOf(midcourse.above(one))) {
+      const box = one.getBoundingClientRect();
+      if (x < box.left || x > box.right || y < box.top || y > box.bottom) return true;
+    }
+    return false;
+  };
+
   // --- names of what things belong to
 
   // What its first cell with words of its own says. A row of headings is about no thing in particular.
@@ -187,11 +204,15 @@ globalThis.midcourse ??= {};
     const place = boxOf(element);
     const { x, y, width, height } = place;
     if ((width === 0 && height === 0) || !isOnPage(element, place)) return;
-    if (overlaid && isCovered(element, x, y, width, height)) state.covered = true;
+    let isSeen = isInView(x, y, width, height);
+    if (overlaid && isCovered(element, x, y, width, height)) {
+      if (isScrolledAway(element, x + width / 2, y + height / 2)) isSeen = false;
+      else state.covered = true;
+    }
     if (around.within && around.within !== label) state.within = around.within;
     if (!around.advert) midcourse.print(role, label, state, midcourse.isRestless(element));
     const box = [Math.round(x), Math.round(y), Math.round(width), Math.round(height)];
-    tellZone(element, role, label, box, state, isInView(x, y, width, height));
+    tellZone(element, role, label, box, state, isSeen);
   };
 
   const visitChildren = (element, around) => {
@@ -334,6 +355,7 @@ globalThis.midcourse ??= {};
     midcourse.beginPrint();
     view = { width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
     modal = topModal();
+    scrollers.clear();
     overlaid = isOverlaid();
     focused = focusedNow();
     if (document.body) visit(document.body, { ...NOTHING, inert: modal !== null });

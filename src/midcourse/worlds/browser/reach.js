@@ -183,6 +183,8 @@ globalThis.midcourse ??= {};
     return (down && may(style.overflowY) && element.scrollHeight > element.clientHeight + 1) || (right && may(style.overflowX) && element.scrollWidth > element.clientWidth + 1);
   };
 
+  midcourse.scrolls = scrolls;
+
   // By so many screens of whatever scrolls around the element; without one, the page. Whether anything moved.
   midcourse.scroll = (number, right, down) => {
     let element = number ? midcourse.element(number) : null;
