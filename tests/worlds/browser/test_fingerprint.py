@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from midcourse.domain.observation import Observation
-from tests.worlds.browser.visitor import Visitor, ok
+from tests.worlds.browser.visitor import Visitor, ok, page_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -62,6 +62,18 @@ async def test_positions_focus_and_scrolling_do_not_count(visitor: Visitor):
     ok(await visitor.on("Name", "click"))
     ok(await visitor.do("scroll", (await visitor.see()).zones[0]))
     assert await visitor.print() == before
+
+
+async def test_scrolling_under_a_bar_does_not_count_and_a_veil_over_the_page_does(visitor: Visitor):
+    buttons = "".join(f"<button style='display: block; height: 40px'>{i}</button>" for i in range(90))
+    await visitor.visit(
+        f"{buttons}<div id=bar style='position: fixed; left: 0; bottom: 0; width: 100%; height: 90px'>Cookies</div>"
+    )
+    before = await visitor.print()
+    ok(await visitor.do("scroll", (await visitor.see()).zones[0], amount=0.3))
+    assert await visitor.print() == before
+    await page_of(visitor).evaluate("bar.style.height = '100%'")
+    assert await visitor.print() != before
 
 
 @pytest.mark.parametrize("act", ["text", "value", "checked", "option", "gone"])

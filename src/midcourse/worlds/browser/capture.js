@@ -84,15 +84,14 @@ globalThis.midcourse ??= {};
   };
   const isInView = (x, y, width, height) => y + height > 0 && x + width > 0 && y < view.height && x < view.width;
 
-  // Whether something lies over the page: then it is worth asking of everything in view what is in front of it.
-  const isOverlaid = () =>
-    PLACES.some(([right, down]) => {
-      for (let one = document.elementFromPoint(view.width * right, view.height * down); one && one !== document.body; one = one.parentElement) {
-        const style = getComputedStyle(one);
-        if (style.position === 'fixed' || (style.position === 'absolute' && Number(style.zIndex) > 0)) return true;
-      }
-      return false;
-    });
+  // What lies over the page there, if anything: 'fixed', or 'absolute' and scrolled with it.
+  const layerAt = ([right, down]) => {
+    for (let one = document.elementFromPoint(view.width * right, view.height * down); one && one !== document.body; one = one.parentElement) {
+      const style = getComputedStyle(one);
+      if (style.position === 'fixed' || (style.position === 'absolute' && Number(style.zIndex) > 0)) return style.position;
+    }
+    return '';
+  };
 
   const isCovered = (element, left, top, width, height) => {
     const x = left + width / 2;
@@ -352,11 +351,12 @@ globalThis.midcourse ??= {};
     begin(known);
     midcourse.learnWhoListens();
     midcourse.beginStates();
-    midcourse.beginPrint();
     view = { width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
     modal = topModal();
     scrollers.clear();
-    overlaid = isOverlaid();
+    const layers = PLACES.map(layerAt);
+    overlaid = layers.some(Boolean); // then it is worth asking of everything in view what is in front of it
+    midcourse.beginPrint(layers[0] === 'fixed');
     focused = focusedNow();
     if (document.body) visit(document.body, { ...NOTHING, inert: modal !== null });
     return written();

@@ -16,7 +16,7 @@ globalThis.midcourse ??= {};
     'gi',
   );
   const MAYBE = /\d[:./-]\d|\d\s+[a-z]|[a-z.]\s+\d|just now/i;
-  const PASSING = new Set(['focused', 'within']); // the page has not become another one by them
+  const PASSING = new Set(['focused', 'within', 'covered']); // the page has not become another one by them
   let lines = '';
 
   const timeless = (text) => (MAYBE.test(text) ? text.replace(TIMES, '#') : text);
@@ -27,8 +27,9 @@ globalThis.midcourse ??= {};
     return restless && words === label ? '' : words;
   };
 
-  midcourse.beginPrint = () => {
-    lines = timeless(document.title);
+  // What is covered by a bar changes with every scrolling; whether the page as a whole is does not.
+  midcourse.beginPrint = (covered) => {
+    lines = timeless(document.title) + (covered ? '\u001ecovered' : '');
   };
 
   midcourse.print = (role, label, state, restless) => {
