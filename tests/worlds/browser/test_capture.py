@@ -155,6 +155,18 @@ async def test_states(visitor: Visitor):
     assert states["Below"] == {"seen": False}
 
 
+async def test_what_is_disabled_with_something_around_it(visitor: Visitor):
+    """What stands in the legend of a disabled group is not: often it is the box that enables the group."""
+    await visitor.visit(
+        """<fieldset disabled><legend><label><input type=checkbox> Elsewhere</label></legend><input aria-label=Street></fieldset>
+        <div role=group aria-disabled=true><button>Send</button></div>"""
+    )
+    disabled = {zone.label: zone.get("disabled") for zone in (await visitor.see()).zones}
+    assert disabled == {"Page": None, "Elsewhere": None, "Street": True, "Send": True}
+    ok(await visitor.on("Elsewhere", "check"))
+    assert (await visitor.on("Send", "click")).reason == "disabled"
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -281,7 +281,7 @@ globalThis.midcourse ??= {};
     if (has.length) {
       it.aria = has.some((name) => name === 'role' || name.startsWith('aria-'));
       if (isAdvert(element, has)) it.advert = true;
-      if (has.includes('inert')) it.inert = true;
+      if (has.includes('inert') || (has.includes('aria-disabled') && element.ariaDisabled === 'true')) it.inert = true;
       if (tag === 'FIELDSET' && has.includes('disabled')) it.off = true;
       if (element === modal) it.inert = false;
     }

@@ -127,7 +127,7 @@ globalThis.midcourse ??= {};
     if (checked !== undefined) state.checked = checked;
     if (it.aria) ariaStates(element, state);
     if (it.tag === 'SUMMARY') state.expanded = element.parentElement?.open === true;
-    if (it.inert || (isControl && (it.off || it.has.includes('disabled')))) state.disabled = true;
+    if (it.inert || (isControl && ((it.off && element.matches(':disabled')) || it.has.includes('disabled')))) state.disabled = true;
     if (focused) state.focused = true;
     if (role === 'link') state.href = hrefOf(element, it);
     return state;
