@@ -167,6 +167,14 @@ async def test_what_is_disabled_with_something_around_it(visitor: Visitor):
     assert (await visitor.on("Send", "click")).reason == "disabled"
 
 
+async def test_list_of_the_pages_own_says_what_was_selected(visitor: Visitor):
+    await visitor.visit(
+        """<button role=combobox aria-label=Size><span>Medium</span> ▾</button>
+        <div role=combobox aria-label=City><input aria-label=Search><div role=listbox><div role=option>Paris</div></div></div>"""
+    )
+    assert (await visitor.state("Size", "value"), await visitor.state("City", "value")) == ("Medium ▾", None)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -6,6 +6,7 @@ globalThis.midcourse ??= {};
   const TELLING_TYPES = new Set(['password', 'date', 'time', 'datetime-local', 'month', 'week', 'color']);
   const ERRORS = '[role=alert],.error,.errors,.errorlist,.error-message,.field-error,.invalid-feedback,.help-inline';
   const CONTROLS = new Set(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'OPTION', 'OUTPUT', 'FIELDSET']); // the browser's own
+  const PARTS = 'input,textarea,[role=listbox],[role=option]'; // of a list of the page's own; without them it says what was selected
   const { FIELDS, tidy, isShown, textOf, referred } = midcourse;
 
   const isTrue = (element, attribute) => element.getAttribute(attribute) === 'true';
@@ -26,6 +27,7 @@ globalThis.midcourse ??= {};
         return role === 'checkbox' || role === 'radio' ? '' : element.value;
       default:
         if (element.isContentEditable) return element.innerText.trim();
+        if (role === 'combobox' && !element.querySelector(PARTS)) return tidy(textOf(element));
         return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? '';
     }
   };
