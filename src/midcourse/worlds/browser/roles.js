@@ -20,7 +20,7 @@ globalThis.midcourse ??= {};
 
   const byTag = (element, it) => {
     switch (it.tag) {
-      case 'A': case 'AREA': return it.has.includes('href') ? 'link' : '';
+      case 'A': case 'AREA': case 'a': return it.has.includes('href') || it.has.includes('xlink:href') ? 'link' : '';
       case 'BUTTON': case 'SUMMARY': return 'button';
       case 'INPUT': return (it.has.includes('type') ? INPUTS[element.type] : undefined) ?? 'textbox';
       case 'TEXTAREA': return 'textbox';
