@@ -54,6 +54,8 @@ async def test_status_of_the_document_is_on_the_page(visitor: Visitor):
         ("<button><svg width=9 height=9><title>Close</title></svg></button>", ("button", "Close")),
         ("<button>Buy <span hidden>not</span> now</button>", ("button", "Buy now")),
         ("<div role=button>Press</div>", ("button", "Press")),
+        ("<form onclick='1' title=Find><input name=title><input name=name></form>", ("clickable", "Find")),
+        ("<form onclick='1'><input name=title><input name=name></form>", ("textbox", "title")),
         ("<svg><a href='/x'><text y=20>Chart</text></a></svg>", ("link", "Chart")),
         ("<span role=switch aria-checked=true>Wifi</span>", ("switch", "Wifi")),
         ("<div role=tab aria-selected=true>First</div>", ("tab", "First")),

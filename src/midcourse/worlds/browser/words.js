@@ -102,6 +102,9 @@ globalThis.midcourse ??= {};
 
   const drawnTitle = (element) => (element instanceof SVGElement ? element.querySelector(':scope > title')?.textContent : '');
 
+  // Never as properties: a form has its fields there, whatever they are called.
+  const described = (element) => element.getAttribute('title') || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder');
+
   // `it` is what capture.js knows about it: tag, aria, plain.
   const nameOf = (element, role, it) => {
     const said = (it.aria && (referred(element, 'aria-labelledby') || element.getAttribute('aria-label'))) || labelled(element, it.tag);
@@ -109,7 +112,7 @@ globalThis.midcourse ??= {};
     if (it.tag === 'INPUT' && role === 'button') return tidy(element.value || element.alt || element.title || (element.type === 'reset' ? 'Reset' : 'Submit'));
     const own = FIELDS.has(role) ? '' : textOf(element, SHORT, it.plain) || element.getAttribute('alt') || drawnTitle(element) || '';
     if (own.trim()) return tidy(own);
-    return tidy(element.title || element.placeholder || element.getAttribute('aria-placeholder') || pictured(element) || element.name || '');
+    return tidy(described(element) || pictured(element) || element.getAttribute('name') || '');
   };
 
   Object.assign(midcourse, { UNSEEN, INLINE, FIELDS, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf });
