@@ -42,6 +42,8 @@ async def test_status_of_the_document_is_on_the_page(visitor: Visitor):
     [
         ("<label for=a>Name</label><input id=a>", ("textbox", "Name")),
         ("<label>Name <input></label>", ("textbox", "Name")),
+        ("<label for=a>Name</label><input id=a><label for=a>in full</label>", ("textbox", "Name in full")),
+        ("<p id=n hidden><b>Full</b> name</p><input aria-labelledby=n>", ("textbox", "Full name")),
         ("<input aria-label=Name type=email>", ("textbox", "Name")),
         ("<b id=n>Name</b><textarea aria-labelledby=n></textarea>", ("textbox", "Name")),
         ("<input placeholder=Name type=search>", ("searchbox", "Name")),

@@ -76,7 +76,7 @@ globalThis.midcourse ??= {};
     const ids = element.getAttribute(attribute);
     if (!ids) return '';
     const root = element.getRootNode();
-    return ids.split(/\s+/).map((id) => root.getElementById?.(id)).filter(Boolean).map((one) => textOf(one)).join(' ');
+    return ids.split(/\s+/).map((id) => root.getElementById?.(id)).filter(Boolean).map((one) => (isShown(one) ? textOf(one) : one.textContent)).join(' ');
   };
 
   // The words of its labels, without those of the field itself.
@@ -90,6 +90,7 @@ globalThis.midcourse ??= {};
         else if (node !== element && node.nodeType === ELEMENT_NODE && !node.contains(element) && !node.matches('select,textarea')) said += ` ${textOf(node)}`;
         return false;
       });
+      said += ' ';
     }
     return said;
   };
