@@ -370,6 +370,7 @@ async def test_what_has_to_be_scrolled_to_in_a_dialog_is_not_covered(visitor: Vi
 
 async def test_what_is_folded_away_is_not_seen(visitor: Visitor):
     assert await seen(visitor, "<details>Away<summary>More</summary><p>Hidden</p></details>") == [("button", "More")]
+    assert await seen(visitor, "<div hidden=until-found>Away<p>Hidden</p></div>") == []
     assert ("text", "Shown") in await seen(visitor, "<details open><summary>More</summary><p>Shown</p></details>")
 
 

@@ -293,6 +293,7 @@ globalThis.midcourse ??= {};
     const tag = element.tagName;
     if (UNSEEN.has(tag)) return;
     const it = known(element, tag, around);
+    if (it.has.includes('hidden') && element.hidden === 'until-found') return; // displayed, but not its contents
     const role = roleOf(element, it);
     if (tag === 'IFRAME' || tag === 'FRAME') visitFrame(element, it);
     else if (ACTED_ON.has(role)) visitControl(element, role, it);
