@@ -316,6 +316,23 @@ async def test_select_from_a_list_of_the_pages_own(visitor: Visitor):
     assert (await visitor.on("Size", "select", option="Huge")).reason == "no_such_option"
 
 
+async def test_select_from_the_list_that_is_meant(visitor: Visitor):
+    answers = "".join(
+        f"""<div role=listbox aria-label={name}><div role=option onclick="say('{name} no')">No</div>
+        <div role=option onclick="say('{name} yes')">Yes</div></div>"""
+        for name in ("First", "Second")
+    )
+    await visitor.visit(
+        f"""{SAYS}<nav><a role=menuitem href='/books'>Books</a></nav>{answers}
+        <div role=combobox aria-label=Kind aria-expanded=false onclick="l.hidden = false">-</div>
+        <div id=l hidden><div role=option onclick="say('kind')">Books</div></div>"""
+    )
+    ok(await visitor.on("Second", "select", option="Yes"))
+    assert await said(visitor) == "Second yes"
+    ok(await visitor.on("Kind", "select", option="Books"))
+    assert await said(visitor) == "kind"
+
+
 CHECKED = {
     "plain": "<label><input type=checkbox> Box</label>",
     "drawn by its label": "<label><input type=checkbox style='display: none'> Box</label>",

@@ -89,6 +89,14 @@ globalThis.midcourse ??= {};
     return JSON.stringify({});
   };
 
+  // Which of these belong to it: they are in it, or in what it says that it controls.
+  midcourse.offered = (number, numbers) => {
+    const element = midcourse.element(number);
+    const lists = ['aria-controls', 'aria-owns'].flatMap((name) => (element?.getAttribute(name) ?? '').split(/\s+/)).map((id) => element.getRootNode().getElementById?.(id));
+    const isOffered = (one) => [element, ...lists].some((list) => list?.contains(midcourse.element(one)));
+    return JSON.stringify(element ? numbers.filter(isOffered) : []);
+  };
+
   // null: it is nothing that can be checked, or no longer there.
   midcourse.checked = (number) => {
     const element = midcourse.element(number);

@@ -132,6 +132,13 @@ class Hands:
             return failed("no_such_option", f"'{zone.label}' does not have '{wanted}'; it has {zone.get('options')}")
         return None
 
+    async def offered(self, zone: Zone, options: Sequence[Zone]) -> list[Zone]:
+        """Those of them that belong to it."""
+        near = {
+            number: one for one in options for frame, number in [self._element(one)] if frame == self._element(zone)[0]
+        }
+        return [near[number] for number in await self.ask("offered", zone, list(near))]
+
     async def set_checked(self, zone: Zone, wanted: bool, rest: Callable[[], Awaitable[None]]) -> Outcome | None:
         """A page may take until it is at `rest` to do it, or put another element in its place."""
         now = await self.ask("checked", zone)

@@ -153,18 +153,27 @@ class Skills(BaseWorld):
 
     async def _pick(self, zone: Zone, option: str) -> Outcome | None:
         """From a list that the page has made itself: it opens at a click."""
-        found = await self._option(option)
+        before = await self._options()
+        found = None if zone.get("expanded") is False else await self._option(zone, option, before)
         if found is None:
             await self._hands.click(zone)
             await self._running.rest()
-            found = await self._option(option)
+            after = await self._options()
+            known = {one.id for one in before}
+            new = [one for one in after if one.id not in known]
+            found = await self._option(zone, option, new) or await self._option(zone, option, after)
         if found is None:
             return failed("no_such_option", f"no option '{option}' showed at {zone.role} '{zone.label}'")
         return await self._hands.click(found)
 
-    async def _option(self, label: str) -> Zone | None:
+    async def _options(self) -> list[Zone]:
         scene = await self._running.look()
-        return next((zone for zone in scene.zones if zone.role in _OPTIONS and zone.label == label), None)
+        return [zone for zone in scene.zones if zone.role in _OPTIONS]
+
+    async def _option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
+        """Of the list's own, if it has any: others may be called the same."""
+        own = await self._hands.offered(zone, options) or options
+        return next((one for one in own if one.label == label), None)
 
     @skill(undo="uncheck")
     async def check(self, zone: Zone) -> Outcome | None:
