@@ -440,6 +440,17 @@ async def test_scroll_the_page_and_what_scrolls_in_it(visitor: Visitor):
     assert (await visitor.zone("Deep")).bounds != before
 
 
+async def test_scroll_a_page_that_is_filled_by_what_scrolls_in_it(visitor: Visitor):
+    await visitor.visit(
+        """<html><style>html, body { margin: 0; overflow: hidden } main { height: 100vh; overflow: auto }</style>
+        <main><p>Top</p><div style='height: 3000px'></div><p>End</p></main>"""
+    )
+    page = (await visitor.see()).zones[0]
+    ok(await visitor.do("scroll", page, amount=9))
+    assert await visitor.state("End", "seen") is None
+    assert (await visitor.do("scroll", page)).status == "no_effect"
+
+
 async def test_drag_onto_another_and_by_pixels(visitor: Visitor):
     await visitor.visit(
         f"""{SAYS}<div id=a draggable=true style='width: 90px'>Card</div><div id=b style='height: 60px'>Pile</div>

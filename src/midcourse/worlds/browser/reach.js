@@ -185,11 +185,26 @@ globalThis.midcourse ??= {};
 
   midcourse.scrolls = scrolls;
 
-  // By so many screens of whatever scrolls around the element; without one, the page. Whether anything moved.
+  const page = () => document.scrollingElement ?? document.body;
+
+  const scrollerOf = (element, right, down) => {
+    let one = element;
+    while (one && !scrolls(one, right, down)) one = above(one);
+    return one ?? page();
+  };
+
+  const fillsPage = (element) => 2 * element.clientWidth * element.clientHeight > innerWidth * innerHeight;
+
+  // By so many screens of whatever scrolls around the element; without one, the page, or what fills it in its place.
+  // Whether anything moved.
   midcourse.scroll = (number, right, down) => {
-    let element = number ? midcourse.element(number) : null;
-    while (element && !scrolls(element, right, down)) element = above(element);
-    element ??= document.scrollingElement;
+    if (number) return moved(scrollerOf(midcourse.element(number), right, down), right, down);
+    if (moved(page(), right, down)) return true;
+    const inner = scrollerOf(deepest(innerWidth / 2, innerHeight / 2), right, down);
+    return fillsPage(inner) && moved(inner, right, down);
+  };
+
+  const moved = (element, right, down) => {
     const [left, top] = [element.scrollLeft, element.scrollTop];
     element.scrollBy({ left: right * element.clientWidth, top: down * element.clientHeight, behavior: 'instant' });
     return element.scrollLeft !== left || element.scrollTop !== top;
