@@ -135,6 +135,14 @@ async def test_element_that_comes_into_the_page_after_it_began_to_listen(visitor
     assert await seen(visitor, body) == [("clickable", "Late")]
 
 
+async def test_who_listens_on_a_page_that_was_written_anew(visitor: Visitor):
+    await visitor.visit(
+        """<script>onload = () => { document.open(); document.write('<p id=x>Card</p>'); document.close()
+        document.querySelector('p').addEventListener('click', () => 1) }</script>"""
+    )
+    assert await visitor.labels("clickable") == ["Card"]
+
+
 async def test_states(visitor: Visitor):
     await visitor.visit(
         """<form><fieldset><legend>Who</legend>

@@ -163,6 +163,17 @@ async def test_after_something_was_in_the_way_the_keyboard_still_works(visitor: 
     assert await said(visitor) == "button"
 
 
+async def test_nor_is_it_on_a_page_that_was_written_anew(visitor: Visitor):
+    """With `document.open`, which takes away everybody who listens, us as well."""
+    page = """<button onmouseenter="trap.hidden = false">Pay</button>
+        <div id=trap hidden onmousedown="document.title = 'Trap'" style='position: fixed; inset: 0'></div>"""
+    await visitor.visit(
+        f"<script>onload = () => {{ document.open(); document.write(`{page}`); document.close() }}</script>"
+    )
+    assert (await visitor.on("Pay", "click")).reason == "covered"
+    assert await visitor.title() != "Trap"
+
+
 async def test_disabled(visitor: Visitor):
     await visitor.visit("<button disabled>Send</button>")
     outcome = await visitor.on("Send", "click")

@@ -10,6 +10,7 @@
   const note = (target) => {
     if (!(target instanceof Element) || noted.has(target)) return;
     noted.add(target);
+    beAsked();
     unasked.add(new WeakRef(target));
   };
 
@@ -38,5 +39,7 @@
       if (element) dispatch.call(element, new CustomEvent('midcourse:listens', { composed: true }));
     }
   };
-  listen.call(document, 'midcourse:who-listens', answer, true);
+  // Again and again: a document that is written anew has lost all who listened.
+  const beAsked = () => listen.call(document, 'midcourse:who-listens', answer, true);
+  beAsked();
 })();

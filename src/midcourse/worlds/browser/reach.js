@@ -150,6 +150,7 @@ globalThis.midcourse ??= {};
   let guarded = null; // {element: none if nothing here may be hit, isTarget, until, hit, blocker}
 
   const arm = (element, isTarget = false) => {
+    listen();
     guarded = { element, isTarget, until: performance.now() + ARMED_FOR, hit: false, blocker: null };
   };
 
@@ -166,7 +167,12 @@ globalThis.midcourse ??= {};
       event.stopImmediatePropagation();
     }
   };
-  for (const type of WATCHED) window.addEventListener(type, guard, { capture: true, passive: false });
+
+  // Before the page does, and again each time: one that is written anew has lost all who listened.
+  const listen = () => {
+    for (const type of WATCHED) window.addEventListener(type, guard, { capture: true, passive: false });
+  };
+  listen();
 
   // Whether it was hit, and what was hit instead here, and did not notice.
   midcourse.release = () => {
