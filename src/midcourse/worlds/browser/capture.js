@@ -38,15 +38,21 @@ globalThis.midcourse ??= {};
   // The label that stands for a field which may be hidden itself.
   const labelFor = (element) => (DRAWN_BY_LABEL.has(element.type) && element.labels ? Array.from(element.labels).find(isShown) : undefined);
 
+  // As plain numbers: to ask a box of the browser's takes longer.
+  const measured = (element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return { x, y, width, height };
+  };
+
   const isDrawn = (element, box) => box.width > 1 && box.height > 1 && isOnPage(element, box);
 
   // What is seen of it: itself, or the other by which it is drawn.
-  const drawnBy = (element, box = element.getBoundingClientRect()) => (isDrawn(element, box) ? element : labelFor(element) ?? element);
+  const drawnBy = (element, box = measured(element)) => (isDrawn(element, box) ? element : labelFor(element) ?? element);
 
   const boxOf = (element) => {
-    const box = element.getBoundingClientRect();
+    const box = measured(element);
     const drawn = drawnBy(element, box);
-    return drawn === element ? box : drawn.getBoundingClientRect();
+    return drawn === element ? box : measured(drawn);
   };
 
   // Where the document of a frame begins in the one around it, and how large a pixel of it is there.
@@ -225,7 +231,7 @@ globalThis.midcourse ??= {};
   };
 
   const visitFrame = (element, around) => {
-    const box = element.getBoundingClientRect();
+    const box = measured(element);
     if (!isDrawn(element, box) || !element.checkVisibility(DRAWN)) return;
     const [left, top, scale] = cornerOf(element);
     const { x, y, width, height } = box;
@@ -307,11 +313,14 @@ globalThis.midcourse ??= {};
   };
 
   // Then its words are the field's. Many fields are hidden, and something else is shown in their place.
-  const namesField = (label) => label.control !== null && (label.control.checkVisibility() || labelFor(label.control) === label);
+  const namesField = (label, it) => {
+    const field = label.control;
+    return field !== null && (!it.has.includes('for') || field.checkVisibility() || labelFor(field) === label);
+  };
 
   // What may still be clicked, read, or only holds other things.
   const visitOther = (element, role, it) => {
-    if (it.tag === 'LABEL' && namesField(element)) return visitChildren(element, it);
+    if (it.tag === 'LABEL' && namesField(element, it)) return visitChildren(element, it);
     const style = getComputedStyle(element);
     if (style.display === 'none') return;
     it.drawn = style.visibility === 'visible';

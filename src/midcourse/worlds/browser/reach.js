@@ -46,7 +46,7 @@ globalThis.midcourse ??= {};
     return `<${element.tagName.toLowerCase()}${called}>${name ? ` '${name}'` : ''}`;
   };
 
-  const fits = (box) => box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+  const fits = (box) => box.y >= 0 && box.x >= 0 && box.y + box.height <= innerHeight && box.x + box.width <= innerWidth;
 
   const toMiddle = (element) => element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
 
@@ -80,8 +80,8 @@ globalThis.midcourse ??= {};
     let other = null;
     const tried = (box) => {
       for (const [right, down] of INSETS) {
-        const x = box.left + box.width * right;
-        const y = box.top + box.height * down;
+        const x = box.x + box.width * right;
+        const y = box.y + box.height * down;
         const hit = deepest(x, y);
         if (!hit || !isTouchedBy(hit, element)) blocker ??= hit;
         else if (isOwn(hit, element)) return { x, y, own: true };
