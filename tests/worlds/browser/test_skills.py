@@ -374,6 +374,24 @@ async def test_radio_is_checked_and_stays_so(visitor: Visitor):
     assert (await visitor.on("One", "uncheck")).status == "no_effect"
 
 
+MIXED = {
+    "unchecked": "<label><input id=c type=checkbox> Box</label><script>c.indeterminate = true</script>",
+    "checked": "<label><input id=c type=checkbox checked> Box</label><script>c.indeterminate = true</script>",
+    "own": "<b role=checkbox aria-checked=mixed onclick=\"this.ariaChecked = this.ariaChecked !== 'true'\">Box</b>",
+    "silent": "<b role=checkbox onclick=\"this.ariaChecked = this.ariaChecked !== 'true'\">Box</b>",
+}
+
+
+@pytest.mark.parametrize("kind", MIXED)
+@pytest.mark.parametrize(("skill", "wanted"), [("check", True), ("uncheck", False)])
+async def test_what_is_neither_checked_nor_unchecked_becomes_what_is_wanted(
+    visitor: Visitor, kind: str, skill: str, wanted: bool
+):
+    await visitor.visit(MIXED[kind])
+    ok(await visitor.on("Box", skill))
+    assert await visitor.state("Box", "checked") is wanted
+
+
 CHECKED_LATER = {
     "once it is stored": "<b role=switch aria-checked=false onclick=\"fetch('/stored').then(() => { this.ariaChecked = 'true' })\">Box</b>",
     "by another element": """<main></main><script>const draw = (on) => {

@@ -3,6 +3,8 @@ globalThis.midcourse ??= {};
 (() => {
   const SET_NOT_TYPED = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
 
+  const CHECKED = ['checkbox', 'radio', 'switch']; // also without saying that they are not
+
   // Whether that is what was meant: the browser writes a colour or a time in its own way, and nothing for what it cannot read.
   const hasTaken = (element, text) => {
     switch (element.type) {
@@ -97,13 +99,14 @@ globalThis.midcourse ??= {};
     return JSON.stringify(element ? numbers.filter(isOffered) : []);
   };
 
-  // null: it is nothing that can be checked, or no longer there.
+  // true, false or neither, 'mixed'. null: it is nothing that can be checked, or no longer there.
   midcourse.checked = (number) => {
     const element = midcourse.element(number);
     if (!element?.isConnected) return null;
-    if (element.tagName === 'INPUT' && ['checkbox', 'radio'].includes(element.type)) return element.checked && !element.indeterminate;
+    if (element.tagName === 'INPUT' && ['checkbox', 'radio'].includes(element.type)) return JSON.stringify(element.indeterminate ? 'mixed' : element.checked);
     const said = element.getAttribute('aria-checked') ?? element.getAttribute('aria-pressed');
-    return said === null ? null : said === 'true';
+    if (said === null) return CHECKED.includes(element.getAttribute('role')) ? false : null;
+    return JSON.stringify(said === 'mixed' ? said : said === 'true');
   };
 
   midcourse.read = (number) => {

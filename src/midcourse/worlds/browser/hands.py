@@ -144,14 +144,24 @@ class Hands:
         now = await self.ask("checked", zone)
         if now is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' cannot be checked or unchecked")
-        if now == wanted:
+        for _ in range(2 if now == "mixed" else 1):  # that one may become the other first
+            if now not in (wanted, None):
+                now = await self._click_checked(zone, now, rest)
+        if now in (wanted, None):
             return None
+        return no_effect(
+            f"{zone.role} '{zone.label}' stays {'mixed' if now == 'mixed' else 'checked' if now else 'unchecked'}"
+        )
+
+    async def _click_checked(
+        self, zone: Zone, before: bool | str, rest: Callable[[], Awaitable[None]]
+    ) -> bool | str | None:
+        """How it is then; None: it is no longer there."""
         await self.click(zone)
         with suppress(Gone):
-            if await self.ask("checked", zone) is now:
+            if await self.ask("checked", zone) == before:
                 await rest()
-            if await self.ask("checked", zone) is now:
-                return no_effect(f"{zone.role} '{zone.label}' stays {'checked' if now else 'unchecked'}")
+            return await self.ask("checked", zone)
         return None
 
     async def upload(self, zone: Zone, path: Path) -> Outcome | None:
