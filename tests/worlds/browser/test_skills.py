@@ -302,7 +302,7 @@ async def test_select(visitor: Visitor):
     await visitor.visit(
         f"""{SAYS}<select aria-label=Size onchange="say('told')"><option value=s>Small<option value=m>Medium<option disabled>Big
         <optgroup label=Sold disabled><option>Tiny</optgroup></select>
-        <select aria-label=Tags multiple><option selected>a<option>b<option>c</select>"""
+        <select aria-label=Tags multiple><option selected>a<option>b<option>c<option>d | e</select>"""
     )
     ok(await visitor.on("Size", "select", option="Medium"))
     assert (await visitor.state("Size", "value"), await said(visitor)) == ("Medium", "told")
@@ -315,6 +315,8 @@ async def test_select(visitor: Visitor):
         assert (await visitor.on("Size", "select", option=disabled)).reason == "no_such_option"
     ok(await visitor.on("Tags", "select", option="b | c"))
     assert await visitor.state("Tags", "value") == "b | c"
+    ok(await visitor.on("Tags", "select", option="d | e"))
+    assert await visitor.state("Tags", "value") == "d | e"
 
 
 async def test_select_from_a_list_of_the_pages_own(visitor: Visitor):

@@ -75,10 +75,12 @@ globalThis.midcourse ??= {};
   const isCalled = (option, wanted) => [option.label, option.text, option.value].some((name) => name.replace(/\s+/g, ' ').trim() === wanted);
 
   // {wrong} | {missing: names} | {}
-  midcourse.choose = (number, wanted) => {
+  midcourse.choose = (number, names) => {
     const element = midcourse.element(number);
     if (element.tagName !== 'SELECT') return JSON.stringify({ wrong: true });
     const options = [...element.options];
+    const whole = names.join(' | '); // may be one that is called so
+    const wanted = options.some((option) => isCalled(option, whole)) ? [whole] : names;
     const chosen = wanted.map((name) => options.find((option) => isCalled(option, name) && !option.matches(':disabled')));
     const missing = wanted.filter((_, index) => !chosen[index] || (index > 0 && !element.multiple));
     if (missing.length) return JSON.stringify({ missing });
