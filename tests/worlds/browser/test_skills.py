@@ -194,6 +194,17 @@ async def test_disabled_takes_neither_keys_nor_files(visitor: Visitor, tmp_path:
     assert (await said(visitor), await visitor.state("Photo", "value")) == ("-", None)
 
 
+async def test_behind_a_modal_dialog_no_keys_are_pressed(visitor: Visitor):
+    await visitor.visit(
+        f"""{SAYS}<input aria-label=Behind><dialog id=d><input aria-label=Inside></dialog>
+        <script>d.showModal(); onkeydown = (e) => say(e.target.ariaLabel)</script>"""
+    )
+    assert (await visitor.on("Behind", "press", keys="Enter")).reason == "disabled"
+    assert await said(visitor) == "-"
+    ok(await visitor.on("Inside", "press", keys="Enter"))
+    assert await said(visitor) == "Inside"
+
+
 async def test_the_page_itself_is_no_button(visitor: Visitor):
     await visitor.visit("<p>Text</p>")
     outcome = await visitor.do("click", (await visitor.see()).zones[0])

@@ -353,6 +353,7 @@ globalThis.midcourse ??= {};
     return (modals.length > 1 && modals.find(isHit)) || (modals.at(-1) ?? null);
   };
 
+  midcourse.topModal = topModal;
   midcourse.title = () => JSON.stringify(document.title);
 
   // `first` is the smallest number that an element not seen before may get; `known` the key of the look that is remembered.

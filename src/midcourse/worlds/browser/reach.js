@@ -109,10 +109,20 @@ globalThis.midcourse ??= {};
 
   const isDisabled = (element) => element.matches(':disabled') || element.closest('[aria-disabled=true],[inert]') !== null;
 
+  const isBehindModal = (element) => {
+    const modal = midcourse.topModal();
+    let one = modal && element;
+    while (one && one !== modal) one = above(one);
+    return modal !== null && one === null;
+  };
+
   const trouble = (element) => (!element?.isConnected ? { gone: true } : isDisabled(element) ? { disabled: true } : null);
 
   // {gone} | {disabled} | {}: it can be used without being touched
-  midcourse.use = (number) => JSON.stringify(trouble(midcourse.element(number)) ?? {});
+  midcourse.use = (number) => {
+    const element = midcourse.element(number);
+    return JSON.stringify(trouble(element) ?? (isBehindModal(element) ? { disabled: true } : {}));
+  };
 
   // {gone} | {disabled} | {covered: by what} | {x, y}
   midcourse.reach = (number) => {
