@@ -3,10 +3,9 @@ globalThis.midcourse ??= {};
 (() => {
   const LONG = 1000, NAME = 80;
   const ADVERT_WORDS = /(^|[\s_-])(ads?|adsbygoogle|advert\w*|sponsored|google_ads\w*)($|[\s_-])/i;
-  const PLACES = [[0.5, 0.5], [0.2, 0.2], [0.5, 0.95]]; // where what lies over a page usually does
   const DRAWN = { visibilityProperty: true };
-  const DRAWN_BY_LABEL = new Set(['checkbox', 'radio', 'file']);
-  const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
+  const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
+  const { labelFor, measured, isDrawn, boxOf, cornerOf, isOnPage, isInView, isOverlaid, isScrolledAway } = midcourse;
 
   // --- ids: of elements for as long as they are there, of frames as they are given
 
@@ -31,97 +30,6 @@ globalThis.midcourse ??= {};
   midcourse.owns = (element, name) => {
     owners.set(element, name);
     framed.set(name, new WeakRef(element));
-  };
-
-  // --- where things are
-
-  // The label that stands for a field which may be hidden itself.
-  const labelFor = (element) => (DRAWN_BY_LABEL.has(element.type) && element.labels ? Array.from(element.labels).find(isShown) : undefined);
-
-  // As plain numbers: to ask a box of the browser's takes longer.
-  const measured = (element) => {
-    const { x, y, width, height } = element.getBoundingClientRect();
-    return { x, y, width, height };
-  };
-
-  const isDrawn = (element, box) => box.width > 1 && box.height > 1 && isOnPage(element, box);
-
-  // What is seen of it: itself, or the other by which it is drawn.
-  const drawnBy = (element, box = measured(element)) => (isDrawn(element, box) ? element : labelFor(element) ?? element);
-
-  const boxOf = (element) => {
-    const box = measured(element);
-    const drawn = drawnBy(element, box);
-    return drawn === element ? box : measured(drawn);
-  };
-
-  // Where the document of a frame begins in the one around it, and how large a pixel of it is there.
-  const cornerOf = (element) => {
-    const box = element.getBoundingClientRect();
-    const style = getComputedStyle(element);
-    const scale = box.width / element.offsetWidth || 1;
-    return [box.x + scale * (element.clientLeft + parseFloat(style.paddingLeft)), box.y + scale * (element.clientTop + parseFloat(style.paddingTop)), scale];
-  };
-  Object.assign(midcourse, { labelFor, drawnBy, boxOf, cornerOf });
-
-  let view = { width: 0, height: 0, left: 0, top: 0 };
-
-  // How far it can be scrolled to the left and up. From right to left, or bottom to top, is where it begins at its end.
-  const behind = (element) => {
-    const { scrollLeft, scrollTop } = element;
-    const wider = element.scrollWidth - element.clientWidth;
-    const higher = element.scrollHeight - element.clientHeight;
-    const style = wider > 0 || higher > 0 ? getComputedStyle(element) : null;
-    if (!style || (style.overflowX === 'visible' && element !== document.documentElement)) return [scrollLeft, scrollTop];
-    return [scrollLeft + (style.direction === 'rtl' ? wider : 0), scrollTop + (style.flexDirection === 'column-reverse' ? higher : 0)];
-  };
-
-  // What is left of the page or above it is hidden there, unless it can be scrolled to.
-  const isOnPage = (element, { x, y, width, height }) => {
-    let right = x + width;
-    let bottom = y + height;
-    if (right + view.left > 0 && bottom + view.top > 0) return true;
-    for (let around = midcourse.above(element); around && (right <= 0 || bottom <= 0); around = midcourse.above(around)) {
-      const [left, up] = behind(around);
-      right += left;
-      bottom += up;
-    }
-    return right > 0 && bottom > 0;
-  };
-  const isInView = (x, y, width, height) => y + height > 0 && x + width > 0 && y < view.height && x < view.width;
-
-  // What lies over the page there, if anything: 'fixed', or 'absolute' and scrolled with it.
-  const layerAt = ([right, down]) => {
-    for (let one = document.elementFromPoint(view.width * right, view.height * down); one && one !== document.body; one = one.parentElement) {
-      const style = getComputedStyle(one);
-      if (style.position === 'fixed' || (style.position === 'absolute' && Number(style.zIndex) > 0)) return style.position;
-    }
-    return '';
-  };
-
-  const isCovered = (element, left, top, width, height) => {
-    const x = left + width / 2;
-    const y = top + height / 2;
-    if (x < 0 || y < 0 || x >= view.width || y >= view.height) return false;
-    const hit = midcourse.deepest(x, y);
-    return hit !== null && !midcourse.isTouchedBy(hit, element) && !hit.contains(element);
-  };
-
-  const scrollers = new Map(); // element -> what scrolls it, for one look
-
-  const scrollerOf = (element) => {
-    if (!element) return null;
-    if (!scrollers.has(element)) scrollers.set(element, midcourse.scrolls(element, true, true) ? element : scrollerOf(midcourse.above(element)));
-    return scrollers.get(element);
-  };
-
-  // Then what is there lies beside it: it is in a part of the page that shows another part of itself.
-  const isScrolledAway = (element, x, y) => {
-    for (let one = scrollerOf(midcourse.above(element)); one; one = scrollerOf(midcourse.above(one))) {
-      const box = one.getBoundingClientRect();
-      if (x < box.left || x > box.right || y < box.top || y > box.bottom) return true;
-    }
-    return false;
   };
 
   // --- names of what things belong to
@@ -210,7 +118,7 @@ globalThis.midcourse ??= {};
     const { x, y, width, height } = place;
     if ((width === 0 && height === 0) || !isOnPage(element, place)) return;
     let isSeen = isInView(x, y, width, height);
-    if (overlaid && isCovered(element, x, y, width, height)) {
+    if (overlaid && isOverlaid(element, x, y, width, height)) {
       if (isScrolledAway(element, x + width / 2, y + height / 2)) isSeen = false;
       else state.covered = true;
     }
@@ -235,7 +143,7 @@ globalThis.midcourse ??= {};
     if (!isDrawn(element, box) || !element.checkVisibility(DRAWN)) return;
     const [left, top, scale] = cornerOf(element);
     const { x, y, width, height } = box;
-    const state = overlaid && isCovered(element, x, y, width, height) ? { covered: true } : isInView(x, y, width, height) ? {} : { seen: false };
+    const state = overlaid && isOverlaid(element, x, y, width, height) ? { covered: true } : isInView(x, y, width, height) ? {} : { seen: false };
     zones.frame.push([zones.order.length, owners.get(element) ?? '', Math.round(left), Math.round(top), scale, state, around.advert]);
   };
 
@@ -362,10 +270,8 @@ globalThis.midcourse ??= {};
     begin(known);
     midcourse.learnWhoListens();
     midcourse.beginStates();
-    view = { width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
     modal = topModal();
-    scrollers.clear();
-    const layers = PLACES.map(layerAt);
+    const layers = midcourse.beginPlaces();
     overlaid = layers.some(Boolean); // then it is worth asking of everything in view what is in front of it
     midcourse.beginPrint(layers[0] === 'fixed');
     focused = focusedNow();

@@ -24,6 +24,7 @@ _SCRIPTS = (
     "roles.js",
     "states.js",
     "fingerprint.js",
+    "places.js",
     "capture.js",
     "reach.js",
     "fields.js",
