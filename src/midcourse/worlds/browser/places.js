@@ -21,6 +21,7 @@ globalThis.midcourse ??= {};
 
   const boxOf = (element) => {
     const box = measured(element);
+    if (!DRAWN_BY_LABEL.has(element.type)) return box;
     const drawn = drawnBy(element, box);
     return drawn === element ? box : measured(drawn);
   };
