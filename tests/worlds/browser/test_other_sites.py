@@ -1,7 +1,10 @@
 """A frame of another site lives in another process. It is seen and worked like any other."""
 
+import asyncio
+
 import pytest
 
+from midcourse.worlds.browser import frames
 from tests.pages import Pages, serving
 from tests.worlds.browser.visitor import ok, visiting
 
@@ -24,3 +27,20 @@ async def test_frame_of_another_site(pages: Pages):
             ok(await visitor.on("Pay", "click"))
             assert await visitor.labels("button") == ["Paid"]
             assert await visitor.state("Card", "value") == "4242"
+
+
+async def test_frame_that_never_answers_keeps_nobody_from_the_page_around_it(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(frames, "_INNER_ANSWERS_WITHIN", 1.0)
+    with serving() as elsewhere:
+        there = elsewhere.show("/advert", "<p>Buy</p><script>setTimeout(() => { while (true); }, 500)</script>")
+        there = there.replace("127.0.0.1", "localhost")
+        async with visiting(pages, origins={there.removesuffix("/advert"): {}}) as visitor:
+            await visitor.visit(
+                f"<button onclick=\"this.textContent = 'Read'\">More</button><iframe src='{there}'></iframe>"
+            )
+            while "Buy" in await visitor.labels():
+                await asyncio.sleep(0.1)
+            ok(await visitor.on("More", "click"))
+            assert await visitor.labels() == ["Page", "Read"]

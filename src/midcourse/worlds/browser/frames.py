@@ -31,6 +31,9 @@ _SCRIPTS = (
 )
 _PATIENCE = 5.0
 """Seconds that a document gets to come into being after the one before it is gone."""
+_INNER_ANSWERS_WITHIN = 10.0
+_SILENT_ANSWERS_WITHIN = 0.5
+"""Seconds that a frame in the page has, and one that did not answer before: the page itself is not kept waiting for it."""
 _ASKS_WITHIN = 1.0
 """Seconds from the wish to go to another page to the request for it, on a busy machine. Who is stopped never asks."""
 
@@ -84,6 +87,8 @@ class Frames:
         self._names: dict[str, str] = {}
         self._owned: set[tuple[str, str]] = set()
         self._tried: dict[Frame, str] = {}
+        self._silent: set[str] = set()
+        """Documents of frames in the page that did not answer when they were last asked."""
         self._came = asyncio.Event()
         self._leaving: dict[str, tuple[str, float]] = {}
         self.main = ""
@@ -134,19 +139,31 @@ class Frames:
     async def run(self, source: str, *, frame: str = "") -> Any:
         """What it comes to in that world of ours. Raises `Gone`."""
         context = await self._context(frame or self.main)
-        answer = await context.send(
-            "Runtime.evaluate",
-            expression=source,
-            uniqueContextId=context.unique,
-            returnByValue=True,
-            awaitPromise=True,
-        )
+        try:
+            async with asyncio.timeout(self._patience(frame, context)):
+                answer = await context.send(
+                    "Runtime.evaluate",
+                    expression=source,
+                    uniqueContextId=context.unique,
+                    returnByValue=True,
+                    awaitPromise=True,
+                )
+        except TimeoutError:
+            self._silent.add(context.unique)
+            raise Silent(f"frame {self.name_of(frame)} does not answer") from None
+        self._silent.discard(context.unique)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "a script failed"))
         return answer["result"].get("value")
 
+    def _patience(self, frame: str, context: Context) -> float | None:
+        """With the page itself, whoever asks has to have some."""
+        if frame in ("", self.main):
+            return None
+        return _SILENT_ANSWERS_WITHIN if context.unique in self._silent else _INNER_ANSWERS_WITHIN
+
     async def ask_all(self, function: str, *arguments: object) -> list[Any]:
-        """The same of every document; those that are gone meanwhile say nothing."""
+        """The same of every document; those that are gone meanwhile, or do not answer, say nothing."""
         answers = await asyncio.gather(
             *(self.ask(function, *arguments, frame=frame) for frame in self.all), return_exceptions=True
         )

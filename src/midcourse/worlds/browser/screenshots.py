@@ -46,8 +46,9 @@ class Screenshots:
         from playwright.async_api import Error
 
         try:
-            picture = await tab.doing(shot(tab, self._concealed))
-        except (Interrupted, Error, Gone, Unpictured):  # a page that cannot be pictured can still be read
+            async with asyncio.timeout(_TRIES * _SECONDS):
+                picture = await tab.doing(shot(tab, self._concealed))
+        except (Interrupted, Error, Gone, Unpictured, TimeoutError):  # a page that cannot be pictured can still be read
             return ""
         self._pictured, self.failed = fingerprint, False
         return await self._blobs.save(picture)
