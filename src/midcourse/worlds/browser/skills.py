@@ -281,9 +281,6 @@ class Skills(BaseWorld):
     @probe
     async def page_shows(self, url: str, text: str) -> bool | None:
         """Whether another page says this. The session's own tabs stay as they are."""
-        try:
-            address, _ = self._terms.origins.check(url, PAGES)
-        except AddressRefused:
-            return None
+        address, _ = self._terms.origins.check(url, PAGES)
         said = await self._running.text_at(address.url)
         return None if said is None else text in said
