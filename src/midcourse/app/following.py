@@ -48,6 +48,8 @@ class FollowedRun:
         self._asked = 0
         self._asking: asyncio.Task[None] | None = None
         self._telling: set[asyncio.Task[None]] = set()
+        self._in_turn = asyncio.Lock()
+        """Words arrive in the order in which they were said."""
         self._task: asyncio.Task[Result] | None = None
 
     @property
@@ -87,7 +89,7 @@ class FollowedRun:
     def tell(self, word: Word) -> str:
         why_not = objection(self.run, word)
         if not why_not:
-            telling = asyncio.create_task(self._sent(self._handle.tell(word)), name=f"tell {self.run_id} {word.kind}")
+            telling = asyncio.create_task(self._told(word), name=f"tell {self.run_id} {word.kind}")
             self._telling.add(telling)
             telling.add_done_callback(self._telling.discard)
         return why_not
@@ -134,6 +136,10 @@ class FollowedRun:
         with contextlib.suppress(RPCError):  # a Temporal that is away says nothing about the run
             if (await self._handle.describe()).status == "broken":
                 await self._handle.result()
+
+    async def _told(self, word: Word) -> None:
+        async with self._in_turn:
+            await self._sent(self._handle.tell(word))
 
     async def _sent(self, telling: Awaitable[str]) -> None:
         try:
