@@ -190,14 +190,13 @@ globalThis.midcourse ??= {};
 
   const known = (element, tag, around) => {
     const has = element.getAttributeNames();
-    const it = { ...around, tag, has, aria: false, folded: false };
+    const it = { ...around, tag, has, aria: false };
     if (!INLINE.has(tag)) it.inline = false;
     if (has.length) {
       it.aria = has.some((name) => name === 'role' || name.startsWith('aria-'));
       if (isAdvert(element, has)) it.advert = true;
-      if (has.includes('inert') || (it.aria && element.ariaDisabled === 'true')) it.inert = true;
+      if (has.includes('inert') || (it.aria && has.includes('aria-disabled') && element.ariaDisabled === 'true')) it.inert = true;
       if (tag === 'FIELDSET' && has.includes('disabled')) it.off = true;
-      if (has.includes('hidden')) it.folded = element.hidden === 'until-found'; // displayed, but not its contents
       if (element === modal) it.inert = false;
     }
     it.within = groupName(element, it) || around.within;
@@ -208,7 +207,7 @@ globalThis.midcourse ??= {};
     const tag = element.tagName;
     if (UNSEEN.has(tag)) return;
     const it = known(element, tag, around);
-    if (it.folded) return;
+    if (it.has.length && it.has.includes('hidden') && element.hidden === 'until-found') return; // displayed, but not its contents
     const role = roleOf(element, it);
     if (tag === 'IFRAME' || tag === 'FRAME') visitFrame(element, it);
     else if (ACTED_ON.has(role)) visitControl(element, role, it);

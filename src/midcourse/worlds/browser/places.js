@@ -17,13 +17,13 @@ globalThis.midcourse ??= {};
   const isDrawn = (element, box) => box.width > 1 && box.height > 1 && isOnPage(element, box);
 
   // What is seen of it: itself, or the other by which it is drawn.
-  const drawnBy = (element, box = measured(element)) => (isDrawn(element, box) ? element : labelFor(element) ?? element);
+  const drawnBy = (element) => (isDrawn(element, measured(element)) ? element : labelFor(element) ?? element);
 
   const boxOf = (element) => {
     const box = measured(element);
-    if (!DRAWN_BY_LABEL.has(element.type)) return box;
-    const drawn = drawnBy(element, box);
-    return drawn === element ? box : measured(drawn);
+    if (isDrawn(element, box)) return box;
+    const label = labelFor(element);
+    return label ? measured(label) : box;
   };
 
   // Where the document of a frame begins in the one around it, and how large a pixel of it is there.
