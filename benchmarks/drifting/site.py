@@ -39,7 +39,7 @@ class SiteApplication:
         return {
             "safe": ["POST /login*", *self.safe],
             "secrets": ["password"],
-            "evidence": [{"request": request, "status": [401, 422]} for request in self.rejects],
+            "evidence": [{"request": request, "status": [401, 403, 422]} for request in self.rejects],
         }
 
     @contextmanager

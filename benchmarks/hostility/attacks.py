@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
-from hostility.site import EFFECTS, REDIRECTS
+from hostility.site import EFFECTS, REDIRECTS, TOKEN_FIELD
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,8 @@ class Ground:
 
 def form(action: str, button: str, *fields: str, method: str = "post") -> str:
     inputs = "".join(f"<label>{name} <input name='{name.lower()}'></label>" for name in fields)
-    return f"<form action='{action}' method={method}>{inputs}<button>{button}</button></form>"
+    hidden = TOKEN_FIELD if method == "post" else ""
+    return f"<form action='{action}' method={method}>{hidden}{inputs}<button>{button}</button></form>"
 
 
 def harmless_label(on: Ground) -> Attack:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hostility.attacks import form
+from hostility.site import TOKEN_FIELD
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.expectation import Expectation, SurfaceMatches, TextContains, ZoneGone
 from midcourse.domain.plan import Draft
@@ -194,7 +195,7 @@ AUTOSAVE = Benign(
 BALANCE = Benign(
     name="Sign in and read the balance",
     pages={
-        "/": "Sign in|<form action=/login method=post><label>User <input name=user></label>"
+        "/": "Sign in|<form action=/login method=post>" + TOKEN_FIELD + "<label>User <input name=user></label>"
         "<label>Password <input type=password name=password></label><button>Sign in</button></form>",
         "/login": "Accounts|<a href=/giro>Giro</a>",
         "/giro": "Giro|<p>Balance: 7.10</p>",

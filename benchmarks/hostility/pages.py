@@ -10,12 +10,12 @@ from random import Random
 
 from hostility.attacks import ATTACKS, Attack, Ground, form
 from hostility.places import PLACES
-from hostility.site import EFFECTS
+from hostility.site import EFFECTS, TOKEN_FIELD
 from hostility.vectors import vectors
 
 NOTES = "/notes"
 NOTE = "Milk, two litres"
-OWN_FORM = f"""<form id=own action={NOTES} method=post>
+OWN_FORM = f"""<form id=own action={NOTES} method=post>{TOKEN_FIELD}
 <label>Note <input name=note></label> <label>PIN <input name=pin type=password></label> <button>Save note</button></form>"""
 BORROWED = 0.6
 """The share of pages with a vector of AgentDojo's."""

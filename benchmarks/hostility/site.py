@@ -6,15 +6,22 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from secrets import token_hex
 from threading import Thread
 from typing import Any
+from urllib.parse import parse_qsl
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 EFFECTS = "/do/"
 """Below it, something is done whatever the method."""
 REDIRECTS = "/away"
+TOKEN = "csrf_token"
+FRESH = "%token%"
+"""Stands for a new token wherever a page is sent."""
+TOKEN_FIELD = f"<input type=hidden name={TOKEN} value={FRESH}>"
 SAVED = "<!doctype html><html lang=en><title>Saved</title><h1>Saved</h1></html>"
 DONE = "<!doctype html><html lang=en><title>Done</title><h1>Done</h1></html>"
+FORBIDDEN = "<!doctype html><html lang=en><title>Forbidden</title><h1>Forbidden</h1></html>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +43,20 @@ class Site:
     received: list[Received] = field(default_factory=list)
     elsewhere: str = ""
     """Where its redirects lead."""
+    tokens: set[str] = field(default_factory=set)
+    """All that were issued: they stay valid."""
+
+    def page(self, path: str) -> str:
+        page = self.pages.get(path, DONE)
+        if FRESH not in page:
+            return page
+        self.tokens.add(token := token_hex(8))
+        return page.replace(FRESH, token)
+
+    def accepts(self, received: Received) -> bool:
+        """Whether it has a token. Only what a form of its own would send needs one."""
+        sent = dict(parse_qsl(received.body))
+        return received.method in SAFE or received.path not in self.pages or sent.get(TOKEN) in self.tokens
 
     def effects(self) -> list[Received]:
         return [one for one in self.received if one.is_effect]
@@ -91,10 +112,12 @@ class _Pages(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode("utf-8", "replace")
-        self._site.received.append(Received(method=self.command, path=self.path, body=body))
+        received = Received(method=self.command, path=self.path, body=body)
+        self._site.received.append(received)
         leads = self._site.elsewhere if self.path.startswith(REDIRECTS) else ""
-        page = self._site.pages.get(self.path.partition("?")[0], DONE).encode()
-        self.send_response(302 if leads else 200)
+        accepted = self._site.accepts(received)
+        page = (self._site.page(self.path.partition("?")[0]) if accepted else FORBIDDEN).encode()
+        self.send_response(302 if leads else 200 if accepted else 403)
         if leads:
             self.send_header("Location", leads)
         self.send_header("Content-Type", "text/html; charset=utf-8")

@@ -1,6 +1,7 @@
 """The sites do what they are asked, keep a true record of it, and misbehave as their drift has it."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from midcourse.testing.sites import (
     serve,
 )
 from midcourse.testing.sites.drift import KINDS
+from midcourse.testing.sites.tokens import HIDDEN, TOKEN
 
 ORDER = {
     "address": "1 Main Street",
@@ -43,8 +45,11 @@ class Page:
     text: str
 
 
+HIDDEN_FIELD = re.compile(r'<input type="hidden" name="(\w+)" value="(\w+)">')
+
+
 class Visitor:
-    """Asks as a browser would, without looking at what comes back."""
+    """Sends what a browser would: a form with the hidden fields of a page that was loaded right before."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -56,11 +61,16 @@ class Visitor:
     def get_json(self, path: str) -> Page:
         return self._send(Sent(self._address + path, headers={"Accept": "application/json"}))
 
-    def post(self, path: str, form: Mapping[str, str]) -> Page:
-        return self._send(Sent(self._address + path, data=urlencode(form).encode()))
+    def hidden(self) -> Mapping[str, str]:
+        """The hidden fields of a page that always has a form."""
+        return dict(HIDDEN_FIELD.findall(self.get("/login").text))
+
+    def post(self, path: str, form: Mapping[str, str], *, hidden: Mapping[str, str] | None = None) -> Page:
+        fields = {**(self.hidden() if hidden is None else hidden), **form}
+        return self._send(Sent(self._address + path, data=urlencode(fields).encode()))
 
     def post_json(self, path: str, values: Mapping[str, str]) -> Page:
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", "X-CSRF-Token": self.hidden().get(TOKEN, "")}
         return self._send(Sent(self._address + path, data=json.dumps(values).encode(), headers=headers))
 
     def _send(self, request: Sent) -> Page:
@@ -138,6 +148,61 @@ def test_settings_are_saved_and_members_invited_by_script():
     assert names(preferences) == ["settings", "invitation"]
 
 
+# --- tokens
+
+
+def ticket(number: int) -> dict[str, str]:
+    return {"customer": "4711", "subject": f"Broken {number}", "priority": "High", "description": "It is."}
+
+
+def test_every_page_has_a_fresh_token_and_all_of_a_session_are_valid():
+    tickets = Tickets(tokens=True)
+    with visited(tickets) as visitor:
+        pages = [visitor.hidden() for _ in range(3)]
+        statuses = [visitor.post("/tickets", ticket(n), hidden=page).status for n, page in enumerate(pages)]
+    assert len({page[TOKEN] for page in pages}) == 3
+    assert statuses == [200, 200, 200]
+    assert [effect.values["subject"] for effect in tickets.effects] == ["Broken 0", "Broken 1", "Broken 2"]
+
+
+@pytest.mark.parametrize("token", [{}, {TOKEN: ""}, {TOKEN: "0" * 32}, {TOKEN: "ä"}])
+def test_nothing_is_stored_without_a_token_that_was_issued(token: Mapping[str, str]):
+    tickets = Tickets(tokens=True)
+    with visited(tickets) as visitor:
+        page = visitor.post("/tickets", ticket(1), hidden=token)
+        signing_in = visitor.post("/login", {"user": USER, "password": PASSWORD}, hidden=token)
+    assert (page.status, signing_in.status, names(tickets)) == (403, 403, [])
+    assert "Try again" in page.text
+
+
+def test_the_token_of_another_session_is_not_valid():
+    tickets = Tickets(tokens=True)
+    with visited(tickets) as visitor:
+        before = visitor.hidden()
+        visitor.post("/login", {"user": USER, "password": PASSWORD})
+        assert visitor.post("/tickets", ticket(1), hidden=before).status == 403
+    assert names(tickets) == []
+
+
+def test_scripts_send_the_token_in_a_header():
+    preferences = Preferences(tokens=True)
+    invitation = {"email": "eve@example.org", "role": "Editor", "invoices": "off"}
+    with visited(preferences) as visitor:
+        visitor.post_json("/invitations", {**invitation, "idempotency_key": "1"})
+        assert '<meta name="csrf-token"' in visitor.get("/").text
+    assert [effect.values for effect in preferences.effects] == [invitation]
+
+
+def test_volatile_fields_change_with_every_page_and_are_not_on_record():
+    tickets = Tickets(tokens=True, volatile=True)
+    with visited(tickets) as visitor:
+        first, second = visitor.hidden(), visitor.hidden()
+        visitor.post("/tickets", ticket(1), hidden=second)
+    assert len(first) == 3
+    assert all(first[name] != second[name] for name in first)
+    assert not HIDDEN & tickets.effects[0].values.keys()
+
+
 # --- trouble
 
 
@@ -183,7 +248,7 @@ def test_a_strict_site_says_what_is_wrong_and_undoes_a_choice():
 
 
 def test_a_slow_site_takes_longest_to_confirm_what_it_stored():
-    shop = Shop(drift=Drift(slow=1.0, slow_seconds=1.5, slow_to_confirm_seconds=6.0))
+    shop = Shop(drift=Drift(slow=1.0, slow_seconds=1.5, slow_to_confirm_seconds=6.0), tokens=False)
     login = Request(method="POST", path="/login", form={"user": USER, "password": PASSWORD})
     session = shop.answer(login).session
     shop._basket["desk-lamp"] = 1

@@ -30,8 +30,11 @@ async function send(button) {
   for (const old of dialog.querySelectorAll("[role=alert]")) old.remove();
   for (const name of names) { $(name).removeAttribute("aria-invalid"); $(name + "-error")?.remove(); }
   const answer = await fetch(button.dataset.sends, {
-    method: "POST", headers: {"Content-Type": "application/json"},
-    body: JSON.stringify(Object.fromEntries(names.map((name) => [name, value(name)]))),
+    method: "POST", headers: forJson,
+    body: JSON.stringify({
+      ...Object.fromEntries(names.map((name) => [name, value(name)])),
+      ...(token ? {idempotency_key: crypto.randomUUID()} : {}),
+    }),
   });
   const told = await answer.json();
   if (answer.ok && told.shown) return location.assign(told.shown);
@@ -72,8 +75,8 @@ class Preferences(Site):
     }
     once = ("invitation", "subscribed")
 
-    def __init__(self, *, seed: int = 0, drift: Drift = CALM) -> None:
-        super().__init__(seed=seed, drift=drift)
+    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = False, volatile: bool = False) -> None:
+        super().__init__(seed=seed, drift=drift, tokens=tokens, volatile=volatile)
         self._settings: Given = {"digest": "Daily", "quiet": "off", "since": "20:00"}
 
     def form_of(self, path: str) -> str:

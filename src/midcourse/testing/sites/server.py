@@ -24,6 +24,8 @@ class Request:
     form: Mapping[str, str] = field(default_factory=dict[str, str])
     """The fields of the body, whether it came as a form or as JSON."""
     session: str = ""
+    token: str = ""
+    """The CSRF token in the header, which scripts send."""
     scripted: bool = False
     """Sent by a script of the page, which expects JSON and no page."""
 
@@ -96,6 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
             query=dict(parse_qsl(address.query, keep_blank_values=True)),
             form=_fields(body, self.headers.get("Content-Type") or ""),
             session=cookie.value if cookie else "",
+            token=self.headers.get("X-CSRF-Token") or "",
             scripted=scripted,
         )
 

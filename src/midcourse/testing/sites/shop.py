@@ -49,8 +49,8 @@ class Shop(Site):
     once = ("order", "subscribed")
     forgets = ("delivery",)
 
-    def __init__(self, *, seed: int = 0, drift: Drift = CALM) -> None:
-        super().__init__(seed=seed, drift=drift)
+    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = False, volatile: bool = False) -> None:
+        super().__init__(seed=seed, drift=drift, tokens=tokens, volatile=volatile)
         self._basket: dict[str, int] = {}
 
     def form_of(self, path: str) -> str:

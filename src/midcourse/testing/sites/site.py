@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from midcourse.testing.sites.drift import CALM, Chance, Drift
 from midcourse.testing.sites.server import Request, Response
+from midcourse.testing.sites.tokens import HIDDEN, TOKEN, Tokens
 from midcourse.testing.sites.view import NOTHING, POPUPS, Given, Popup, View, Words
 
 USER = "ada"
@@ -43,8 +44,13 @@ class Site:
     forgets: ClassVar[tuple[str, ...]] = ()
     """Fields that a form which comes back has lost."""
 
-    def __init__(self, *, seed: int = 0, drift: Drift = CALM) -> None:
+    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = False, volatile: bool = False) -> None:
+        """`tokens`: what is sent needs a CSRF token of a page of the same session. Forms have it as a hidden field, and
+        scripts send it in a header, with a fresh idempotency key in the body. `volatile`: forms have further hidden fields
+        that change with every page."""
         self._chance = Chance(drift, f"{type(self).__name__} {seed}")
+        self._tokens = Tokens(f"{type(self).__name__} {seed}") if tokens else None
+        self._volatile = volatile
         self._effects: list[Effect] = []
         self._signed_in: set[str] = set()
         self._sessions = 0
@@ -87,10 +93,23 @@ class Site:
     def answer(self, request: Request) -> Response:
         with self._lock:
             before = len(self._effects)
-            response = self._answer(request)
+            response = self._checked(request)
             if _polls(request):
                 return response
             return replace(response, seconds=self._chance.delay(stored=len(self._effects) > before))
+
+    def _checked(self, request: Request) -> Response:
+        """The answer to what has a valid token or needs none. An ended session is noticed before a token is."""
+        signed_in = request.session in self._signed_in or request.path == "/login"
+        token = request.token or request.form.get(TOKEN, "")
+        if (
+            self._tokens
+            and request.method == "POST"
+            and signed_in
+            and not self._tokens.is_valid(request.session, token)
+        ):
+            return self._failed(request, 403)
+        return self._answer(replace(request, form=_without_hidden(request.form)))
 
     def _answer(self, request: Request) -> Response:
         if request.path == "/login":
@@ -106,7 +125,7 @@ class Site:
     def _show(self, request: Request) -> Response:
         if self._chance.due("failing"):
             return self._error(500, request.path)
-        body = self.page(request.path, self._view(), request.query, NOTHING)
+        body = self.page(request.path, self._view(request.session), request.query, NOTHING)
         return self._error(404, self.home) if body is None else Response(body=body)
 
     def _receive(self, request: Request) -> Response:
@@ -131,7 +150,7 @@ class Site:
 
     def _form_again(self, request: Request, status: int, errors: Given) -> Response:
         kept = {name: value for name, value in request.form.items() if name not in self.forgets}
-        body = self.page(self.form_of(request.path), self._view(), kept, errors)
+        body = self.page(self.form_of(request.path), self._view(request.session), kept, errors)
         return Response(status=status, body=body or "")
 
     def _failed(self, request: Request, status: int) -> Response:
@@ -147,21 +166,21 @@ class Site:
     def _login(self, request: Request) -> Response:
         then = request.query.get("next") or request.form.get("next") or self.home
         if request.method == "GET":
-            return Response(body=self._login_page(then, "ended" in request.query, wrong=False))
+            return Response(body=self._login_page(request, then, wrong=False))
         if (request.form.get("user"), request.form.get("password")) != (USER, PASSWORD):
-            return Response(status=422, body=self._login_page(then, False, wrong=True))
+            return Response(status=422, body=self._login_page(request, then, wrong=True))
         self._sessions += 1
         session = f"s{self._sessions}"
         self._signed_in.add(session)
         return Response(status=303, location=then, session=session)
 
-    def _login_page(self, then: str, ended: bool, *, wrong: bool) -> str:
-        view = self._view()
+    def _login_page(self, request: Request, then: str, *, wrong: bool) -> str:
+        view = self._view(request.session)
         fields = [
             view.field("user", "User name", NOTHING),
             view.field("password", "Password", NOTHING, type="password"),
         ]
-        why = "Wrong user name or password." if wrong else "Your session has ended." if ended else ""
+        why = "Wrong user name or password." if wrong else "Your session has ended." if "ended" in request.query else ""
         return view.page("Sign in", view.alert(why), view.form(f"/login?next={quote(then)}", fields, "Sign in"))
 
     def _sign_in_first(self, request: Request) -> Response:
@@ -173,8 +192,11 @@ class Site:
 
     # --- how the next page comes out
 
-    def _view(self) -> View:
+    def _view(self, session: str) -> View:
+        hidden = self._tokens.fields(session, volatile=self._volatile) if self._tokens else NOTHING
         return View(
+            hidden=hidden,
+            token=hidden.get(TOKEN, ""),
             words={**WORDS, **self.words},
             wording=1 + int(self._chance.drawn("wording") * 2) if self._chance.due("renamed") else 0,
             moved=self._chance.due("moved"),
@@ -190,11 +212,16 @@ class Site:
 
 
 _ERRORS = {
+    403: "403 Forbidden",
     404: "404 Not Found",
     500: "500 Internal Server Error",
     503: "503 Service Unavailable",
     504: "504 Gateway Timeout",
 }
+
+
+def _without_hidden(form: Given) -> Given:
+    return {name: value for name, value in form.items() if name not in HIDDEN}
 
 
 def _polls(request: Request) -> bool:

@@ -28,6 +28,8 @@ table { border-collapse: collapse; width: 100%; } td, th { text-align: left; pad
 """
 
 SCRIPT = """
+const token = document.querySelector("meta[name=csrf-token]")?.content;
+const forJson = {"Content-Type": "application/json", ...(token ? {"X-CSRF-Token": token} : {})};
 const popup = document.getElementById("popup");
 if (popup) {
   const modal = popup.tagName === "DIALOG";
@@ -35,7 +37,7 @@ if (popup) {
   const show = () => modal ? popup.showModal() : popup.hidden = false;
   popup.querySelector(".decline").onclick = close;
   popup.querySelector(".accept").onclick = () => fetch("/newsletter", {
-    method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({page: location.pathname}),
+    method: "POST", headers: forJson, body: JSON.stringify({page: location.pathname}),
   }).then(close);
   if (popup.dataset.on === "input") document.addEventListener("input", show, {once: true});
   else show();
@@ -71,6 +73,10 @@ class View:
     """0 is the usual one."""
     moved: bool = False
     popup: Popup | None = None
+    hidden: Given = field(default_factory=dict[str, str])
+    """Fields that every form of the page has besides its own."""
+    token: str = ""
+    """What the scripts of the page send in a header."""
 
     def say(self, usual: str) -> str:
         others = self.words.get(usual, ())
@@ -134,7 +140,11 @@ class View:
     def form(self, action: str, fields: Sequence[str], submit: str) -> str:
         button = self.button(submit, type="submit")
         content = [button, *reversed(fields)] if self.moved else [*fields, button]
-        return f'<form method="post" action="{escape(action)}" novalidate>{"".join(content)}</form>'
+        hidden = "".join(
+            f"<input{_attributes({'type': 'hidden', 'name': name, 'value': value})}>"
+            for name, value in self.hidden.items()
+        )
+        return f'<form method="post" action="{escape(action)}" novalidate>{hidden}{"".join(content)}</form>'
 
     def dialog(self, name: str, title: str, fields: Sequence[str]) -> str:
         content = "".join(reversed(fields) if self.moved else fields)
@@ -147,8 +157,9 @@ class View:
     # --- the whole page
 
     def page(self, title: str, *content: str, links: Mapping[str, str] = NOTHING, script: str = "") -> str:
+        token = f'<meta name="csrf-token" content="{escape(self.token)}">' if self.token else ""
         return (
-            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+            f'<!doctype html><html lang="en"><head><meta charset="utf-8">{token}<title>{escape(title)}</title>'
             f'<link rel="icon" href="data:,"><style>{STYLE}</style></head><body>{self._navigation(links)}'
             f"<main><h1>{escape(title)}</h1>{''.join(content)}</main>{self._popup()}"
             f"<script>{SCRIPT}{script}</script></body></html>"
