@@ -37,7 +37,7 @@ class Fenced:
         """And claim it, if it was parked."""
         self.outbox.release([held])
         if held.allowed is None:
-            await self.page.goto(held.request.url)
+            await self.page.goto(held.request.url, referer=held.claim)
 
 
 async def until(holds: Callable[[], bool], seconds: float = 10) -> None:

@@ -1,19 +1,23 @@
 """The Chromium process of one session: how it is found, started and ended."""
 
+import logging
 import os
 import shutil
-import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.browser.certificate import Certificate
+from midcourse.worlds.browser.environment import browser_environment, minimal_driver_environment
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
+
+log = logging.getLogger(__name__)
+
+Sandbox: TypeAlias = Literal["on", "off"]
 
 _OFF = (
     "AimEnabled",
@@ -37,7 +41,6 @@ _OFF = (
 """What Playwright disables, what forms look like to Chromium's makers, and the popups of an address bar that nobody types into, for
 which every context starts a process: of several such lists the last one counts."""
 FLAGS = (
-    "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -48,20 +51,22 @@ FLAGS = (
     "--gcm-checkin-url=http://127.0.0.1:9",
     f"--disable-features={','.join(_OFF)}",
 )
-_PROGRAMS = ("xdg-email", "xdg-open")
-"""With which Chromium opens what is no page, such as a mail with all that a page put into its link. No gate sees that."""
+_NO_SANDBOX = (
+    "Chromium finds no sandbox that works here. Install the package chromium-sandbox, or allow unprivileged user namespaces; "
+    'sandbox = "off" does without. '
+)
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 
 
 class Chromium:
     """Started by Playwright's driver, which ends it as soon as this process is gone, however that came about."""
 
-    def __init__(self, *, executable: str = "", headed: bool = False) -> None:
+    def __init__(self, *, executable: str = "", headed: bool = False, sandbox: Sandbox = "on") -> None:
         self._executable = executable
         self._headed = headed
+        self._sandbox: Sandbox = sandbox
         self.certificate = Certificate()
         """By which it knows the gate of every session in it."""
-        self._programs: Path | None = None
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
 
@@ -74,15 +79,17 @@ class Chromium:
             from playwright.async_api import Error, async_playwright
         except ModuleNotFoundError as missing:
             raise TaskInvalid('the browser world needs Playwright: pip install "midcourse[browser]"') from missing
-        self._driver = await async_playwright().start()
-        self._programs = Path(tempfile.mkdtemp(prefix="midcourse-programs-"))
+        environment, sandboxed = browser_environment(), _sandboxed(self._sandbox)
+        with minimal_driver_environment():
+            self._driver = await async_playwright().start()
         try:
             self._browser = await self._driver.chromium.launch(
                 executable_path=self._executable or _installed(),
                 headless=not self._headed,
                 args=[*FLAGS, *flags],
+                chromium_sandbox=sandboxed,
                 proxy={"server": proxy, "bypass": "<-loopback>"},
-                env=_environment(self._programs),
+                env=environment,
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
@@ -90,7 +97,8 @@ class Chromium:
             return await self._browser.new_context(**context)
         except Error as error:
             await self.close()
-            raise ConnectionError(f"no browser could be started: {error.message}") from error
+            hint = _NO_SANDBOX if "No usable sandbox" in error.message else ""
+            raise ConnectionError(f"no browser could be started: {hint}{error.message}") from error
 
     async def close(self) -> None:
         """Twice is no error."""
@@ -103,8 +111,6 @@ class Chromium:
                 await browser.close()
         if driver is not None:
             await driver.stop()
-        if self._programs is not None:
-            shutil.rmtree(self._programs, ignore_errors=True)
 
 
 def _installed() -> str | None:
@@ -112,11 +118,17 @@ def _installed() -> str | None:
     return next((found for name in _NAMES if (found := shutil.which(name))), None)
 
 
-def _environment(programs: Path) -> dict[str, str | float | bool] | None:
-    """In which it finds programs that do nothing in place of those that it would start. Elsewhere than on Linux it looks for none."""
-    nothing = shutil.which("false")
-    if sys.platform != "linux" or nothing is None:
-        return None
-    for name in _PROGRAMS:
-        (programs / name).symlink_to(nothing)
-    return {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+def _sandboxed(sandbox: Sandbox) -> bool:
+    if sandbox == "off":
+        _say_unsandboxed("sandbox = off")
+        return False
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        _say_unsandboxed("Chromium has none for root: run this as another user")
+        return False
+    return True
+
+
+@cache
+def _say_unsandboxed(why: str) -> None:
+    """Once for each process."""
+    log.warning("Chromium runs without its sandbox (%s); a page that exploits a bug in it has this account", why)

@@ -4,10 +4,12 @@ Letting it go sends that very request, byte for byte. Dropping it tells the page
 have gone away meanwhile, and then it is gone from here, too.
 
 A navigation is parked: the browser is told at once that there is nothing to show, and stays where it is. (While a navigation
-is under way, Chromium answers no questions about the page.) Let go, it is claimed by the next navigation to its address.
+is under way, Chromium answers no questions about the page.) Let go, it is claimed by a navigation of ours to its address, which
+carries a referrer that no page can guess: a script that asks for the same address does not get the answer.
 """
 
 import asyncio
+import secrets
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -35,6 +37,8 @@ class Held:
     request: Request
     allowed: asyncio.Future[bool] | None = None
     """What the browser waits for; nothing if it was parked."""
+    claim: str = ""
+    """The referrer that a navigation has to carry to claim it, if it was parked."""
 
     @property
     def zone(self) -> Zone:
@@ -63,7 +67,7 @@ class Outbox:
         self._count = 0
         self._expected: CommitSet | None = None
         self._followed: list[Request] = []
-        self._claimable: list[Request] = []
+        self._claimable: list[Held] = []
         self.sent: list[Sent] = []
         """Since `begin`."""
         self.left = 0
@@ -75,8 +79,7 @@ class Outbox:
 
     def is_free(self, request: Request) -> bool:
         """Whether it may leave without being asked about. Its body need not be known for that."""
-        claims = any(claimed.url == request.url for claimed in self._claimable)
-        if request.navigates and (self._expected is not None or claims):
+        if self._claimed_by(request) is not None or (request.navigates and self._expected is not None):
             return False
         return self._origins.is_safe(request.method, request.url) and not request.disguise
 
@@ -92,11 +95,16 @@ class Outbox:
 
     def at_once(self, request: Request) -> Sent | None:
         """If it may go now: it was let go, or is expected, or somebody is at the browser."""
-        for claimed in self._claimable:
-            if request.navigates and request.url == claimed.url:
-                self._claimable.remove(claimed)
-                return self._sent(claimed)
+        claimed = self._claimed_by(request)
+        if claimed is not None:
+            self._claimable.remove(claimed)
+            return self._sent(claimed.request)
         return self._sent(request) if self._passes(request) else None
+
+    def _claimed_by(self, request: Request) -> Held | None:
+        """A page may imitate every header field of a navigation, and may start navigations, but does not know the referrer."""
+        referrer = request.fields.get("referer", "")
+        return next((held for held in self._claimable if held.claim == referrer), None)
 
     def park(self, request: Request) -> None:
         alike = any(held.allowed is None and held.request == request for held in self.waiting)
@@ -141,7 +149,8 @@ class Outbox:
 
     def _add(self, request: Request, allowed: asyncio.Future[bool] | None) -> Held:
         self._count += 1
-        held = Held(number=self._count, request=request, allowed=allowed)
+        claim = "" if allowed else _claim_for(request)
+        held = Held(number=self._count, request=request, allowed=allowed, claim=claim)
         self._waiting[held.number] = held
         return held
 
@@ -179,7 +188,7 @@ class Outbox:
 
     def release(self, several: Sequence[Held]) -> None:
         """What was parked has to be claimed from here on."""
-        self._claimable += [held.request for held in several if held.allowed is None and held in self.waiting]
+        self._claimable += [held for held in several if held.allowed is None and held in self.waiting]
         self._decide(several, allowed=True)
 
     def drop(self, several: Sequence[Held]) -> None:
@@ -206,6 +215,12 @@ def commit_of(held: Sequence[Held]) -> CommitSet:
 def _says(request: Request) -> tuple[object, ...]:
     """All of it that a server acts on. A script may send again what a redirect asked for, and say it differently."""
     return request.method, request.disguise, request.url, request.fields.get("content-type", ""), request.body
+
+
+def _claim_for(request: Request) -> str:
+    """The request's own referrer with a token, so that the page that follows sees the site that it came from."""
+    referrer = request.fields.get("referer") or f"{_origin(request)}/"
+    return f"{referrer}{'&' if '?' in referrer else '?'}midcourse={secrets.token_urlsafe(16)}"
 
 
 def _origin(request: Request) -> str:

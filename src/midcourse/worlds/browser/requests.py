@@ -46,8 +46,13 @@ class Request:
 
     @property
     def navigates(self) -> bool:
-        """Whether its answer would take the place of a page."""
-        return self.fields.get("sec-fetch-mode") == "navigate" or "upgrade-insecure-requests" in self.fields
+        """Whether its answer would take the place of a page.
+
+        Where Chromium states the mode, which no page can set, only that counts. It does not state it over plain HTTP to
+        another machine; there the field that comes with every navigation has to do.
+        """
+        mode = self.fields.get("sec-fetch-mode")
+        return mode == "navigate" if mode else "upgrade-insecure-requests" in self.fields
 
     @property
     def disguise(self) -> str:

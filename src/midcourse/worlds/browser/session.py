@@ -10,13 +10,12 @@ from urllib.parse import urlsplit
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed
 from midcourse.worlds.browser.capture import Capture
-from midcourse.worlds.browser.chromium import Chromium
+from midcourse.worlds.browser.chromium import Chromium, Sandbox
 from midcourse.worlds.browser.downloads import Downloads
 from midcourse.worlds.browser.fence import Fence
 from midcourse.worlds.browser.frames import Gone, script
 from midcourse.worlds.browser.origins import Origins
 from midcourse.worlds.browser.outbox import Held
-from midcourse.worlds.browser.requests import Request as Parked
 from midcourse.worlds.browser.settle import Patience, settle
 from midcourse.worlds.browser.storage import Storage
 from midcourse.worlds.browser.tabs import Interrupted, Tab, Tabs
@@ -42,6 +41,7 @@ class Terms:
     authorities: str
     patience: Patience
     navigate_seconds: float
+    sandbox: Sandbox = "on"
 
 
 class Session:
@@ -60,7 +60,7 @@ class Session:
     @classmethod
     async def begin(cls, terms: Terms, chromium: Chromium | None = None) -> "Session":
         """With the first page loaded, if it loads: that it does not is to be seen on it."""
-        chromium = chromium or Chromium(executable=terms.executable, headed=terms.headed)
+        chromium = chromium or Chromium(executable=terms.executable, headed=terms.headed, sandbox=terms.sandbox)
         storage = Storage(terms.storage)
         fence = Fence(terms.origins, authorities=terms.authorities, certificate=chromium.certificate)
         proxy = await fence.gate.open()
@@ -123,11 +123,14 @@ class Session:
             await self._replace()
         return await self._go(self.tab, url)
 
-    async def _go(self, tab: Tab, url: str, frame: "Frame | None" = None) -> Outcome | None:
+    async def _go(
+        self, tab: Tab, url: str, frame: "Frame | None" = None, referrer: str | None = None
+    ) -> Outcome | None:
         from playwright.async_api import Error
         from playwright.async_api import TimeoutError as TimedOut
 
-        going = (frame or tab.page).goto(url, wait_until="commit", timeout=1000 * self._terms.navigate_seconds)
+        within = 1000 * self._terms.navigate_seconds
+        going = (frame or tab.page).goto(url, wait_until="commit", timeout=within, referer=referrer)
         try:
             await tab.doing(going)
         except TimedOut:
@@ -144,19 +147,20 @@ class Session:
         self.fence.outbox.release(several)
         for held in several:
             if held.allowed is None:
-                outcome = await self._claim(held.request)
+                outcome = await self._claim(held)
                 if outcome is not None:
                     return outcome
         return Outcome()
 
-    async def _claim(self, request: Parked) -> Outcome | None:
+    async def _claim(self, held: Held) -> Outcome | None:
         """By going there, past the browser's cache: what is there of this address is not what was asked for."""
+        request = held.request
         tab, frame = self.tabs.wanting(request.method, request.url)
         cdp: Any = await self._context.new_cdp_session(tab.page)  # Playwright leaves its types open
         try:
             await cdp.send("Network.enable")
             await cdp.send("Network.setCacheDisabled", {"cacheDisabled": True})
-            return await self._go(tab, request.url, frame)
+            return await self._go(tab, request.url, frame, referrer=held.claim)
         finally:
             with suppress(Interrupted):  # by a dialog, behind which nothing is answered
                 await tab.doing(cdp.detach())

@@ -3,14 +3,17 @@
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from glob import escape
+from typing import get_args
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Parameter
+from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import Scene, Unseen, failed
+from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.concealed import Concealed
 from midcourse.worlds.browser.frames import Gone
 from midcourse.worlds.browser.hands import Unreached
@@ -49,6 +52,7 @@ class Browser(Skills):
         width: int = 1280,
         height: int = 800,
         executable: str = "",
+        sandbox: Sandbox = "on",
         quiet_seconds: float = 0.1,
         settle_seconds: float = 5.0,
         navigate_seconds: float = 30.0,
@@ -59,9 +63,13 @@ class Browser(Skills):
         `storage` is a file with cookies to begin with, kept up to date. `blobs` is where screenshots go, and
         `downloads` where files do that the page gives; without it, they are gone when the browser is closed.
 
+        `sandbox="off"` starts Chromium without its sandbox, as it always is for root.
+
         A page has settled after `quiet_seconds` without a change and without a request under way, or after
         `settle_seconds` whatever it does.
         """
+        if sandbox not in get_args(Sandbox):
+            raise TaskInvalid(f"sandbox is on or off, not '{sandbox}'")
         terms = Terms(
             start=start,
             headed=headed,
@@ -74,6 +82,7 @@ class Browser(Skills):
             authorities=authorities,
             patience=Patience(quiet=quiet_seconds, most=settle_seconds),
             navigate_seconds=navigate_seconds,
+            sandbox=sandbox,
         )
         super().__init__(terms)
         self._concealed = Concealed()

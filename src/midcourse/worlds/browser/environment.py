@@ -1,0 +1,95 @@
+"""The environment of Chromium and of Playwright's driver: an allow-list, so that no key and no secret is among it.
+
+Whoever breaks out of a page into one of these processes reads its environment first.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+# fmt: off
+ALLOWED = frozenset((
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "DISPLAY",
+    "WAYLAND_DISPLAY", "XAUTHORITY", "LD_LIBRARY_PATH", "CHROME_DEVEL_SANDBOX", "PLAYWRIGHT_BROWSERS_PATH",
+    "PLAYWRIGHT_NODEJS_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT",
+    "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA",
+))
+# fmt: on
+_ALLOWED_BEGINNINGS = ("LC_", "XDG_")
+_PROGRAMS = Path(__file__).parent / "programs"
+"""In place of those with which Chromium opens what is no page, such as a mail with all that a page put into its link. No gate
+sees that. Shipped, and not made for each browser, so that a process that is killed leaves no folder behind."""
+_TRANSPORTS = ("playwright._impl._transport", "playwright._impl.transport")
+"""Where Playwright starts its driver; which of them depends on its version."""
+
+_minimal: ContextVar[bool] = ContextVar("minimal", default=False)
+
+
+def minimal_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What a browser needs of this environment."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.upper() in ALLOWED or name.upper().startswith(_ALLOWED_BEGINNINGS)
+    }
+
+
+def browser_environment() -> dict[str, str | float | bool]:
+    """With programs that do nothing before those of the same names that Chromium would start on Linux.
+
+    Raises `ConnectionError` if they cannot be executed: then Chromium would find the real ones.
+    """
+    environment: dict[str, str | float | bool] = {**minimal_environment()}
+    if sys.platform == "linux":
+        for program in ("xdg-email", "xdg-open"):
+            if not os.access(_PROGRAMS / program, os.X_OK):
+                raise ConnectionError(f"{_PROGRAMS / program} is not executable; install Midcourse again")
+        environment["PATH"] = f"{_PROGRAMS}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return environment
+
+
+@contextmanager
+def minimal_driver_environment() -> Generator[None]:
+    """Inside, a driver that this task starts gets the minimal environment, and one of anybody else the usual one.
+
+    Raises `ConnectionError` for a version of Playwright that offers no way to do so.
+    """
+    if not _driver_environment_is_ours():
+        raise ConnectionError(
+            "this version of Playwright cannot be started with a minimal environment; use another one"
+        )
+    token = _minimal.set(True)
+    try:
+        yield
+    finally:
+        _minimal.reset(token)
+
+
+@cache
+def _driver_environment_is_ours() -> bool:
+    """Playwright takes an environment for the browser, but none for its driver."""
+    for name in _TRANSPORTS:
+        try:
+            transport = import_module(name)
+        except ModuleNotFoundError:
+            continue
+        if (usual := getattr(transport, "get_driver_env", None)) is not None:
+            setattr(transport, "get_driver_env", _chosen(usual))  # noqa: B010
+            return True
+    return False
+
+
+def _chosen(usual: Callable[[], dict[str, str]]) -> Callable[[], dict[str, str]]:
+    def environment() -> dict[str, str]:
+        found = usual()
+        if not _minimal.get():
+            return found
+        own = {name: value for name, value in found.items() if name.startswith("PW_") and name not in os.environ}
+        return {**minimal_environment(found), **own}
+
+    return environment
