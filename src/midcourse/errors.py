@@ -11,6 +11,8 @@ MidcourseError
 ├── FleetUnavailable  a database, an engine or a package that durable runs need is not there
 ├── CassetteMiss      a recording of a model that does not have what is asked
 ├── FormatUnknown     a stored run or journal of a format this version does not read
+├── StoreUnusable     a database file that is damaged, full, locked or read-only
+├── StoreRestored     a database that was copied, restored or has lost records: effects may be missing from it
 └── ImpossibleEvent   an answer that the director never asked for: our own bug
 """
 
@@ -57,6 +59,14 @@ class CassetteMiss(MidcourseError):
 
 class FormatUnknown(MidcourseError):
     """Something stored has a format number that this version cannot read."""
+
+
+class StoreUnusable(MidcourseError):
+    """A database file is damaged, full, locked or read-only; the message says which and what to do."""
+
+
+class StoreRestored(MidcourseError):
+    """The database was copied, restored or rolled back, so effects of a run may be missing from it."""
 
 
 class ImpossibleEvent(MidcourseError):

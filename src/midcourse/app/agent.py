@@ -132,13 +132,19 @@ class Agent:
         )
         return LiveRun(self, self._store, run, task, again=again)
 
-    async def resume(self, run_id: str) -> Result:
-        """Go on with a run whose process died. The world is looked at first; nothing finished is done again."""
-        return await self.pick_up(run_id).result()
+    async def resume(self, run_id: str, *, restored: bool = False) -> Result:
+        """Go on with a run whose process died. The world is looked at first; nothing finished is done again.
 
-    def pick_up(self, run_id: str, *, at_hand: bool = False) -> "LiveRun":
+        Raises `StoreRestored` if the database is a copy or has lost records; `restored` accepts that.
+        """
+        return await self.pick_up(run_id, restored=restored).result()
+
+    def pick_up(self, run_id: str, *, at_hand: bool = False, restored: bool = False) -> "LiveRun":
         """`resume`, staying in touch with the run. `at_hand`: its world is open already, and as the run left it."""
-        return LiveRun(self, self._store, run_id, at_hand=at_hand)
+        store = self._store
+        if restored and isinstance(store, SqliteStore):
+            store.accept_records(run_id)
+        return LiveRun(self, store, run_id, at_hand=at_hand)
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
         """Every plan version of a run: its parent, why it was made, from what, its steps, and what was repaired in it."""
@@ -331,6 +337,8 @@ class LiveRun:
 
     async def _drive(self, run: Run, task: Task) -> Result:
         self.run_id, self._latest = run.id, run
+        if isinstance(self._store, SqliteStore):
+            self._store.check_records(run.id)
         runtime = LocalRuntime(self._agent.ports(self._store, run.id, task), self._heard)
         self._runtime = runtime
         for event in self._unsent:

@@ -44,6 +44,7 @@ from midcourse.cli.options import (
     Quiet,
     Record,
     Recording,
+    Restored,
     Results,
     Run,
     RunId,
@@ -156,7 +157,12 @@ def run_command(
     ),
 )
 def resume_command(
-    run: RunOrBatch, set_: Fleet = None, detach: Detach = False, json: Json = False, quiet: Quiet = False
+    run: RunOrBatch,
+    set_: Fleet = None,
+    detach: Detach = False,
+    restored: Restored = False,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Go on with a run or a batch that was left, paused, or whose process died.
 
@@ -164,12 +170,15 @@ def resume_command(
     was under way it is found out whether it happened. A run that has ended
     shows its verdict again. Whether it is durable it finds out by itself.
 
+    A run in a copied or restored folder is not resumed until you have checked
+    what it did and say so with --restored.
+
     Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
     before its end.
     """
     from midcourse.cli.resume import resume
 
-    raise typer.Exit(resume(run, set_ or [], detach=detach, json=json, quiet=quiet))
+    raise typer.Exit(resume(run, set_ or [], detach=detach, restored=restored, json=json, quiet=quiet))
 
 
 @app.command(

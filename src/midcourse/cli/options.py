@@ -140,6 +140,10 @@ Durable = Annotated[
     bool, typer.Option("--durable", help="Let the workers of a fleet drive it; `midcourse up` starts one.")
 ]
 Detach = Annotated[bool, typer.Option("--detach", help="Of a durable run: return at once and let it go on.")]
+Restored = Annotated[
+    bool,
+    typer.Option("--restored", help="You have checked what the run did: go on in a copied or restored folder."),
+]
 DurableOnly = Annotated[bool, typer.Option("--durable", help="Those of the fleet, instead of those in this home.")]
 WatchedRun = Annotated[
     str,

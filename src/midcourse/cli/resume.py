@@ -15,12 +15,14 @@ from midcourse.errors import TaskInvalid
 from midcourse.store.sqlite import SqliteStore
 
 
-def resume(name: str, overrides: Sequence[str], *, detach: bool, json: bool, quiet: bool) -> int:
+def resume(name: str, overrides: Sequence[str], *, detach: bool, restored: bool, json: bool, quiet: bool) -> int:
     settings, fleet = places_with(overrides, "home", "step_delay_seconds")
-    return asyncio.run(_resume(name, settings, fleet, Manner(json=json, quiet=quiet), detach=detach))
+    return asyncio.run(_resume(name, settings, fleet, Manner(json=json, quiet=quiet), detach=detach, restored=restored))
 
 
-async def _resume(name: str, settings: Settings, fleet: FleetSettings | None, manner: Manner, *, detach: bool) -> int:
+async def _resume(
+    name: str, settings: Settings, fleet: FleetSettings | None, manner: Manner, *, detach: bool, restored: bool
+) -> int:
     batch_id = await find_batch(settings, name)
     if batch_id is not None:
         from midcourse.cli.batch import conduct_batch
@@ -34,7 +36,7 @@ async def _resume(name: str, settings: Settings, fleet: FleetSettings | None, ma
             result = await store.result(run_id)
             if result is not None:
                 return await present(result, store, run_folder(settings, run_id), manner, ended=True)
-            return await pick_up(job_of_run(settings, run_id), run_id, store, manner)
+            return await pick_up(job_of_run(settings, run_id), run_id, store, manner, restored=restored)
     assert fleet is not None, "a durable run is in a fleet"
     from midcourse.cli.durable import resume_durable
 

@@ -59,12 +59,12 @@ async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False) -
             return await present(result, store, run_folder(job.settings, entry.run), manner, key=job.task.key)
 
 
-async def pick_up(job: Job, run_id: str, store: SqliteStore, manner: Manner) -> int:
+async def pick_up(job: Job, run_id: str, store: SqliteStore, manner: Manner, *, restored: bool = False) -> int:
     session = Session(job, run_id, store, manner)
     run, _ = await store.load(run_id)
     session.view.recall(run, await store.plans(run_id), await store.journal(run_id))
     try:
-        return await session.conduct(session.agent.pick_up(run_id))
+        return await session.conduct(session.agent.pick_up(run_id, restored=restored))
     except RunBusy:
         said = f"another process drives run {run_id} right now; midcourse show {run_id} looks on"
         raise RunBusy(said) from None

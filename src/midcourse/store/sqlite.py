@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
-from midcourse.codec import decode, decode_any, encode
+from midcourse.codec import encode
 from midcourse.domain.approval import Consequence
 from midcourse.domain.audit import AuditLog, AuditRow, Head, Said
 from midcourse.domain.command import Command
@@ -25,11 +25,19 @@ from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
+from midcourse.errors import KeyTaken, RunBusy, StoreRestored, TaskInvalid
 from midcourse.policy.audit import SAID_KINDS, is_said
 from midcourse.ports.store import JournalRow, RunSummary
+from midcourse.store.sent_log import ACCEPTED, Sent, SentLog
 from midcourse.store.sqlite_file import CHAIN, add_to_audit, audit_head, open_file
-from midcourse.store.state import check_format, final_reason_of, read_run, unknown
+from midcourse.store.state import (
+    check_format,
+    decode_stored,
+    decode_stored_any,
+    final_reason_of,
+    read_run,
+    unknown,
+)
 
 if sys.platform != "win32":
     import fcntl
@@ -55,6 +63,7 @@ class SqliteStore:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path).absolute()
         self._db = open_file(self.path)
+        self._sent = SentLog(self.path)
 
     def close(self) -> None:
         """Closing twice is no error."""
@@ -87,6 +96,42 @@ class SqliteStore:
             path.unlink(missing_ok=True)  # while it is still locked: nobody else's file can be there
             os.close(lock)
 
+    # --- copies and restored backups
+
+    def check_records(self, run_id: str) -> None:
+        """Raise `StoreRestored` if this file is a copy or has lost records, so that effects of the run may be missing.
+
+        Two copies of a home would both carry out the same run. A run from before places were recorded is bound here.
+        """
+        (place,) = self._known(run_id, "SELECT place FROM runs WHERE id = ?")
+        if not place:
+            self._write(run_id, "UPDATE runs SET place = ? WHERE id = ?", self._place())
+        elif place != self._place():
+            raise StoreRestored(
+                f"{self.path} is a copy of the database in which run {run_id!r} was begun: the original may have gone on, or"
+                f" be going on elsewhere. {_how_to_accept(run_id)}"
+            )
+        if self._without_record(self._sent.last(run_id)):
+            raise StoreRestored(
+                f"{self.path} has lost records: run {run_id!r} sent something irreversible that it does not know of, as after"
+                f" a restored backup or without its -wal file. {_how_to_accept(run_id)}"
+            )
+
+    def accept_records(self, run_id: str) -> None:
+        """Go on with this file's records of a run, although some may be missing: somebody has checked what was done."""
+        self._write(run_id, "UPDATE runs SET place = ? WHERE id = ?", self._place())
+        self._sent.append(Sent(run=run_id, command=ACCEPTED))
+
+    def _place(self) -> str:
+        """The inode: it stays through every write and a rename, and differs in every copy."""
+        return str(self.path.stat().st_ino)
+
+    def _without_record(self, sent: Sent | None) -> Sent | None:
+        if sent is None or sent.command == ACCEPTED:
+            return None
+        found = self._one("SELECT 1 FROM ledger WHERE run = ? AND command = ?", sent.run, sent.command)
+        return None if found else sent
+
     # --- state and journal
 
     async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
@@ -96,10 +141,25 @@ class SqliteStore:
             latest = await self.run_with_key(task.key)
             if latest is not None and latest != after:
                 raise KeyTaken(f"run {latest!r} has the key {task.key!r} already")
+            if task.key and (lost := self._without_record(self._sent.last())):
+                raise StoreRestored(
+                    f"{self.path} has lost records: run {lost.run!r} sent something that it does not know of, and may have"
+                    f" had the key {task.key!r}. Check what was done; then delete {self._sent.path} and start this run again"
+                )
             entered = self._db.execute(
-                "INSERT INTO runs (id, key, goal, task, opening, state, phase, final_reason)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (run.id, task.key, task.goal, encode(task), state, state, run.phase.kind, final_reason_of(run)),
+                "INSERT INTO runs (id, key, goal, task, opening, state, phase, final_reason, place)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+                (
+                    run.id,
+                    task.key,
+                    task.goal,
+                    encode(task),
+                    state,
+                    state,
+                    run.phase.kind,
+                    final_reason_of(run),
+                    self._place(),
+                ),
             )
             if not entered.rowcount:
                 raise TaskInvalid(f"there is a run {run.id!r} already; choose another id, or resume it")
@@ -133,7 +193,7 @@ class SqliteStore:
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
         state, task = self._known(run_id, "SELECT state, task FROM runs WHERE id = ?")
-        return read_run(run_id, state), decode(Task, task)
+        return read_run(run_id, state), decode_stored(Task, task)
 
     async def runs(self) -> tuple[RunSummary, ...]:
         rows = self._db.execute("SELECT id, goal, phase, final_reason, began_at FROM runs ORDER BY entered DESC")
@@ -149,7 +209,7 @@ class SqliteStore:
         check_format(run_id, *self._known(run_id, "SELECT state FROM runs WHERE id = ?"))
         rows = self._db.execute("SELECT seq, event, commands FROM journal WHERE run = ? ORDER BY seq", (run_id,))
         return tuple(
-            JournalRow(seq=seq, event=decode_any(Event, event), commands=decode_any(COMMANDS, commands))
+            JournalRow(seq=seq, event=decode_stored_any(Event, event), commands=decode_stored_any(COMMANDS, commands))
             for seq, event, commands in rows
         )
 
@@ -194,6 +254,8 @@ class SqliteStore:
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
         sql = "INSERT OR REPLACE INTO ledger SELECT id, ?, ? FROM runs WHERE id = ?"
         self._write(run_id, sql, entry.command, encode(entry))
+        if entry.identity and entry.dispatched_at is not None and entry.outcome is None:
+            self._sent.append(Sent(run=run_id, command=entry.command))
 
     async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:
         return self._body(LedgerEntry, "SELECT body FROM ledger WHERE run = ? AND command = ?", run_id, command)
@@ -220,7 +282,7 @@ class SqliteStore:
 
     async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
         rows = self._db.execute(ANSWERED, (shape, limit))
-        return tuple(Answered(asked=_asked(*row), decision=decode(ApprovalDecided, body)) for *row, body in rows)
+        return tuple(Answered(asked=_asked(*row), decision=decode_stored(ApprovalDecided, body)) for *row, body in rows)
 
     async def audit(self) -> AuditLog:
         rows = self._db.execute("SELECT n, run, seq, body, hash FROM audit ORDER BY n")
@@ -230,7 +292,7 @@ class SqliteStore:
             chain=CHAIN,
             backed=True,
             rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
-            anchors=tuple(decode(Head, head) for (head,) in self._db.execute(ANCHORS)),
+            anchors=tuple(decode_stored(Head, head) for (head,) in self._db.execute(ANCHORS)),
             said=tuple(Said(run=run, seq=seq, body=body) for run, seq, body in self._db.execute(said, SAID_KINDS)),
         )
 
@@ -250,15 +312,19 @@ class SqliteStore:
 
     def _body(self, kind: type[T], sql: str, *values: object) -> T | None:
         row = self._one(sql, *values)
-        return decode(kind, row[0]) if row else None
+        return decode_stored(kind, row[0]) if row else None
 
     def _bodies(self, kind: type[T], sql: str, run_id: str) -> tuple[T, ...]:
-        return tuple(decode(kind, body) for (body,) in self._db.execute(sql, (run_id,)))
+        return tuple(decode_stored(kind, body) for (body,) in self._db.execute(sql, (run_id,)))
 
     def _write(self, run_id: str, sql: str, *values: object) -> None:
         """Run a statement whose last parameter is the run's id and that touches nothing if there is no such run."""
         if not self._db.execute(sql, (*values, run_id)).rowcount:
             raise unknown(run_id)
+
+
+def _how_to_accept(run_id: str) -> str:
+    return f"Check what was done, then go on with: midcourse resume {run_id} --restored"
 
 
 def _asked(run: str, question: int, shape: str, consequence: str) -> Asked:

@@ -83,8 +83,11 @@ ASKED = (
     "CREATE INDEX audit_by_run ON audit (run, seq)",
 )
 
+PLACE = ("ALTER TABLE runs ADD COLUMN place TEXT NOT NULL DEFAULT ''",)
+"""Which file a run belongs to. A copy has another inode; runs of an earlier version are bound when they are next driven."""
+
 OLDEST = 2
-CHANGES: dict[int, tuple[str, ...]] = {OLDEST: FIRST, 3: AUDIT, 4: ASKED}
+CHANGES: dict[int, tuple[str, ...]] = {OLDEST: FIRST, 3: AUDIT, 4: ASKED, 5: PLACE}
 """What each version of the schema added. A file gets those above its own, in this order."""
 SCHEMA_VERSION = max(CHANGES)
 

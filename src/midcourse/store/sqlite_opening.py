@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midcourse.errors import FormatUnknown
+from midcourse.store.sqlite_connection import GuardedConnection, StoreLocked, translated
 
 BUSY_SECONDS = 10.0
 """How long a write waits for another process's."""
@@ -31,13 +32,13 @@ class Schema:
 
 def open_database(path: Path, schema: Schema) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    with translated(path):
+        db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, factory=GuardedConnection)
+        db.path = path
     try:
         _prepare(db, path, schema)
-    except BaseException as error:
+    except BaseException:
         db.close()
-        if isinstance(error, sqlite3.DatabaseError) and error.sqlite_errorname == "SQLITE_NOTADB":
-            raise FormatUnknown(f"{path} is not an SQLite file") from error
         raise
     return db
 
@@ -79,7 +80,7 @@ def _use_write_ahead_log(db: sqlite3.Connection) -> None:
         try:
             db.execute("PRAGMA journal_mode = WAL")
             return
-        except sqlite3.OperationalError as error:
-            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > give_up_at:
+        except StoreLocked:
+            if time.monotonic() > give_up_at:
                 raise
             time.sleep(0.01)

@@ -1,20 +1,45 @@
 """A run's state as stores write it down: read only by a version that understands it."""
 
 import json
+from typing import Any, TypeVar, cast
 
-from midcourse.codec import decode
+from pydantic import ValidationError
+
+from midcourse.codec import decode_any
 from midcourse.domain.phase import Ended
 from midcourse.domain.run import FORMAT, Run
-from midcourse.errors import FormatUnknown, RunUnknown
+from midcourse.errors import FormatUnknown, RunUnknown, StoreUnusable
+
+T = TypeVar("T")
+
+
+def decode_stored(kind: type[T], text: str | bytes) -> T:
+    """Decode what a store holds. Raises `StoreUnusable` if it is damaged."""
+    return decode_stored_any(kind, text)
+
+
+def decode_stored_any(kind: Any, text: str | bytes) -> Any:
+    """As `decode_stored`, for unions such as `Event` that no type checker takes as a class."""
+    try:
+        return decode_any(kind, text)
+    except ValidationError as error:
+        what = error.errors(include_url=False, include_input=False)[0]["msg"]
+        raise StoreUnusable(f"a stored {error.title} is damaged ({what}); restore the store from a backup") from error
 
 
 def read_run(run_id: str, state: str) -> Run:
     check_format(run_id, state)
-    return decode(Run, state)
+    return decode_stored(Run, state)
 
 
 def check_format(run_id: str, state: str) -> None:
-    found = json.loads(state).get("format")
+    try:
+        read: Any = json.loads(state)
+    except ValueError as error:
+        raise StoreUnusable(
+            f"the state of run {run_id!r} is damaged ({error}); restore the store from a backup"
+        ) from error
+    found = cast(dict[str, Any], read).get("format") if isinstance(read, dict) else None
     if found != FORMAT:
         raise FormatUnknown(f"run {run_id!r} has format {found}, this version reads {FORMAT}")
 

@@ -1,0 +1,51 @@
+"""A list of irreversible acts beside the database, so that a database that has lost records is noticed.
+
+SQLite keeps its newest records in a `-wal` file. A copy of the database without it, or a restored backup, is a valid
+database that simply does not know what was sent last. This list is written after the ledger and before the act, in a file
+that no checkpoint touches: an entry here without its ledger entry means that records are gone.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+ACCEPTED = 0
+"""In place of a command: a person has accepted that records of this run may be missing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    run: str
+    command: int
+
+
+class SentLog:
+    """Append-only, one line per act, shared by all processes that use the database."""
+
+    def __init__(self, database: Path) -> None:
+        self.path = database.with_name(f"{database.name}.sent")
+
+    def append(self, sent: Sent) -> None:
+        """The line is on disk when this returns. One write of one short line is atomic among appending processes."""
+        line = f"{quote(sent.run, safe='')} {sent.command}\n".encode()
+        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(file, line)
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+    def last(self, run_id: str | None = None) -> Sent | None:
+        """The latest entry, or the latest of this run. A line that was cut off or damaged is skipped."""
+        for line in reversed(self._lines()):
+            name, _, command = line.partition(" ")
+            if command.isdigit() and run_id in (None, unquote(name)):
+                return Sent(run=unquote(name), command=int(command))
+        return None
+
+    def _lines(self) -> list[str]:
+        try:
+            return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return []
