@@ -1,14 +1,10 @@
-"""Real servers for tests, as fixtures: started when the first test asks, shared by all workers, stopped at the end.
+"""Real servers for tests, as fixtures: started when the first test asks and shared by all workers.
 
-Imports of what they need are inside: most tests need none of it.
+They end with the test run (see `tests.leftovers`). Imports of what they need are inside: most tests need none of it.
 """
 
 import fcntl
 import os
-import shutil
-import signal
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -16,39 +12,18 @@ from uuid import uuid4
 import pytest
 
 from midcourse.codec import decode, encode
+from tests.leftovers import run_folder
 
 POSTGRES = "MIDCOURSE_TEST_POSTGRES"
 """The URL of a server to use instead of our own."""
 TEMPORAL = "MIDCOURSE_TEST_TEMPORAL"
 """The address of a server to use instead of our own."""
-FOLDER = "MIDCOURSE_TEST_SERVERS"
-"""Where the servers of this test run are. The workers inherit it, and so share them."""
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if FOLDER not in os.environ:
-        os.environ[FOLDER] = tempfile.mkdtemp(prefix="midcourse-")
-        config.add_cleanup(_stop_servers)
-        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # or nobody would clean up
-
-
-def _stop_servers() -> None:
-    folder = Path(os.environ.pop(FOLDER))
-    if (folder / "postgres").exists():
-        from midcourse.store.postgres import development
-
-        development.stop(folder / "postgres", "immediate")
-    if (folder / "temporal.json").exists():
-        from midcourse.runtimes.temporal.development import DevelopmentServer
-
-        decode(DevelopmentServer, (folder / "temporal.json").read_bytes()).stop()
-    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
 def temporal() -> str:
     """The address of a Temporal server."""
-    return os.environ.get(TEMPORAL) or _temporal_in(Path(os.environ[FOLDER]))
+    return os.environ.get(TEMPORAL) or _temporal_in(run_folder())
 
 
 def _temporal_in(folder: Path) -> str:
@@ -67,7 +42,7 @@ def postgres_server() -> str:
     """The URL of a server as its superuser."""
     from midcourse.store.postgres import development
 
-    return os.environ.get(POSTGRES) or development.start(Path(os.environ[FOLDER]) / "postgres")
+    return os.environ.get(POSTGRES) or development.start(run_folder() / "postgres")
 
 
 @pytest.fixture

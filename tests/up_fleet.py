@@ -1,35 +1,19 @@
-"""A fleet as `midcourse up` starts it, as a fixture: one for all workers, started when the first test asks, gone at the end."""
+"""A fleet as `midcourse up` starts it, as a fixture: one for all workers, started when the first test asks."""
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
-FOLDER = "MIDCOURSE_TEST_UP_FOLDER"
-"""Where the fleet of this test run is. The workers inherit it, and so share it."""
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if FOLDER not in os.environ:
-        os.environ[FOLDER] = tempfile.mkdtemp(prefix="midcourse-")
-        config.add_cleanup(_down)
-
-
-def _down() -> None:
-    folder = Path(os.environ.pop(FOLDER))
-    if (folder / "home").exists():
-        midcourse("down", home=folder / "home")
-    shutil.rmtree(folder)
+from tests.leftovers import run_folder
 
 
 @pytest.fixture(scope="session")
 def fleet_home() -> Path:
     """The home that the fleet is in. Whoever comes second finds it up already."""
-    home = Path(os.environ[FOLDER]) / "home"
+    home = run_folder() / "home"
     midcourse("up", "--detach", home=home)
     return home
 

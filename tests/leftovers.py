@@ -1,0 +1,80 @@
+"""A guard that leaves no process of a test run behind, however the run ends: also after SIGKILL, also processes that detached.
+
+The run has a folder, named in the environment of every process that the tests start. The guard, in a session of its own, reads from
+a pipe that only the controlling pytest process holds. When that ends, the guard stops all processes whose environment names the
+folder, with their children, and removes the folder.
+
+Run as a program, this file is the guard: `leftovers.py FOLDER`, with the pipe as its input.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+FOLDER = "TEST_RUN_FOLDER"
+"""Not named MIDCOURSE_*: tests remove such variables from what they start. Whoever starts pytest may name a folder that does not
+exist yet, and wait until it is gone again."""
+PATIENCE = 5.0
+"""Seconds to end in after SIGTERM. Then comes SIGKILL."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        return  # a worker of pytest-xdist: its controller has a guard
+    folder = os.environ.get(FOLDER, "")
+    if folder and not Path(folder).exists():
+        Path(folder).mkdir(parents=True)
+    else:  # none was named, or this pytest was started by a test of another one
+        folder = os.environ[FOLDER] = tempfile.mkdtemp(prefix="midcourse-")
+    guard = subprocess.Popen(
+        [sys.executable, __file__, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    config.add_cleanup(lambda: _dismiss(guard))
+
+
+def run_folder() -> Path:
+    """The folder of this test run, shared by all its workers. Whatever is in it is removed at the end."""
+    return Path(os.environ[FOLDER])
+
+
+def _dismiss(guard: "subprocess.Popen[bytes]") -> None:
+    assert guard.stdin
+    guard.stdin.close()
+    guard.wait(60)
+
+
+def stop_leftovers(folder: str) -> None:
+    """End every process of the run that is left, except this one."""
+    left = _processes_of(folder)
+    for stop in (psutil.Process.terminate, psutil.Process.kill):
+        for process in left:
+            with suppress(psutil.NoSuchProcess):
+                stop(process)
+        psutil.wait_procs(left, PATIENCE)
+        left = _processes_of(folder)  # also those that were started meanwhile
+
+
+def _processes_of(folder: str) -> list[psutil.Process]:
+    found: set[psutil.Process] = set()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get(FOLDER) == folder:
+                found |= {process, *process.children(recursive=True)}
+    return [process for process in found if process.pid != os.getpid()]
+
+
+if __name__ == "__main__":
+    sys.stdin.read()
+    stop_leftovers(sys.argv[1])
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
