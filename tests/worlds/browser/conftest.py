@@ -1,12 +1,27 @@
-"""One server and one browser for all tests of a module; each test shows a page of its own."""
+"""One Chromium for all tests of a worker, one server and one session for those of a module; each test shows a page of its own."""
 
 from collections.abc import AsyncGenerator, Generator
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import Browser
 
 from tests.pages import Pages, serving
+from tests.worlds.browser.shared import SharedChromium, sharing_chromium
 from tests.worlds.browser.visitor import Visitor, visiting
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", autouse=True)
+async def shared_chromium() -> AsyncGenerator[SharedChromium]:
+    """For all tests that run in the session's event loop. The others start their own."""
+    async with sharing_chromium() as shared:
+        yield shared
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def browser(shared_chromium: SharedChromium) -> Browser:
+    """Bare, for contexts behind a gate that a test puts up."""
+    return await shared_chromium.browser()
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +30,7 @@ def pages() -> Generator[Pages]:
         yield there
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
     async with visiting(pages) as hand:
         yield hand

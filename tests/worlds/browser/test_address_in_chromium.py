@@ -4,14 +4,12 @@ from collections.abc import AsyncGenerator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page
+from playwright.async_api import Browser, Page
 
 from midcourse.worlds.browser.address import AddressRefused, parse
-from midcourse.worlds.browser.certificate import Certificate
-from tests.worlds.browser.fenced import chromium
 from tests.worlds.browser.hostile_urls import HOSTILE
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 HARMLESS = (
     "https://shop.example",
@@ -33,10 +31,10 @@ HARMLESS = (
 )
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page() -> AsyncGenerator[Page]:
-    async with chromium(Certificate()) as browser:
-        yield await browser.new_page()
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def page(browser: Browser) -> AsyncGenerator[Page]:
+    async with await browser.new_context() as context:
+        yield await context.new_page()
 
 
 async def test_whatever_we_read_chromium_reads_the_same_way(page: Page) -> None:

@@ -5,7 +5,7 @@ import pytest
 from midcourse.worlds.browser.capture import Capture
 from tests.worlds.browser.visitor import Visitor, ok, page_of, tabs_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def seen(visitor: Visitor, body: str) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.worlds.browser.visitor import Visitor
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_a_value_is_shown_as_it_is(visitor: Visitor):

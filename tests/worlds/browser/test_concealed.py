@@ -18,7 +18,7 @@ from tests.pages import Pages
 from tests.test_redact import ENCODINGS
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 ONE, OTHER = "hunter2-& Co", "batman5-& Jo"
 """Of the same width in every encoding: if they are covered, nobody can tell one picture from the other."""
@@ -57,7 +57,7 @@ def blobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("blobs")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def visitor(pages: Pages, blobs: Path) -> AsyncGenerator[Visitor]:
     known = {pages.url: {"secrets": ["pin"]}, pages.url.replace("127.0.0.1", "localhost"): {}}
     async with visiting(pages, screenshots="all", blobs=str(blobs), width=800, height=840, origins=known) as hand:

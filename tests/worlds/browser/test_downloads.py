@@ -14,7 +14,7 @@ HALF = (
     b"content-length: 10\r\n\r\nhalf, "
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 def link_to_report(pages: Pages, text: str = "<html>a,b") -> str:

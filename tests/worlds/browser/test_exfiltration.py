@@ -11,14 +11,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser
 
 from midcourse.worlds.browser.certificate import Certificate
 from tests.worlds.browser.fenced import Fenced, chromium, fenced, until
 from tests.worlds.browser.site import Answer, Asked, Site
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 ADD = "const add = (tag, of) => document.body.append(Object.assign(document.createElement(tag), of));"
 FORM = "const form = (how) => { document.body.innerHTML = `<form action=${canary}/form ${how}><input name=a value=4111></form>`;"
@@ -135,17 +134,6 @@ async def datagrams() -> AsyncGenerator[tuple[str, Datagrams]]:
         transport.close()
 
 
-@pytest.fixture(scope="module")
-def certificate() -> Certificate:
-    return Certificate()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser(certificate: Certificate) -> AsyncGenerator[Browser]:
-    async with chromium(certificate) as started:
-        yield started
-
-
 async def try_everything(here: Fenced, site: Site, canary: Site, udp: str) -> None:
     where = f"const canary = {canary.url!r}, datagrams = {udp!r}, tcp = {urlsplit(canary.url).netloc!r};{ADD}{FORM}"
     for script in WAYS.values():
@@ -195,11 +183,11 @@ async def test_the_same_page_reaches_whoever_is_allowed(browser: Browser) -> Non
         assert received.received == [], "there is no policy for datagrams, so nobody gets any"
 
 
-async def test_no_name_is_looked_up_by_the_browser_itself(certificate: Certificate, tmp_path: Path) -> None:
+async def test_no_name_is_looked_up_by_the_browser_itself(tmp_path: Path) -> None:
     """A name server of the attacker's would read what is in the name."""
     log = tmp_path / "net.json"
     async with (
-        chromium(certificate, f"--log-net-log={log}") as browser,
+        chromium(Certificate(), f"--log-net-log={log}") as browser,
         attacked().served() as site,
         fenced(browser, site) as here,
     ):

@@ -7,7 +7,7 @@ import pytest
 from midcourse.domain.observation import Observation
 from tests.worlds.browser.visitor import Visitor, ok, page_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def until_other_words(visitor: Visitor, before: Observation) -> Observation:

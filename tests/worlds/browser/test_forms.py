@@ -14,7 +14,7 @@ from tests.worlds.browser.site import Answer, Site
 from tests.worlds.browser.visitor import page_of
 from tests.worlds.support import Hand, ok
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 FORMS = {
     "every kind of field": (
@@ -54,7 +54,7 @@ def site() -> Site:
     return Site({"/": "<title>Start</title>", "/sent": "<title>Sent</title>"})
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def hand(site: Site) -> AsyncGenerator[Hand]:
     async with site.served():
         browser = Browser(f"{site.url}/", origins={site.url: {"safe": ["POST /draft", "WS /live"]}}, quiet_seconds=0.03)

@@ -11,10 +11,10 @@ from midcourse.redact import Redactor
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, visiting
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
     known = {"private": True, "secrets": ["pin"], "safe": ["POST /autosave"]}
     async with visiting(pages, origins={pages.url: known}) as hand:

@@ -10,12 +10,12 @@ from midcourse.worlds.browser import Browser
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.support import Hand, ok
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 FORM = "<!doctype html><title>Form</title><form method=post action=/orders><input name=item value=pen><button>Go</button></form>"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def site() -> AsyncGenerator[Site]:
     answered = Answer("", status=303, fields={"Location": "/thanks"})
     site = Site({"/": FORM, "/orders": answered, "/thanks": "<title>Thank you</title><p>1 pen</p>"})

@@ -8,7 +8,7 @@ from midcourse.worlds.browser import frames
 from tests.pages import Pages, serving
 from tests.worlds.browser.visitor import ok, visiting
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_frame_of_another_site(pages: Pages):

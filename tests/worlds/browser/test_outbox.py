@@ -10,14 +10,14 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from midcourse.domain.approval import CommitSet
-from midcourse.worlds.browser.certificate import Certificate
 from midcourse.worlds.browser.outbox import MOST_WAITING, commit_of
 from midcourse.worlds.browser.requests import file_value
-from tests.worlds.browser.fenced import Fenced, chromium, fenced, until
+from tests.worlds.browser.fenced import Fenced, fenced, until
+from tests.worlds.browser.shared import SharedChromium
 from tests.worlds.browser.site import Answer, Asked, Site
 from tests.worlds.browser.tls import loopback_tls
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 POST = "fetch(`${at}/orders`, {method: 'POST', body: 'by=script'})"
 OPEN_SOCKET = "const s = new WebSocket(at.replace('http', 'ws') + '/live'); s.onopen = () => s.send('hi')"
@@ -89,27 +89,16 @@ class Here(Fenced):
     site: Site
 
 
-@pytest.fixture(scope="module")
-def certificate() -> Certificate:
-    return Certificate()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser(certificate: Certificate) -> AsyncGenerator[Browser]:
-    async with chromium(certificate) as started:
-        yield started
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def under_tls(browser: Browser, certificate: Certificate) -> AsyncGenerator[Here]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def under_tls(browser: Browser, shared_chromium: SharedChromium) -> AsyncGenerator[Here]:
     server, trusted = loopback_tls()
     async with shop().served(tls=server) as site:
         policy = {site.url: {"unsafe": ["GET /delete*"], "safe": ["POST /draft*", "WS /safe"]}}
-        async with fenced(browser, site, policy, trusted=trusted, certificate=certificate) as opened:
+        async with fenced(browser, site, policy, trusted=trusted, certificate=shared_chromium.certificate) as opened:
             yield Here(page=opened.page, gate=opened.gate, outbox=opened.outbox, site=site)
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def here(under_tls: Here) -> AsyncGenerator[Here]:
     """In a new tab at the front page, with nothing asked yet. It stays open: to close a tab while a page comes takes long."""
     page = await under_tls.page.context.new_page()

@@ -11,7 +11,7 @@ from midcourse.worlds.browser.concealed import Concealed
 from midcourse.worlds.browser.screenshots import shot
 from tests.worlds.browser.visitor import Visitor
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def drawn_over(visitor: Visitor) -> Image.Image:

@@ -16,7 +16,7 @@ from tests.worlds.browser.site import Answer, Site
 from tests.worlds.browser.visitor import page_of
 from tests.worlds.support import Hand, ok
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 FORM = "<form method=post action=/orders><input type=hidden name=item value=1><button>Continue</button></form>"
 
@@ -30,7 +30,7 @@ def site() -> Site:
     return Site({"/": "<title>Start</title>", "/orders": "<title>Ordered</title>", "/other": "<title>Other</title>"})
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def hand(site: Site) -> AsyncGenerator[Hand]:
     async with site.served():
         told: dict[str, Any] = {

@@ -21,7 +21,7 @@ from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, visiting
 from tests.worlds.support import Hand
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 LOG_IN = "<button onclick=\"document.cookie='user=ada;max-age=999'; localStorage.theme='dark'; b.textContent='In'\">Log in</button><p id=b>Out</p>"
 SMALL = {"width": 200, "height": 100}

@@ -15,7 +15,7 @@ from midcourse.worlds.browser.settle import Patience, settle
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, visiting
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 STILL = 60_000
 """Milliseconds without a change: nothing but the network can keep such a page from being settled."""
@@ -23,7 +23,7 @@ PATIENCE = 40.0
 """So long that on the slowest machine nobody can take it for the time that an act takes."""
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
     async with visiting(pages, settle_seconds=PATIENCE) as hand:
         yield hand

@@ -7,7 +7,7 @@ import pytest
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, visiting
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 SAYS = "<p id=log role=status>-</p><script>const say = (text) => { log.textContent = text }</script>"
 

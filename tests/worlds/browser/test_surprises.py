@@ -15,12 +15,12 @@ from midcourse.worlds.browser import tabs
 from tests.pages import Pages, saying
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 SAYS = "<p id=log role=status>-</p><script>const say = (text) => { log.textContent = text }</script>"
 
 
-@pytest_asyncio.fixture(autouse=True, loop_scope="module")
+@pytest_asyncio.fixture(autouse=True, loop_scope="session")
 async def one_tab(visitor: Visitor) -> AsyncGenerator[None]:
     yield
     for zone in (await visitor.see()).zones:

@@ -14,7 +14,7 @@ from midcourse.worlds.browser import Browser
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 FORM = "<form method=post action=/save><input name=name aria-label=Name><button>Save</button></form>"
 
