@@ -1,7 +1,7 @@
-"""A process that orders a lamp and dies on the way: `python dying_order.py TASK RUN BOUNDARY`."""
+"""A process that orders a lamp and dies on the way."""
 
 import asyncio
-import sys
+import os
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -57,14 +57,15 @@ def doomed(agent: Agent, store: SqliteStore, boundary: str) -> Agent:
     return replace(agent, store=store, world=side(agent.world, method, when, if_called_with=matches))
 
 
-async def main(task: str, run_id: str, boundary: str) -> None:
+def order(home: str, task: str, run_id: str, boundary: str) -> None:
+    os.environ["MIDCOURSE_HOME"] = home
+    asyncio.run(_order(task, run_id, boundary))
+
+
+async def _order(task: str, run_id: str, boundary: str) -> None:
     job = load_job(task, {})
     folder = run_folder(job.settings, run_id)
     save_job(job, folder)
     store = SqliteStore(job.settings.home / DATABASE)
     agent = agent_for(job, folder, approver=None)
     await doomed(agent, store, boundary).run(job.task, run_id=run_id)
-
-
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))

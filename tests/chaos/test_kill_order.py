@@ -1,17 +1,15 @@
 """Killed with -9 at every boundary around dispatch, and resumed: the shop's own log has exactly one order."""
 
 import json
-import os
-import subprocess
-import sys
+import multiprocessing
 from pathlib import Path
 
 import pytest
 
-from tests.chaos.dying_order import BOUNDARIES
+from midcourse.cli.main import main
+from tests.chaos import dying_order
 
 ORDER = Path(__file__).parents[2] / "examples" / "tasks" / "order.toml"
-DYING = Path(__file__).parent / "dying_order.py"
 COMMENTED = '# [[world.faults]]\n# kind = "stored_but_error"\n# skill = "place_order"\n'
 FAULTS = {
     "no fault": "",
@@ -21,17 +19,16 @@ FAULTS = {
 KILLED = -9
 
 
-def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "MIDCOURSE_HOME": str(folder / "home")}
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=Path(__file__).parents[2],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload([dying_order.__name__])  # imported once for all of them
+
+
+def dies(folder: Path, task: Path, boundary: str) -> int | None:
+    """How a process of its own ended."""
+    process = PROCESSES.Process(target=dying_order.order, args=(str(folder / "home"), str(task), "victim", boundary))
+    process.start()
+    process.join(120)
+    return process.exitcode
 
 
 def write_task(folder: Path, fault: str) -> Path:
@@ -50,20 +47,24 @@ def orders(folder: Path) -> list[dict[str, object]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("boundary", BOUNDARIES)
-def test_one_order_whenever_it_dies(boundary: str, fault: str, tmp_path: Path):
-    task = write_task(tmp_path, fault)
-    died = python(tmp_path, str(DYING), str(task), "victim", boundary)
-    unreached = died.returncode == 0
-    if unreached:  # without a doubt there is nothing to bar
-        assert (boundary.endswith("doubt_is_barred"), fault) == (True, "no fault"), died.stderr
+@pytest.mark.parametrize("boundary", dying_order.BOUNDARIES)
+def test_one_order_whenever_it_dies(
+    boundary: str,
+    fault: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    died = dies(tmp_path, write_task(tmp_path, fault), boundary)
+    if died == 0:  # without a doubt there is nothing to bar
+        assert (boundary.endswith("doubt_is_barred"), fault) == (True, "no fault")
         assert len(orders(tmp_path)) == 1
         return
-    assert died.returncode == KILLED, died.stderr
+    assert died == KILLED
     assert len(orders(tmp_path)) <= 1
-    resumed = python(tmp_path, "-m", "midcourse", "resume", "victim", "--json")
-    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
-    result = json.loads(resumed.stdout.splitlines()[-1])
+    monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path / "home"))
+    assert main(["resume", "victim", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (result["success"], result["verified"], result["final_reason"]) == (True, True, "goal_reached")
     assert len(orders(tmp_path)) == 1
     assert result["data"]["order_number"] == orders(tmp_path)[0]["number"]
