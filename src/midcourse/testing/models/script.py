@@ -31,8 +31,11 @@ class Limited:
     `refused` counts them. What was refused is among the requests of the server, but is not passed on to the script.
     """
 
-    def __init__(self, script: Script, *, requests: int, seconds: float) -> None:
+    def __init__(
+        self, script: Script, *, requests: int, seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._script = script
+        self._clock = clock
         self._requests, self._seconds = requests, seconds
         self._answered: deque[float] = deque(maxlen=requests)
         self._lock = Lock()
@@ -41,7 +44,7 @@ class Limited:
 
     def __call__(self, request: ChatRequest) -> Answer:
         with self._lock:
-            now = time.monotonic()
+            now = self._clock()
             if len(self._answered) == self._requests and (left := self._answered[0] + self._seconds - now) > 0:
                 self.refused += 1
                 return Fails(429, "rate limit reached", retry_after=left)
