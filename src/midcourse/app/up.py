@@ -158,8 +158,9 @@ def _stop_postgres(folder: Path) -> None:
 def _start_temporal(folder: Path) -> Started:
     from midcourse.runtimes.temporal.development import start_server
 
+    program = built(FleetSettings, {}, "").temporal_program
     try:
-        server = start_server(folder / "temporal", ui_port=_ui_port())
+        server = start_server(folder / "temporal", ui_port=_ui_port(), program=program)
     except RuntimeError as trouble:
         raise FleetUnavailable(str(trouble)) from trouble
     part = _part(TEMPORAL, server.address, server.pid, folder / "temporal" / "temporal.log")

