@@ -15,7 +15,7 @@ from midcourse.ports.world import Call
 from midcourse.testing import Approves, Rejects, SamePlan
 from midcourse.testing.approvers import Answers
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
-from tests.scenarios.stage import Played, Stage
+from tests.scenarios.stage import RUN, Played, Stage
 
 ORDERED = Expectation(checks=(TextContains(text="Thank you"),))
 CONTINUE = Draft(zone="b", skill="click", expect=ORDERED, transition=False)
@@ -24,7 +24,9 @@ CONTINUE = Draft(zone="b", skill="click", expect=ORDERED, transition=False)
 class Page(BaseWorld):
     """Its button says 'Continue' and places an order: the way a browser's outbox holds it is here in a few lines."""
 
-    def __init__(self, *, answer: Outcome | None = None, changes: bool = False, renamed: bool = False) -> None:
+    def __init__(
+        self, *, answer: Outcome | None = None, changes: bool = False, renamed: bool = False, redirects: int = 0
+    ) -> None:
         super().__init__()
         self.clicks = 0
         self.waiting: str | None = None
@@ -33,11 +35,13 @@ class Page(BaseWorld):
         self._answer = answer
         self._changes = changes
         self._renamed = renamed
+        self._redirects = redirects
 
     def look(self) -> Scene:
         label = "Sending…" if self._renamed and self.waiting else "Continue"
         return Scene(
-            "Thank you" if self.sent and not self._answer else "Basket", Zone(id="b", role="button", label=label)
+            "Thank you" if len(self.sent) > self._redirects and not self._answer else "Basket",
+            Zone(id="b", role="button", label=label),
         )
 
     @skill(commit_set="commit_of_click")
@@ -68,6 +72,9 @@ class Page(BaseWorld):
             if not call.allowed:
                 return Outcome(status="no_effect", reason="would_send")
             self.sent.append(self.waiting)
+            if len(self.sent) <= self._redirects:
+                self.waiting = f"order=pens, redirected {len(self.sent)} times"
+                return Outcome(status="unknown", reason="would_send", detail="307")
             self.waiting = None
             return self._answer or Outcome()
         return await super().act(call)
@@ -142,6 +149,42 @@ async def test_only_a_declared_rule_makes_the_worlds_word_evidence(evidence: Any
     person = Answers(Decision(verdict="approved"), Decision(verdict="stop"))
     await played(Page(answer=refused), person)
     assert [question.about for question in person.questions[:2]] == asked
+
+
+# --- what is redirected
+
+
+async def test_what_a_server_asks_for_elsewhere_is_shown_before_it_is_sent() -> None:
+    world, person = Page(redirects=1), Approves()
+    stage = Stage(world=world, planner=SamePlan((CONTINUE,)), approver=person)
+    assert (await stage.play()).result.success
+    assert world.sent == ["order=pens", "order=pens, redirected 1 times"]
+    assert [question.about for question in person.questions] == ["approve", "approve"]
+    ledger = [entry for entry in await stage.store.ledger(RUN) if entry.dispatched_at is not None]
+    assert [(entry.outcome.status, entry.outcome.reason) for entry in ledger if entry.outcome] == [
+        ("unknown", "redirected"),
+        ("ok", ""),
+    ]
+    assert len({entry.identity for entry in ledger}) == 2
+
+
+async def test_one_approval_for_all_of_the_run_does_not_cover_where_it_is_redirected_to() -> None:
+    world, person = Page(redirects=1), Answers(Decision(verdict="approved", once=False), Decision(verdict="rejected"))
+    assert (await played(world, person)).result.final_reason == "rejected"
+    assert world.sent == ["order=pens"]
+
+
+async def test_what_was_redirected_may_have_happened_and_is_not_sent_again() -> None:
+    yes, no = Decision(verdict="approved"), Decision(verdict="rejected", guidance="Try again")
+    world, person = Page(redirects=1), Answers(yes, no, yes, yes, yes)
+    await played(world, person, CONTINUE, CONTINUE)
+    assert world.sent.count("order=pens") == 1
+
+
+async def test_redirects_without_end_come_to_an_end() -> None:
+    world = Page(redirects=100)
+    assert not (await played(world, Approves(), max_calls=1)).result.success
+    assert len(world.sent) <= 3
 
 
 # --- destinations

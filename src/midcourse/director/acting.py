@@ -98,6 +98,8 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
         if doing.harmless:
             return run, _report(run, doing, "failed", "not_harmless", "it would send something", phase.before)
         return _held(run, doing, event)
+    if event.reason == "redirected" and event.consequence:
+        return _held(_redirected(run, doing.step), doing, event)
     run = count(run, executions=event.dispatched, steps=not doing.retry)
     step = replace(doing.step, identity=event.identity or doing.step.identity)
     status, reason = _believed(step, event), event.reason
@@ -130,6 +132,12 @@ def _believed(step: PlannedStep, event: Acted) -> Status:
     if step.effect == "irreversible" and event.dispatched and event.evidence not in EVIDENCE[event.status]:
         return "unknown"
     return event.status
+
+
+def _redirected(run: Run, step: PlannedStep) -> Run:
+    """What was allowed was sent and may have happened. Whatever is held after it needs an approval of its own."""
+    run, _ = _use_grant(count(run, executions=True), step, done=True)
+    return finish_identity(run, step.identity)
 
 
 def _held(run: Run, doing: Do, event: Acted) -> Turn:

@@ -33,7 +33,11 @@ OURS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_
 NOT_ALLOWED = "what it would send has not been allowed"
 
 WOULD_SEND = "would_send"
-"""A world's reason that means: it holds back what this act would send. Its commit set says what that is."""
+"""A world's reason that means: it holds back what this act would send. Its commit set says what that is. With the status
+`unknown`, what was allowed has left, and what is held back now is something further."""
+
+REDIRECTED = "redirected"
+"""What was sent may have happened, and the world was asked to send it elsewhere, too."""
 
 
 async def step_of(ports: Ports, version: int, index: int, made_by: int = 0, effect: Effect | None = None) -> Step:
@@ -72,7 +76,8 @@ async def act(ports: Ports, command: Act) -> Acted:
         entry = replace(entry, identity=foreseen.identity if step.effect == "irreversible" else "")
     report, entry = await _dispatch(ports, command, step, before, entry, time)
     if report.reason == WOULD_SEND:
-        return await _turned(ports, command, replace(step, effect="irreversible"), skill, before, entry, time)
+        step = replace(step, effect="irreversible")
+        return await _turned(ports, command, step, skill, before, entry, report, time)
     return await _judged(ports, command, step, before, entry, report, time)
 
 
@@ -156,16 +161,28 @@ async def _unreadable(ports: Ports, command: Act, entry: LedgerEntry) -> Acted:
 
 
 async def _turned(
-    ports: Ports, command: Act, step: Step, skill: Skill, before: Observation, entry: LedgerEntry, time: Allowance
+    ports: Ports,
+    command: Act,
+    step: Step,
+    skill: Skill,
+    before: Observation,
+    entry: LedgerEntry,
+    report: Outcome,
+    time: Allowance,
 ) -> Acted:
-    """The world holds back what it would send: nothing has happened, and now it is known what would."""
+    """The world holds back what it would send, and now it is known what that is. If part of it was sent, that is on record."""
+    sent = report.status == "unknown" and entry.dispatched_at is not None
     if entry.dispatched_at is not None:
         nothing = Outcome(status="no_effect", reason="held", detail=NOT_ALLOWED, evidence="not_dispatched")
-        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=nothing))
+        outcome = replace(report, reason=REDIRECTED) if sent else nothing
+        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
     foreseen = await consequence_of(ports, _as_seen(step, skill, before), skill, before.surface.origin, time)
+    if not sent:
+        return await _unreadable(ports, command, entry) if foreseen is None else _held(command, foreseen, step.effect)
     if foreseen is None:
-        return await _unreadable(ports, command, entry)
-    return _held(command, foreseen, step.effect)
+        return await _judged(ports, command, step, before, entry, replace(report, reason=REDIRECTED), time)
+    held = _held(command, foreseen, step.effect)
+    return replace(held, status="unknown", reason=REDIRECTED, detail=report.detail, dispatched=True)
 
 
 def _held(command: Act, foreseen: Foreseen, effect: Effect) -> Acted:

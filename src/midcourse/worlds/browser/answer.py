@@ -37,7 +37,14 @@ class Answer:
         """Where the same request should be sent instead; empty if not."""
         head = self._final().partition(b"\r\n\r\n")[0]
         location = re.search(rb"(?im)^location:[ \t]*(\S+)", head)
-        return urljoin(url, location[1].decode("latin-1")) if location and self.status in (307, 308) else ""
+        if location is None or self.status not in (307, 308):
+            return ""
+        return urljoin(url, location[1].decode("latin-1")).partition("#")[0]
+
+    @property
+    def has_head(self) -> bool:
+        """Whether all of its head has come, or more than a head can be."""
+        return b"\r\n\r\n" in self._final() or len(self._raw) == MOST_KEPT
 
     def _final(self) -> bytes:
         raw = bytes(self._raw)

@@ -17,7 +17,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call
 from midcourse.worlds.browser.certificate import Certificate
 from midcourse.worlds.browser.gate import Gate
-from midcourse.worlds.browser.origins import Origins
+from midcourse.worlds.browser.origins import SAFE_METHODS, Origins
 from midcourse.worlds.browser.outbox import Held, Outbox, Sent, commit_of
 
 SEND = "send"
@@ -94,7 +94,13 @@ class Fence:
         self.outbox.end()
         sent = list(self.outbox.sent)
         if sent:
-            return _of_sent(outcome, sent, self.origins)
+            outcome = _of_sent(outcome, sent, self.origins)
+            redirects = tuple(held for held in self.outbox.waiting if held.request.redirected_from)
+            if redirects:
+                return self._redirected(call, outcome, redirects)
+            redirected = any(each.redirected and each.request.method not in SAFE_METHODS for each in sent)
+            unsure = redirected and outcome.status == "ok"
+            return replace(outcome, status="unknown", reason="redirected") if unsure else outcome
         if self.outbox.waiting and call.skill != SEND:
             self._turned, self._own = _key(call), self.outbox.waiting
             return Outcome(status="no_effect", reason="would_send", detail=_would_send(self._own))
@@ -104,6 +110,13 @@ class Fence:
                 outcome, status="no_effect", reason=outcome.reason or "not_sent", detail=detail, evidence="rule"
             )
         return self._with_refusals(outcome)
+
+    def _redirected(self, call: Call, outcome: Outcome, redirects: tuple[Held, ...]) -> Outcome:
+        """What was allowed has left, and a server asked for it elsewhere: that waits, as the same call's."""
+        self._turned, self._own = _key(call), redirects
+        status = "no_effect" if outcome.status == "no_effect" else "unknown"
+        detail = f"{outcome.detail}; redirected: {_would_send(redirects)}"
+        return Outcome(status=status, reason="would_send", detail=detail)
 
     def _with_refusals(self, outcome: Outcome) -> Outcome:
         refused = self.gate.refusals()

@@ -6,10 +6,13 @@ have gone away meanwhile, and then it is gone from here, too.
 A navigation is parked: the browser is told at once that there is nothing to show, and stays where it is. (While a navigation
 is under way, Chromium answers no questions about the page.) Let go, it is claimed by a navigation of ours to its address, which
 carries a referrer that no page can guess: a script that asks for the same address does not get the answer.
+
+A 307 or 308 asks for the same request at another address. That is a request of its own and waits like any other.
 """
 
 import asyncio
 import secrets
+from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -54,7 +57,9 @@ class Sent:
     answer: Answer = field(default_factory=Answer)
     reached: bool = True
     """False: nobody could be reached, so the server has seen nothing of it."""
-    sent_on: bool = False
+    claimed: bool = False
+    """Whether the browser asked by a GET for what was parked. Following a redirect, it would lose method and body."""
+    redirected: bool = False
 
 
 class Outbox:
@@ -66,7 +71,8 @@ class Outbox:
         self._waiting: dict[int, Held] = {}
         self._count = 0
         self._expected: CommitSet | None = None
-        self._followed: list[Request] = []
+        self._redirects: deque[Request] = deque(maxlen=MOST_PARKED)
+        """What servers asked to be sent again elsewhere, as it would be sent."""
         self._claimable: list[Held] = []
         self.sent: list[Sent] = []
         """Since `begin`."""
@@ -98,13 +104,23 @@ class Outbox:
         claimed = self._claimed_by(request)
         if claimed is not None:
             self._claimable.remove(claimed)
-            return self._sent(claimed.request)
+            sent = self._sent(claimed.request.with_cookies_of(request))
+            sent.claimed = claimed.request.method != request.method
+            return sent
         return self._sent(request) if self._passes(request) else None
 
     def _claimed_by(self, request: Request) -> Held | None:
         """A page may imitate every header field of a navigation, and may start navigations, but does not know the referrer."""
         referrer = request.fields.get("referer", "")
         return next((held for held in self._claimable if held.claim == referrer), None)
+
+    def traced(self, request: Request) -> Request:
+        """With the request whose answer asked for this one, if there is such."""
+        for redirect in self._redirects:
+            if _says(redirect) == _says(request):
+                self._redirects.remove(redirect)
+                return replace(request, redirected_from=redirect.redirected_from)
+        return request
 
     def park(self, request: Request) -> None:
         alike = any(held.allowed is None and held.request == request for held in self.waiting)
@@ -118,19 +134,20 @@ class Outbox:
             self._witness.sent(sent)
         return sent
 
-    def answered(self, sent: Sent, data: bytes) -> None:
-        """A server that answers with 307 or 308 wants the same thing again elsewhere. That was allowed, too."""
+    def answered(self, sent: Sent, data: bytes) -> Request | None:
+        """What the answer asks to be sent elsewhere and the browser cannot send itself, because it only claimed the first."""
         sent.answer.take(data)
         elsewhere = sent.answer.sends_on_to(sent.request.url)
-        if elsewhere and not sent.sent_on:
-            sent.sent_on = True
-            self._followed.append(replace(sent.request, url=elsewhere))
+        if not elsewhere or sent.redirected:
+            return None
+        sent.redirected = True
+        redirect = sent.request.redirected_to(elsewhere)
+        if sent.claimed:
+            return redirect
+        self._redirects.append(redirect)
+        return None
 
     def _passes(self, request: Request) -> bool:
-        for followed in self._followed:
-            if _says(followed) == _says(request):
-                self._followed.remove(followed)
-                return True
         if self._expected is not None and request.commit == self._expected:
             self._expected = None
             return True
@@ -170,7 +187,6 @@ class Outbox:
         """A new act: what was sent before is no longer of interest."""
         self.sent.clear()
         self.left = 0
-        self._followed.clear()
         self.end()
 
     def end(self) -> None:
@@ -213,7 +229,7 @@ def commit_of(held: Sequence[Held]) -> CommitSet:
 
 
 def _says(request: Request) -> tuple[object, ...]:
-    """All of it that a server acts on. A script may send again what a redirect asked for, and say it differently."""
+    """All of it that a server acts on, but for tokens and cookies."""
     return request.method, request.disguise, request.url, request.fields.get("content-type", ""), request.body
 
 

@@ -132,7 +132,7 @@ class Passage:
     async def _ask(self, head: Head, address: Address, request: Request) -> None:
         """It gets a connection of its own: on a kept one, a browser sends again, unasked, what a server swallowed."""
         await self._leave()
-        request = replace(request, body=await self._body(head, None))
+        request = self._keeper.outbox.traced(replace(request, body=await self._body(head, None)))
         if len(request.body) == MOST_HELD:
             await self._answer(413, f"what has to be allowed first has less than {MOST_HELD} bytes")
             return
@@ -245,14 +245,33 @@ class Passage:
 
     async def _return(self, onward: Onward) -> None:
         sent = onward.sent
+        kept = b""
         with suppress(OSError):
             while data := await onward.reader.read(_CHUNK):
                 if sent is not None:
-                    self._keeper.outbox.answered(sent, data)
-                await _write(self._writer, data)
+                    redirect = self._keeper.outbox.answered(sent, data)
+                    if redirect is not None:
+                        await self._park_redirect(redirect)
+                        break
+                    if sent.claimed and not sent.answer.has_head:
+                        kept += data
+                        continue
+                await _write(self._writer, kept + data)
+                kept = b""
         if sent is not None and not sent.answer:
             await self._answer(502, f"{onward.origin} hung up without an answer")
         self._writer.close()
+
+    async def _park_redirect(self, redirect: Request) -> None:
+        """In place of an answer that the browser would follow by a GET."""
+        try:
+            self._keeper.checked(redirect.url)
+        except AddressRefused as refused:
+            self._keeper.refuse(f"{redirect.method} {redirect.url}", str(refused))
+            await self._answer(403, str(refused))
+            return
+        self._keeper.outbox.park(redirect)
+        await self._answer(204, "it waits")
 
     async def _leave(self) -> None:
         onward, self._onward = self._onward, None

@@ -6,7 +6,7 @@ Values are read out of the body as far as its kind is known. What is shortened o
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.message import Message
 from hashlib import sha256
 from math import isfinite
@@ -23,8 +23,13 @@ LONGEST = 1000
 """Characters of one value that are shown."""
 RAW = "body"
 """The name of a value that is a whole body."""
+REDIRECTED = "redirected from"
+"""The name of the value that says whose answer asked for a request."""
+
+CROSS_SITE = "cross-site"
 
 _OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
+_OF_ONE_ORIGIN = ("authorization", "cookie", "origin", "referer", "sec-fetch-site")
 _PART = re.compile(
     r'Content-Disposition: form-data; name="([^"\r\n]*)"(?:; filename="([^"\r\n]*)"\r\nContent-Type: ([^\r\n]*))?'
 )
@@ -43,6 +48,8 @@ class Request:
     body: bytes = b""
     head: Head | None = field(default=None, compare=False, repr=False)
     """With everything in the order in which it came; a message has none."""
+    redirected_from: str = ""
+    """Method and address of the request that a server answered by asking for this one."""
 
     @property
     def navigates(self) -> bool:
@@ -67,8 +74,40 @@ class Request:
         bare, _, query = url.partition("?")
         asked = _form(query.encode()) if query and not self.body and self.method in SAFE_METHODS else None
         values = _values(self.fields.get("content-type", ""), self.body) if asked is None else asked
+        if self.redirected_from:
+            values = ((REDIRECTED, self.redirected_from), *values)
         method = f"{self.method} as {self.disguise}" if self.disguise else self.method
         return commit_set(f"{method} {url if asked is None else bare}", values)
+
+    def redirected_to(self, url: str) -> "Request":
+        """The same at another address. To another origin goes nothing that was meant for this one only."""
+        head = self.head
+        if head is not None:
+            head = replace(
+                head, fields=_at_other_origin(head.fields) if _origin(url) != _origin(self.url) else head.fields
+            )
+        named = self.fields if head is None else head.named
+        return replace(self, url=url, fields=named, head=head, redirected_from=self.commit.address)
+
+    def with_cookies_of(self, claiming: "Request") -> "Request":
+        """As it is, unless a server asked for it: then its cookies are those that the browser has for its address now."""
+        elsewhere = self.fields.get("sec-fetch-site") == CROSS_SITE
+        if not self.redirected_from or elsewhere or self.head is None or claiming.head is None:
+            return self
+        kept = [pair for pair in self.head.fields if pair[0].lower() != "cookie"]
+        cookies = [pair for pair in claiming.head.fields if pair[0].lower() == "cookie"]
+        head = replace(self.head, fields=(*kept, *cookies))
+        return replace(self, head=head, fields=head.named)
+
+
+def _origin(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3])
+
+
+def _at_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Header fields as a browser sends them on from one site to another, without any cookies."""
+    kept = [pair for pair in fields if pair[0].lower() not in _OF_ONE_ORIGIN]
+    return (*kept, ("Origin", "null"), ("Sec-Fetch-Site", CROSS_SITE))
 
 
 def commit_set(address: str, values: Pairs) -> CommitSet:
