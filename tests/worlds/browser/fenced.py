@@ -11,6 +11,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from midcourse.worlds.browser.certificate import Certificate
 from midcourse.worlds.browser.chromium import FLAGS
+from midcourse.worlds.browser.entrance import enter
 from midcourse.worlds.browser.gate import FLAGS as FENCE
 from midcourse.worlds.browser.gate import Gate
 from midcourse.worlds.browser.origins import read_origins
@@ -71,6 +72,7 @@ async def fenced(
     context = await browser.new_context(proxy={"server": proxy, "bypass": "<-loopback>"}, accept_downloads=True)
     page = await context.new_page()
     try:
+        await enter(context, page, gate.password)
         await page.goto(f"{site.url}/")
         yield Fenced(page=page, gate=gate, outbox=outbox)
     finally:

@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from base64 import b64encode
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from ipaddress import ip_address
@@ -12,6 +13,7 @@ import pytest
 
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.address import Ip
+from midcourse.worlds.browser.entrance import USER
 from midcourse.worlds.browser.gate import Gate
 from midcourse.worlds.browser.http_head import HeadUnreadable, parse_head
 from midcourse.worlds.browser.origins import read_origins
@@ -23,9 +25,10 @@ from tests.worlds.browser.tls import loopback_tls
 class Client:
     """Speaks to the gate as Chromium does, one connection at a time."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, password: str) -> None:
         self.reader = reader
         self.writer = writer
+        self.credentials = b64encode(f"{USER}:{password}".encode())
 
     async def ask(self, method: str, url: str, body: bytes = b"", *fields: str) -> tuple[int, bytes]:
         lines = [f"{method} {url} HTTP/1.1", f"Host: {urlsplit(url).netloc}", *fields]
@@ -35,6 +38,10 @@ class Client:
         return await self.reply()
 
     async def send(self, data: bytes) -> None:
+        """With the password, unless it is meant for a server behind a tunnel."""
+        line, _, rest = data.partition(b"\r\n")
+        if line.startswith(b"CONNECT ") or b"://" in line:
+            data = line + b"\r\nProxy-Authorization: Basic " + self.credentials + b"\r\n" + rest
         self.writer.write(data)
         await self.writer.drain()
 
@@ -52,7 +59,7 @@ async def gate_for(site: Site, policy: dict[str, Any] | None = None, **more: Any
     where = urlsplit(await gate.open())
     reader, writer = await asyncio.open_connection(where.hostname, where.port)
     try:
-        yield gate, Client(reader, writer)
+        yield gate, Client(reader, writer, gate.password)
     finally:
         writer.close()
         with suppress(OSError):

@@ -3,16 +3,22 @@
 It resolves names itself and connects to the address that it checked, so no second answer of a name server counts. It reads
 what leaves, under TLS too, and what has to be allowed first waits in the outbox. Whatever Chromium does on its own account
 comes by here: redirects, prefetches, workers, beacons, downloads, and what a tab left behind when it was closed.
+
+Whoever else is on this machine can connect to it, too, so it asks for a password that only its own browser knows.
 """
 
 import asyncio
+import hmac
+import secrets
 import ssl
+from base64 import b64encode
 from collections import deque
 from dataclasses import dataclass
 from functools import cache
 
 from midcourse.worlds.browser.address import Address, AddressRefused, Resolver, parse, resolved
 from midcourse.worlds.browser.certificate import Certificate
+from midcourse.worlds.browser.entrance import USER
 from midcourse.worlds.browser.http_head import MAX_HEAD
 from midcourse.worlds.browser.origins import Origins
 from midcourse.worlds.browser.outbox import Outbox
@@ -80,6 +86,8 @@ class Gate:
     ) -> None:
         """`trusted` says whose certificates are good; without it, the system does. Gates of one browser share theirs."""
         self.outbox = outbox
+        self.password = secrets.token_urlsafe(32)
+        self._expected = b"Basic " + b64encode(f"{USER}:{self.password}".encode())
         self._origins = origins
         self._resolver = resolver
         self._certificate = certificate or Certificate()
@@ -114,6 +122,10 @@ class Gate:
         return found
 
     # --- asked by a passage
+
+    def admits(self, credentials: str) -> bool:
+        """Whether it is the gate's own browser that shows these."""
+        return hmac.compare_digest(credentials.encode(errors="replace"), self._expected)
 
     @property
     def identity(self) -> ssl.SSLContext:

@@ -1,7 +1,7 @@
 """One connection of a browser to the gate: request after request, each checked for itself.
 
 Answers are passed on as they come. Only the end of a request has to be found here, because what follows it is another
-one. A browser never sends a request before the last one was answered, and nothing but it gets this far.
+one. A browser never sends a request before the last one was answered, and nothing but it gets past the password.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from midcourse.worlds.browser.address import Address, AddressRefused
+from midcourse.worlds.browser.entrance import ENTRANCE
 from midcourse.worlds.browser.http_head import Head, HeadUnreadable, parse_head
 from midcourse.worlds.browser.origins import SAFE_METHODS
 from midcourse.worlds.browser.outbox import Outbox, Sent
@@ -20,7 +21,14 @@ from midcourse.worlds.browser.socket_passage import pass_messages
 MOST_HELD = 64 * 2**20
 """Bytes of a body that has to be known before it may leave."""
 _CHUNK = 2**16
-_PHRASES = {204: "No Content", 400: "Bad Request", 403: "Forbidden", 413: "Content Too Large", 502: "Bad Gateway"}
+_PHRASES = {
+    204: "No Content",
+    400: "Bad Request",
+    403: "Forbidden",
+    407: "Proxy Authentication Required",
+    413: "Content Too Large",
+    502: "Bad Gateway",
+}
 
 
 class Keeper(Protocol):
@@ -28,6 +36,7 @@ class Keeper(Protocol):
 
     outbox: Outbox
 
+    def admits(self, credentials: str) -> bool: ...
     @property
     def identity(self) -> ssl.SSLContext: ...
     def behind(self, tunnel: str) -> str: ...
@@ -75,6 +84,12 @@ class Passage:
         """Whether there may be another one after it."""
         head = parse_head(await self._reader.readuntil(b"\r\n\r\n"))
         self._bodiless = head.method == "HEAD"
+        if not self._origin and not self._keeper.admits(head.get("proxy-authorization")):
+            await self._answer(407, "this proxy belongs to a browser of somebody else")
+            return False
+        if head.target == ENTRANCE:
+            await self._answer(204, "welcome")
+            return True
         if head.method == "CONNECT" and not self._origin:
             return await self._enter(head.target)
         if self._origin and not head.target.startswith("/"):
@@ -285,6 +300,8 @@ class Passage:
     async def _answer(self, status: int, says: str) -> None:
         body = b"" if status == 204 else f"Midcourse did not let this through: {says}\n".encode()
         head = f"HTTP/1.1 {status} {_PHRASES[status]}\r\nX-Midcourse-Gate: {status}\r\n"
+        if status == 407:
+            head += 'Proxy-Authenticate: Basic realm="midcourse"\r\nConnection: close\r\n'
         if body:
             head += f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
         with suppress(OSError):

@@ -12,6 +12,7 @@ from midcourse.worlds.base import Scene, failed
 from midcourse.worlds.browser.capture import Capture
 from midcourse.worlds.browser.chromium import Chromium, Sandbox
 from midcourse.worlds.browser.downloads import Downloads
+from midcourse.worlds.browser.entrance import enter
 from midcourse.worlds.browser.fence import Fence
 from midcourse.worlds.browser.frames import Gone, script
 from midcourse.worlds.browser.origins import Origins
@@ -80,6 +81,7 @@ class Session:
         try:
             await context.add_init_script(script("listeners.js"))
             await session.tabs.begin()
+            await enter(context, session.tab.page, fence.gate.password)
             await session.go(terms.start)
             await session.rest()
         except BaseException:

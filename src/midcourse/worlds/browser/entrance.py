@@ -1,0 +1,55 @@
+"""How a browser shows the gate its password: once for each context, before the first page.
+
+Chromium keeps what a proxy has accepted and sends it unasked from then on, with every request, tunnel and worker of the context. So
+one request is answered with 407, to an address of the gate's own. Playwright's option for it would intercept every request
+for as long as the browser is open, and would give the password to any site that asks for one.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Page
+
+ENTRANCE = "http://gate.midcourse.invalid/"
+"""Answered by the gate itself, without a body, so that the tab stays as it is."""
+USER = "midcourse"
+_WITHIN = 30.0
+
+
+async def enter(context: "BrowserContext", page: "Page", password: str) -> None:
+    """Raises `ConnectionError` if the browser does not take the password."""
+    from playwright.async_api import Error
+
+    cdp: Any = await context.new_cdp_session(page)  # Playwright leaves its types open
+    asked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    tasks: set[asyncio.Task[Any]] = set()
+
+    def send(method: str, **values: object) -> None:
+        tasks.add(asyncio.create_task(cdp.send(method, values)))
+
+    def on_paused(event: Any) -> None:
+        send("Fetch.continueRequest", requestId=event["requestId"])
+
+    def on_auth(event: Any) -> None:
+        credentials = {"response": "ProvideCredentials", "username": USER, "password": password}
+        if asked.done() or event["authChallenge"].get("source") != "Proxy":
+            credentials = {"response": "CancelAuth"}
+        else:
+            asked.set_result(None)
+        send("Fetch.continueWithAuth", requestId=event["requestId"], authChallengeResponse=credentials)
+
+    cdp.on("Fetch.requestPaused", on_paused)
+    cdp.on("Fetch.authRequired", on_auth)
+    await cdp.send("Fetch.enable", {"handleAuthRequests": True, "patterns": [{"urlPattern": f"{ENTRANCE}*"}]})
+    try:
+        with suppress(Error):  # an answer without a body ends the navigation
+            await page.goto(ENTRANCE, timeout=1000 * _WITHIN)
+        if not asked.done():
+            raise ConnectionError("the browser did not ask for the password of its proxy")
+    finally:
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(Error):
+            await cdp.send("Fetch.disable")
+            await cdp.detach()
