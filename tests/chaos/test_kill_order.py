@@ -1,13 +1,13 @@
 """Killed with -9 at every boundary around dispatch, and resumed: the shop's own log has exactly one order."""
 
 import json
-import multiprocessing
 from pathlib import Path
 
 import pytest
 
 from midcourse.cli.main import main
 from tests.chaos import dying_order
+from tests.forked import PATIENCE, PROCESSES
 
 ORDER = Path(__file__).parents[2] / "examples" / "tasks" / "order.toml"
 COMMENTED = '# [[world.faults]]\n# kind = "stored_but_error"\n# skill = "place_order"\n'
@@ -19,15 +19,11 @@ FAULTS = {
 KILLED = -9
 
 
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload([dying_order.__name__])  # imported once for all of them
-
-
 def dies(folder: Path, task: Path, boundary: str) -> int | None:
     """How a process of its own ended."""
     process = PROCESSES.Process(target=dying_order.order, args=(str(folder / "home"), str(task), "victim", boundary))
     process.start()
-    process.join(120)
+    process.join(PATIENCE)
     return process.exitcode
 
 

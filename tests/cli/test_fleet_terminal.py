@@ -11,17 +11,11 @@ from tests.cli.conftest import Cli
 from tests.cli.test_fleet import ASKING, becomes, orders, state
 from tests.cli.test_fleet import home as home
 from tests.cli.test_fleet import run_id as run_id
-from tests.cli.test_terminal import Person, sitting_at
+from tests.cli.test_terminal import sitting_at
 
 pytestmark = pytest.mark.slow
 
 WATCHED = ("run", "order", "--durable", "--set", "approvals=always")
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four processes and a person share a machine that has other things to do."""
-    monkeypatch.setattr(Person, "patience", 60.0)
 
 
 def test_the_question_is_answered_where_the_run_is_watched(tmp_path: Path, home: Path, run_id: str) -> None:

@@ -7,17 +7,17 @@ import pty
 import re
 import select
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.forked import start_in_terminal
 
 SLOW = ("--set", "step_delay_seconds=0.3")
 
@@ -25,9 +25,9 @@ SLOW = ("--set", "step_delay_seconds=0.3")
 class Person:
     """Sits at a terminal of 80 by 24 and waits for words before typing."""
 
-    patience = 15.0
+    patience = 120.0
 
-    def __init__(self, process: "subprocess.Popen[bytes]", terminal: int) -> None:
+    def __init__(self, process: BaseProcess, terminal: int) -> None:
         self._process = process
         self._terminal = terminal
         self._seen = 0
@@ -46,12 +46,12 @@ class Person:
 
     def leaves_with(self) -> int:
         give_up_at = time.monotonic() + self.patience
-        while self._process.poll() is None:
+        while self._process.exitcode is None:
             assert time.monotonic() < give_up_at, f"it does not end: {self.output[-2000:]!r}"
             self._read(0.05)
         while self._read(0.05):
             pass
-        return self._process.returncode
+        return self._process.exitcode
 
     def echoes(self) -> bool:
         return bool(termios.tcgetattr(self._terminal)[3] & termios.ECHO)
@@ -72,31 +72,16 @@ class Person:
 def sitting_at(folder: Path, *args: str, **environment: str) -> Iterator[Person]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-c", _IN_TERMINAL, *args],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=folder,
-        env={**os.environ, "TERM": "xterm-256color", **environment},
-        start_new_session=True,
-    )
+    variables = {**os.environ, "TERM": "xterm-256color", **environment}
+    process = start_in_terminal("midcourse", *args, cwd=folder, environment=variables, terminal=os.ttyname(theirs))
     person = Person(process, ours)
     try:
         yield person
     finally:
         process.kill()
-        process.wait()
+        process.join()
         os.close(ours)
         os.close(theirs)
-
-
-_IN_TERMINAL = """
-import fcntl, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-from midcourse.cli.main import main
-sys.exit(main())
-"""
 
 
 def result_of(home: Path, run_id: str) -> dict[str, object]:

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from inspect import signature
@@ -18,6 +17,7 @@ from midcourse.testing.models import ModelServer
 from midcourse.testing.sites import PASSWORD
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.simulated.faults import FAULT_KINDS
+from tests.forked import run_forked
 from tests.llm.clerk import Clerk
 
 ROOT = Path(__file__).parents[2]
@@ -44,17 +44,14 @@ def needs_fleet(block: str) -> bool:
 
 
 def run(*command: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **more}
-    return subprocess.run(
-        command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
-    )
+    return run_forked(*command, cwd=cwd, environment={**os.environ, **more})
 
 
 @pytest.mark.parametrize("code", blocks("python"))
 def test_python_runs(code: str, tmp_path: Path):
     (tmp_path / "block.py").write_text(code)
     with model_for(code) as served:
-        done = run(sys.executable, "block.py", cwd=tmp_path, **served)
+        done = run("python", "block.py", cwd=tmp_path, **served)
     assert done.returncode == 0, done.stderr
     assert not served or done.stdout.startswith("plan_complete"), done.stdout
 
@@ -72,7 +69,7 @@ def model_for(code: str) -> Generator[dict[str, str]]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(example: Path, tmp_path: Path):
-    done = run(sys.executable, str(example), cwd=tmp_path)
+    done = run("python", str(example), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout
 
@@ -107,7 +104,7 @@ def test_commands_work(block: str, tmp_path: Path, request: pytest.FixtureReques
 
 
 def test_generated_pages_are_current():
-    done = run(sys.executable, str(ROOT / "docs" / "generate.py"), "--check", cwd=ROOT)
+    done = run("python", str(ROOT / "docs" / "generate.py"), "--check", cwd=ROOT)
     assert done.returncode == 0, done.stdout
 
 

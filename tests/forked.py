@@ -1,0 +1,86 @@
+"""Processes that have imported everything when they start: forked from a server that did so once.
+
+A `python -m midcourse` spends more than a second on imports, which is longer than most of what the tests then have it do. A forked one
+is as much a process of its own: it can be killed, and nothing that it does is seen in another. Whoever shows what a fresh
+interpreter does, such as what it imports, has to start one.
+"""
+
+import fcntl
+import multiprocessing
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+import termios
+from collections.abc import Mapping
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+PATIENCE = 120.0
+_PRELOADED = (
+    *("midcourse.cli.durable", "midcourse.cli.host", "midcourse.cli.resume", "midcourse.cli.run", "midcourse.cli.show"),
+    *("midcourse.app.fleet", "midcourse.llm.planner", "midcourse.testing.sites", "midcourse.worlds.browser"),
+    *("playwright.async_api", "pydantic_ai.models.openai", "tests.chaos.dying_order"),
+)
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(list(_PRELOADED))
+
+
+def run_forked(
+    *words: str, cwd: Path, environment: Mapping[str, str], timeout: float = PATIENCE
+) -> "subprocess.CompletedProcess[str]":
+    """`midcourse ARGUMENTS` or `python FILE ARGUMENTS`, to its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        process = PROCESSES.Process(target=_run, args=(words, str(cwd), dict(environment), str(out), str(err)))
+        process.start()
+        process.join(timeout)
+        if process.exitcode is None:
+            process.kill()
+            raise subprocess.TimeoutExpired(words, timeout, out.read_bytes(), err.read_bytes())
+        return subprocess.CompletedProcess(words, process.exitcode, out.read_text(), err.read_text())
+
+
+def start_in_terminal(*words: str, cwd: Path, environment: Mapping[str, str], terminal: str) -> BaseProcess:
+    """The same, with this terminal for its input and output and as the one that signals it."""
+    process = PROCESSES.Process(target=_run_in_terminal, args=(words, str(cwd), dict(environment), terminal))
+    process.start()
+    return process
+
+
+def _run(words: tuple[str, ...], cwd: str, environment: dict[str, str], out: str, err: str) -> None:
+    for number, path in enumerate((os.devnull, out, err)):
+        opened = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        os.dup2(opened, number)
+        os.close(opened)
+    _become(words, cwd, environment)
+
+
+def _run_in_terminal(words: tuple[str, ...], cwd: str, environment: dict[str, str], terminal: str) -> None:
+    os.setsid()
+    opened = os.open(terminal, os.O_RDWR)
+    fcntl.ioctl(opened, termios.TIOCSCTTY, 0)
+    for number in range(3):
+        os.dup2(opened, number)
+    os.close(opened)
+    _become(words, cwd, environment)
+
+
+def _become(words: tuple[str, ...], cwd: str, environment: dict[str, str]) -> None:
+    sys.stdin, sys.stdout, sys.stderr = (open(number, mode) for number, mode in enumerate(("r", "w", "w")))  # noqa: SIM115
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    match words:
+        case ("midcourse", *arguments):
+            from midcourse.cli.main import main
+
+            sys.argv = list(words)
+            sys.exit(main(arguments))
+        case ("python", file, *_):
+            sys.argv = list(words[1:])
+            sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
+            runpy.run_path(file, run_name="__main__")
+        case _:
+            raise ValueError(f"neither midcourse nor python: {words}")
