@@ -30,17 +30,17 @@ def measured(script: str, *words: str) -> dict[str, Any]:
 
 
 def test_killed_runs_lose_and_repeat_nothing():
-    told = measured("kill_local", "--runs", "6", "--first-seed", "500")
-    assert (told["runs"], told["lost"], told["repeated"], told["irreversible_twice"]) == (6, 0, 0, 0)
+    told = measured("kill_local", "--runs", "3", "--first-seed", "500")
+    assert (told["runs"], told["lost"], told["repeated"], told["irreversible_twice"]) == (3, 0, 0, 0)
     assert told["kills"] > 0
 
 
 def test_a_rolling_horizon_repeats_no_effect_and_claims_nothing_false():
-    told = measured("horizon", "--runs", "25")
+    told = measured("horizon", "--runs", "10")
     for profile, rows in told["profiles"].items():
         arms = {row["arm"]: row for row in rows}
         ours = arms["unlimited"]
-        assert (ours["runs"], ours["twice"], ours["false_done"]) == (25, 0, 0), profile
+        assert (ours["runs"], ours["twice"], ours["false_done"]) == (10, 0, 0), profile
         assert ours["completed"]["share"] >= arms["1 segment"]["completed"]["share"], profile
 
 
@@ -51,7 +51,7 @@ def test_at_most_half_is_spent_on_what_nothing_could_mend():
 
 
 def test_detours_find_what_replanning_does_not_and_every_revert_is_verified_or_flagged():
-    told = measured("detour", "--runs", "8")
+    told = measured("detour", "--runs", "4")
     assert (told["reverts_neither_verified_nor_flagged"], told["sent"]) == (0, 0)
     rows = {(row["arm"], row["noise"]): row for row in told["rows"]}
     sure = rows["detour", 0.0]
@@ -61,8 +61,8 @@ def test_detours_find_what_replanning_does_not_and_every_revert_is_verified_or_f
 
 
 def test_invoices_of_a_killed_batch_are_booked_once():
-    told = measured("invoices", "--rows", "10", "--seed", "3")
-    assert (told["booked_once"], told["booked_twice"], told["missing"]) == (10, 0, 0)
+    told = measured("invoices", "--rows", "5", "--seed", "3")
+    assert (told["booked_once"], told["booked_twice"], told["missing"]) == (5, 0, 0)
     assert told["kills"] > 0
 
 
