@@ -84,9 +84,9 @@ def test_a_secret_that_was_cut_off_is_one_too(kept: int) -> None:
 @pytest.mark.parametrize("part", ["\\", "%25", "&#0", " ", "+", "a", "YW "])
 def test_no_text_takes_long(part: str) -> None:
     masks, text = Redactor([("pin", "a b/c\\d")]), part * 50_000
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert masks(text) == text
-    assert time.perf_counter() - begun < 2.0
+    assert time.process_time() - begun < 2.0
 
 
 def test_what_only_begins_like_a_secret_is_none() -> None:

@@ -40,7 +40,7 @@ def run_id(home: Path) -> str:
     return f"r-{uuid4().hex[:8]}"
 
 
-def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 120.0) -> None:
     give_up_at = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < give_up_at

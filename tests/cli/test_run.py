@@ -136,7 +136,7 @@ def test_ascii_where_the_output_cannot_take_more(tmp_path: Path) -> None:
 def test_ctrl_c_without_a_terminal_cancels_and_says_so(tmp_path: Path, home: Path) -> None:
     with started(tmp_path, "note", home, "--set", "step_delay_seconds=0.3", turns=3) as process:
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=10)
+        out, _ = process.communicate(timeout=120)
     assert process.returncode == 1
     assert json.loads(out)["final_reason"] == "cancelled"
 
@@ -145,6 +145,6 @@ def test_ctrl_c_without_a_terminal_cancels_and_says_so(tmp_path: Path, home: Pat
 def test_being_told_to_stop_leaves_the_run_to_be_resumed(tmp_path: Path, home: Path) -> None:
     with started(tmp_path, "note", home, "--set", "step_delay_seconds=0.3", turns=3) as process:
         process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=10)
+        out, _ = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "midcourse resume note" in json.loads(out)["error"]

@@ -106,9 +106,9 @@ def test_and_so_it_is_with_failures_and_advice() -> None:
 def test_reading_it_and_deciding_stays_fast() -> None:
     run = Sizes(approvals="never").go()
     written = encode(run)
-    began = time.perf_counter()
+    began = time.process_time()
     for _ in range(50):
         drill = Drill()
         drill.run, drill.now = decode(Run, written), run.now
         drill.plans(*a_plan(9999))
-    assert (time.perf_counter() - began) / 50 < 0.1
+    assert (time.process_time() - began) / 50 < 0.1

@@ -1,7 +1,7 @@
 """Recorded runs through the director again: unchanged, and with each limit changed in both directions."""
 
-import asyncio
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -397,6 +397,7 @@ async def test_a_long_run_is_replayed_in_no_time() -> None:
     stage = replace(endless(max_segments=150, max_calls=1000, max_wall_seconds=1e6), planner=planner)
     recording, _ = await recorded(stage)
     assert len(recording.rows) > 400
-    async with asyncio.timeout(5):
-        assert recording.is_identical()
-        assert recording.again(max_segments=100, wrap_up_at=1.0).verdict == "ends_earlier"
+    began = time.process_time()
+    assert recording.is_identical()
+    assert recording.again(max_segments=100, wrap_up_at=1.0).verdict == "ends_earlier"
+    assert time.process_time() - began < 5

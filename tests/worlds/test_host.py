@@ -60,7 +60,7 @@ def host(tmp_path: Path) -> Ready:
 
 def serves(ready: Ready | Handle) -> bool:
     """False is certain: a connection that is reset says nothing, one that is refused does."""
-    connection = HTTPConnection(urlsplit(ready.url).netloc, timeout=5)
+    connection = HTTPConnection(urlsplit(ready.url).netloc, timeout=60)
     try:
         connection.connect()
     except ConnectionError as error:
@@ -72,7 +72,7 @@ def serves(ready: Ready | Handle) -> bool:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(120):
         while not condition():
             await asyncio.sleep(0.01)
 
@@ -413,7 +413,7 @@ async def test_without_the_token_the_host_says_nothing(tmp_path: Path) -> None:
     async with opened(world := remote_shop(tmp_path)) as handle:
         known = decode(Handle, handle)
         assert not await remote_shop(tmp_path).attach(handle.replace(known.token, "guess"))
-        connection = HTTPConnection(urlsplit(known.url).netloc, timeout=5)
+        connection = HTTPConnection(urlsplit(known.url).netloc, timeout=60)
         connection.request("POST", "/attach")
         response = connection.getresponse()
         assert (response.status, response.read()) == (401, b"")

@@ -277,7 +277,7 @@ async def test_a_host_that_is_killed_is_lost_to_all_its_sessions(tmp_path: Path)
         acting = asyncio.create_task(Hand(gate).do("work", name="one"))
         await until((tmp_path / "one.begun").exists)
         os.kill(there.process.pid, signal.SIGKILL)
-        there.process.wait(10)
+        there.process.wait(120)
         outcome = await acting
         assert (outcome.status, outcome.reason) == ("unknown", "world_lost")
         for world, handle in zip(worlds, handles, strict=True):
@@ -298,7 +298,7 @@ async def test_a_host_that_comes_back_on_its_port_knows_nobody_from_before(tmp_p
         world = shop(there.host, "run-1")
         handle = await world.open()
         there.process.kill()
-        there.process.wait(10)
+        there.process.wait(120)
     with standing(tmp_path, *same, "--port", there.port) as again:
         assert again.host == there.host
         other = shop(again.host, "run-1")

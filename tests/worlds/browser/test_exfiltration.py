@@ -170,7 +170,7 @@ async def test_nothing_reaches_whoever_is_not_allowed(browser: Browser) -> None:
                 tunnel = f"CONNECT {urlsplit(canary.url).netloc}"
                 return paths(turned_away) >= TELLING and tunnel in turned_away
 
-            await until(all_tried, seconds=30)
+            await until(all_tried)
         assert (canary.connections, canary.received, received.received) == (0, 0, [])
 
 
@@ -179,7 +179,7 @@ async def test_the_same_page_reaches_whoever_is_allowed(browser: Browser) -> Non
         async with fenced(browser, site, {canary.url: {}}) as here:
             here.outbox.attended = True
             await try_everything(here, site, canary, udp)
-            await until(lambda: {*TELLING, "socket"} <= paths(asked.path for asked in canary.asked), seconds=30)
+            await until(lambda: {*TELLING, "socket"} <= paths(asked.path for asked in canary.asked))
         assert received.received == [], "there is no policy for datagrams, so nobody gets any"
 
 
