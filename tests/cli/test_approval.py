@@ -17,7 +17,7 @@ from midcourse.cli.keyboard import InputEnded, Keyboard
 from midcourse.cli.marks import ASCII, UNICODE
 from midcourse.cli.question import question_panel
 from midcourse.cli.screen import Nowhere
-from midcourse.domain.approval import Change, Decision, Question, Revision
+from midcourse.domain.approval import Change, CommitSet, Decision, Question, Revision
 from tests.cli.samples import consequence, question
 
 
@@ -249,6 +249,47 @@ async def test_where_a_loop_cannot_watch_the_input_a_thread_does(tmp_path_factor
             await keyboard.line()
     finally:
         os.close(fd)
+
+
+# --- what was not shown
+
+
+def abridged() -> Question:
+    return replace(question(), consequences=(replace(consequence(), commit=CommitSet(abridged=True)),))
+
+
+def long() -> Question:
+    return question(**{f"decoy {n}": n for n in range(60)}, account="M-666")
+
+
+@pytest.mark.parametrize(
+    ("asked", "typed", "verdict", "all_values"),
+    [
+        (abridged(), "y\n\nn\n", "rejected", False),
+        (abridged(), "y\ny\nr\nyes\nn\n", "rejected", False),
+        (abridged(), "y\napprove\n", "approved", True),
+        (long(), "\n\n\ny\n", "approved", False),
+        (long(), "q\ny\n\nn\n", "rejected", False),
+        (long(), "q\ny\nApprove\n", "approved", True),
+    ],
+)
+async def test_what_was_not_shown_takes_a_word_and_not_a_key(
+    terminal: Terminal, asked: Question, typed: str, verdict: str, all_values: bool
+) -> None:
+    terminal.type(typed)
+    decision = await terminal.ask(asked)
+    assert (decision.verdict, decision.all_values) == (verdict, all_values)
+
+
+async def test_what_does_not_fit_on_a_screen_is_shown_page_by_page(terminal: Terminal) -> None:
+    terminal.type("\n\n\ny\n")
+    await terminal.ask(long())
+    said = terminal.screen.getvalue()
+    first, *_, last = said.split("Enter for the next")
+    assert "decoy 5 " in first
+    assert "M-666" not in first
+    assert "M-666" in last
+    assert "page 1 of 4" in said
 
 
 # --- what is shown

@@ -75,10 +75,15 @@ def test_it_asks_is_approved_and_does_it_once(cli: Cli, home: Path, run_id: str)
     becomes(cli, run_id, "asking")
     assert run_id in {run["run"] for run in cli("runs", "--durable", "--json").json if run["state"] == "asking"}
     waiting = next(question for question in cli("approve", "--json").json if question["run"] == run_id)
-    assert waiting["would"][0]["sends reference"] == "PO-1001"
+    would = waiting["would"][0]
+    assert {"kind": "value", "name": "reference", "value": "PO-1001"} in would["shows"]
+    assert (would["abridged"], waiting["needs_all_values"]) == (False, False)
+    refused = cli("approve", run_id, "--yes", "--shown", "0" * 32, "--json")
+    assert refused.code == 1
+    assert "ever asked about" in refused.json["error"]
     assert orders(home, run_id) == 0
 
-    shown = cli("approve", run_id, "--yes")
+    shown = cli("approve", run_id, "--yes", "--shown", would["digest"])
     assert shown.code == 0
     assert "sends address" in shown.out
     assert "1 Harbour Street" in shown.out

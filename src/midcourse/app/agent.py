@@ -30,6 +30,7 @@ from midcourse.drive import Progress
 from midcourse.errors import KeyTaken, TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.perform.asking import decided
+from midcourse.policy.approval import why_not_in_full
 from midcourse.policy.reachable import why_without_effect
 from midcourse.policy.task_state import TaskState, task_state
 from midcourse.policy.verify import in_words
@@ -292,8 +293,8 @@ class LiveRun:
         return await self._agent.world.attend()
 
     def answer(self, question: Question, decision: Decision) -> str:
-        """Decide a question that an approver put out without waiting."""
-        return self.tell(decided(question, decision))
+        """Decide a question that an approver put out without waiting. Returns why it is not taken, or nothing."""
+        return why_not_in_full(question, decision) or self.tell(decided(question, decision))
 
     def tell(self, event: Control) -> str:
         why_not = objection(self._latest, event) if self._latest else ""

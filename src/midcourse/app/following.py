@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from temporalio.service import RPCError
 
@@ -17,7 +17,6 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over
 from midcourse.errors import FleetUnavailable
-from midcourse.perform.asking import decided
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import JournalRow
 from midcourse.runtimes.temporal.wire import Word
@@ -90,7 +89,9 @@ class FollowedRun:
     def tell(self, word: Word) -> str:
         why_not = objection(self.run, word)
         if not why_not:
-            telling = asyncio.create_task(self._send(word), name=f"tell {self.run_id} {word.kind}")
+            telling = asyncio.create_task(
+                self._send(lambda: self._handle.tell(word)), name=f"tell {self.run_id} {word.kind}"
+            )
             self._telling.add(telling)
             telling.add_done_callback(self._telling.discard)
         return why_not
@@ -138,10 +139,10 @@ class FollowedRun:
             if (await self._handle.describe()).status == "broken":
                 await self._handle.result()
 
-    async def _send(self, word: Word) -> None:
+    async def _send(self, tell: Callable[[], Awaitable[str]]) -> None:
         try:
             async with self._in_turn:
-                why_not = await self._handle.tell(word)
+                why_not = await tell()
         except TimeoutError as nobody:
             why_not = str(nobody)
         except RPCError as trouble:
@@ -166,7 +167,7 @@ class FollowedRun:
         question = await self._store.open_question(self.run_id)
         decision = await approver.ask(question) if question is not None else None
         if question is not None and decision is not None:
-            await self._send(decided(question, decision))
+            await self._send(lambda: self._handle.answer(question, decision))
 
 
 def _open_question(run: Run) -> int:

@@ -5,13 +5,14 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from midcourse.app.person import user
 from midcourse.cli.changes import can_be_changed, changes_in
 from midcourse.cli.desk import Choice, Desk
 from midcourse.cli.keyboard import InputEnded, Interrupted
-from midcourse.cli.question import question_panel
+from midcourse.cli.question import question_panel, why_unseen
 from midcourse.cli.screen import Screen
 from midcourse.domain.approval import About, Change, Decision, Question
 from midcourse.errors import TaskInvalid
@@ -83,9 +84,9 @@ class TerminalApprover:
         with self._screen.aside():
             self._desk.keyboard.forget()
             while True:
-                self._show(question)
                 try:
-                    return replace(await self._answer(question), by=user())
+                    shown = await self._show(question)
+                    return replace(await self._answer(question, in_full=shown), by=user())
                 except Interrupted:
                     if await self._interrupted():
                         continue
@@ -106,21 +107,35 @@ class TerminalApprover:
 
     def _leave_to_others(self, question: Question) -> None:
         with self._screen.aside():
-            self._show(question)
+            self._head()
+            self._desk.say(self._panel(question))
             self._desk.say(Text(f"You started this run: somebody else than {question.not_by} has to decide.", "yellow"))
 
-    def _show(self, question: Question) -> None:
-        left = max(0.0, question.expires_at - self._now())
+    async def _show(self, question: Question) -> bool:
+        """Whether all of it was shown that there is to show."""
+        self._head()
+        return await self._desk.show(self._panel(question))
+
+    def _head(self) -> None:
         if self._heading:
             self._desk.say(Text(self._desk.marks.fit(self._heading, self._desk.width), "bold magenta"))
-        self._desk.say(question_panel(question, left, self._desk.width, self._desk.marks))
 
-    async def _answer(self, question: Question) -> Decision:
+    def _panel(self, question: Question) -> RenderableType:
+        left = max(0.0, question.expires_at - self._now())
+        return question_panel(question, left, self._desk.width, self._desk.marks)
+
+    async def _answer(self, question: Question, *, in_full: bool) -> Decision:
         fixed = not can_be_changed(question)
-        key = await self._desk.choose([one for one in CHOICES[question.about] if not (fixed and one.key == "c")])
+        choices = [one for one in CHOICES[question.about] if not (fixed and one.key == "c")]
+        unseen = why_unseen(question, in_full=in_full)
+        while True:
+            key = await self._desk.choose(choices)
+            all_values = bool(unseen) and DECISIONS[key].verdict in ("approved", "changed")
+            if not all_values or await self._desk.agreed_unseen(unseen):
+                break
         if key == "c":
-            return replace(DECISIONS[key], changes=await self._changes(question))
+            return replace(DECISIONS[key], changes=await self._changes(question), all_values=all_values)
         guidance = ""
         while key in ("g", "a") and not guidance:
             guidance = await self._desk.line("What should it do instead? ")
-        return replace(DECISIONS[key], guidance=guidance)
+        return replace(DECISIONS[key], guidance=guidance, all_values=all_values)

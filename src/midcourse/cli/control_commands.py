@@ -3,6 +3,7 @@
 import typer
 
 from midcourse.cli.options import (
+    AllValues,
     AskingRun,
     Changes,
     Fleet,
@@ -10,6 +11,7 @@ from midcourse.cli.options import (
     Guidance,
     Json,
     Run,
+    Shown,
     Text,
     Word,
     Yes,
@@ -28,7 +30,8 @@ commands = typer.Typer()
         ("midcourse approve", "what is waiting for an answer"),
         ("midcourse approve last", "see exactly what will be sent, and decide"),
         ("midcourse approve last --change quantity=2", "not like that; you are shown what comes of it"),
-        ("midcourse approve 20260802-11 --yes --json", "for programs: the decision is yours to make before"),
+        ("midcourse approve --json", "for programs: every value, and the digest of each step"),
+        ("midcourse approve 20260802-11 --yes --shown DIGEST --json", "this, or nothing if it has changed since"),
     ),
 )
 def approve_command(
@@ -36,13 +39,17 @@ def approve_command(
     yes: Yes = False,
     for_run: ForTheRun = False,
     change: Changes = None,
+    all_values: AllValues = False,
+    shown: Shown = None,
     set_: Fleet = None,
     json: Json = False,
 ) -> None:
     """Allow what a durable run asks for: exactly that, and nothing else.
 
     You are shown every value that will be sent. If one of them changes
-    before it is, nothing is sent and you are asked again.
+    before it is, nothing is sent and you are asked again. What does not fit
+    on a screen is shown page by page; whoever stops reading, or is shown a
+    value only by its digest, has to type a word instead of a key.
 
     Without a RUN it lists what is waiting.
 
@@ -53,7 +60,17 @@ def approve_command(
 
     if not run:
         raise typer.Exit(list_questions(set_ or [], json=json))
-    raise typer.Exit(approve(run, set_ or [], yes=yes, once=not for_run, json=json, changes=change or ()))
+    code = approve(
+        run,
+        set_ or [],
+        yes=yes,
+        once=not for_run,
+        json=json,
+        changes=change or (),
+        all_values=all_values,
+        shown=shown or (),
+    )
+    raise typer.Exit(code)
 
 
 @commands.command(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from midcourse.app.fleet_store import opened_store
@@ -14,15 +15,19 @@ from midcourse.cli.changes import changes_in
 from midcourse.cli.control import taken
 from midcourse.cli.desk import Choice
 from midcourse.cli.keyboard import InputEnded, Interrupted, Keyboard
+from midcourse.cli.marks import Marks
 from midcourse.cli.overrides import fleet_with
-from midcourse.cli.question import TITLES, question_panel, rows_of
+from midcourse.cli.question import TITLES, question_panel, why_unseen
 from midcourse.cli.reach import DONE, REFUSED, Reached, reached, report
 from midcourse.cli.session import desk_at
 from midcourse.cli.terminal import print_object, terminal
-from midcourse.cli.words import argument, seconds
+from midcourse.cli.words import seconds
 from midcourse.codec import encode
 from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
+from midcourse.domain.argument import Argument
 from midcourse.errors import TaskInvalid
+from midcourse.perform.asking import digests_of
+from midcourse.policy.showing import Row, changes_between, differences, in_words, is_read_at_a_glance, rows_of
 
 SURE = (
     Choice(key="y", label="[y]es", leads_to="exactly as shown"),
@@ -35,15 +40,24 @@ WIDEST = 100
 
 
 def approve(
-    name: str, overrides: Sequence[str], *, yes: bool, once: bool, json: bool, changes: Sequence[str] = ()
+    name: str,
+    overrides: Sequence[str],
+    *,
+    yes: bool,
+    once: bool,
+    json: bool,
+    changes: Sequence[str] = (),
+    all_values: bool = False,
+    shown: Sequence[str] = (),
 ) -> int:
+    """`shown`: the digests of what its author was shown, if that was another question than the one that is open now."""
     if changes:
         said = "it will be done like that once you have seen what comes of it: midcourse approve"
-        decision = Decision(verdict="changed", once=once)
-        return asyncio.run(_decide(name, overrides, decision, said, sure=yes, json=json, changes=changes))
-    decision = Decision(verdict="approved", once=once)
-    said = "approved, exactly as shown" if once else "approved, exactly as shown, as often as this run needs it"
-    return asyncio.run(_decide(name, overrides, decision, said, sure=yes, json=json))
+        decision = Decision(verdict="changed", once=once, all_values=all_values)
+    else:
+        said = "approved, exactly as shown" if once else "approved, exactly as shown, as often as this run needs it"
+        decision = Decision(verdict="approved", once=once, all_values=all_values)
+    return asyncio.run(_decide(name, overrides, decision, said, sure=yes, json=json, changes=changes, shown=shown))
 
 
 def reject(name: str, guidance: str, overrides: Sequence[str], *, json: bool) -> int:
@@ -75,19 +89,50 @@ async def _decide(
     sure: bool,
     json: bool,
     changes: Sequence[str] = (),
+    shown: Sequence[str] = (),
 ) -> int:
     async with reached(name, overrides) as there:
         question = await there.fleet.store.open_question(there.run.id)
         why_not = _mismatch(question, there, decision)
         if question is None or why_not:
             return report(there.run.id, why_not, "", json=json)
-        decision = replace(decision, changes=changes_in(question, changes))
-        if not json:
-            _show(question)
-        if not sure and not await _confirmed(json=json):
-            return REFUSED
-        why_not = await taken(there.handle.answer(question, replace(decision, by=user())))
+        if shown and (why_not := await _why_outdated(question, shown, there)):
+            return report(there.run.id, why_not, "", json=json)
+        decision = replace(decision, by=user(), changes=changes_in(question, changes))
+        if sure:
+            if not json:
+                _show(question)
+            if why_not := _why_not_at_once(question, decision):
+                return report(there.run.id, why_not, "", json=json)
+        else:
+            confirmed = await _confirmed(question, decision, json=json)
+            if confirmed is None:
+                return REFUSED
+            decision = confirmed
+        why_not = await taken(there.handle.answer(question, decision))
         return report(there.run.id, why_not, said, json=json, question=question.id, verdict=decision.verdict)
+
+
+async def _why_outdated(question: Question, shown: Sequence[str], there: Reached) -> str:
+    """Why somebody who was shown what has these digests cannot decide this question, with what changed; or nothing."""
+    if tuple(shown) == digests_of(question):
+        return ""
+    said = f"what you were shown is not what question {question.id} asks about"
+    earlier = [await there.fleet.store.consequence(there.run.id, digest) for digest in shown]
+    if unknown := [digest for digest, one in zip(shown, earlier, strict=True) if one is None]:
+        return f"{said}: nothing with the digest {unknown[0]} was ever asked about in this run"
+    changes = changes_between([one for one in earlier if one is not None], question.consequences)
+    return f"{said}; changed since: {'; '.join(map(in_words, changes))}"
+
+
+def _why_not_at_once(question: Question, decision: Decision) -> str:
+    """Why `--yes` alone does not decide it, or nothing."""
+    if decision.verdict not in ("approved", "changed") or decision.all_values:
+        return ""
+    if is_read_at_a_glance(question.consequences):
+        return ""
+    what = "part of it is shown only by its digest" if question.abridged else "there is more than is read at a glance"
+    return f"{what}: look through it with midcourse approve {question.run}, or say --all-values as well"
 
 
 def _mismatch(question: Question | None, there: Reached, decision: Decision) -> str:
@@ -104,19 +149,28 @@ def _mismatch(question: Question | None, there: Reached, decision: Decision) -> 
 
 def _show(question: Question) -> None:
     where = terminal()
-    left = max(0.0, question.expires_at - time.time())
-    panel = question_panel(question, left, min(where.console.width, WIDEST), where.marks, hint="")
-    where.console.print(panel)
+    where.console.print(_panel(question, min(where.console.width, WIDEST), where.marks))
 
 
-async def _confirmed(*, json: bool) -> bool:
+def _panel(question: Question, width: int, marks: Marks) -> RenderableType:
+    return question_panel(question, max(0.0, question.expires_at - time.time()), width, marks, hint="")
+
+
+async def _confirmed(question: Question, decision: Decision, *, json: bool) -> Decision | None:
+    """The decision of somebody who has looked through the question. None: they did not decide."""
     desk = desk_at(terminal(silent=json), Keyboard())
     if desk is None:
+        if not json:
+            _show(question)
         raise TaskInvalid("nobody is here to decide: say --yes if you have decided already")
     try:
-        return await desk.choose(SURE) == "y"
+        shown = await desk.show(_panel(question, desk.width, desk.marks))
+        unseen = why_unseen(question, in_full=shown)
+        if await desk.choose(SURE) != "y" or (unseen and not await desk.agreed_unseen(unseen)):
+            return None
+        return replace(decision, all_values=bool(unseen))
     except (Interrupted, InputEnded):
-        return False
+        return None
 
 
 # --- what is waiting
@@ -151,11 +205,31 @@ def _plain(question: Question) -> dict[str, object]:
         "question": question.id,
         "about": question.about,
         "goal": question.goal,
-        "would": [
-            {"says": says, **{name: argument(value) for name, value in rows_of(consequence).items()}}
-            for says, consequence in zip(question.says, question.consequences, strict=True)
-        ],
+        "would": [_would(question, number) for number in range(len(question.consequences))],
+        "needs_all_values": not is_read_at_a_glance(question.consequences),
         "revision": json_format.loads(encode(question.revision)) if question.revision else None,
         "detail": question.detail,
         "expires_at": question.expires_at,
     }
+
+
+def _would(question: Question, number: int) -> dict[str, object]:
+    consequence = question.consequences[number]
+    before = question.changed_from if number == 0 else None
+    before = before or (question.before[number] if number < len(question.before) else None)
+    return {
+        "says": question.says[number],
+        "digest": digests_of(question)[number],
+        "abridged": consequence.commit.abridged,
+        "shows": [_row(row) for row in rows_of(consequence)],
+        "changed": [
+            {"was": each.was and _row(each.was), "now": each.now and _row(each.now)}
+            for each in (differences(before, consequence) if before else ())
+        ],
+    }
+
+
+def _row(row: Row) -> dict[str, object]:
+    value = json_format.loads(encode(row.value, Argument))
+    numbered = {"number": row.number, "of": row.of} if row.of > 1 else {}
+    return {"kind": row.kind, "name": row.name, "value": value, **numbered}

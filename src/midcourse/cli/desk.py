@@ -5,10 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
+from rich.segment import Segments
 from rich.text import Text
 
 from midcourse.cli.keyboard import Keyboard
 from midcourse.cli.marks import Marks
+
+LEAST_LINES = 20
+"""Of a page, however low the terminal is."""
+MORE = "page {page} of {pages}: Enter for the next, q to stop reading> "
+AGREED = "approve"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +38,18 @@ class Desk:
     def say(self, what: RenderableType = "") -> None:
         self.console.print(what, soft_wrap=isinstance(what, Text))
 
+    async def show(self, what: RenderableType) -> bool:
+        """Print it a screen at a time. Whether all of it was shown: whoever is asked may stop before its end."""
+        lines = self.console.render_lines(what, pad=False)
+        a_page = max(LEAST_LINES, self.console.height - 2)
+        pages = -(-len(lines) // a_page)
+        for page in range(pages):
+            for line in lines[page * a_page : (page + 1) * a_page]:
+                self.console.print(Segments(line), soft_wrap=True)
+            if page + 1 < pages and (await self.line(MORE.format(page=page + 1, pages=pages))).strip():
+                return False
+        return True
+
     async def choose(self, choices: Sequence[Choice]) -> str:
         """The key of one of them. There is no default: an Enter too many decides nothing."""
         longest = max(len(choice.label) for choice in choices)
@@ -43,6 +61,12 @@ class Desk:
             if said in keys:
                 return said
             self.say(Text(f"  one of {', '.join(keys)}, please", "yellow"))
+
+    async def agreed_unseen(self, why: str) -> bool:
+        """Whether somebody agrees to what was not shown: by a word, because a single key is pressed too easily."""
+        self.say(Text(f"  {why}", "yellow"))
+        typed = await self.line(f"Type {AGREED} to agree to it all the same, or Enter to go back> ")
+        return typed.strip().lower() == AGREED
 
     async def line(self, prompt: str) -> str:
         self.console.print(Text(prompt, "bold magenta"), end="")

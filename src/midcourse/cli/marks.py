@@ -19,6 +19,7 @@ class Marks:
     dot: str = "·"
     dash: str = "—"
     arrow: str = "→"
+    newline: str = "↵"
     ellipsis: str = "…"
     full: str = "━"
     empty: str = "─"
@@ -60,6 +61,7 @@ ASCII = Marks(
     dot="-",
     dash="-",
     arrow="->",
+    newline="\\n",
     ellipsis="...",
     full="#",
     empty=".",

@@ -160,6 +160,18 @@ AskingRun = Annotated[
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether you are sure.")]
+AllValues = Annotated[
+    bool,
+    typer.Option("--all-values", help="With --yes: also what is shown only by a digest, or is long."),
+]
+Shown = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--shown",
+        metavar="DIGEST",
+        help="What you were shown (`digest` in midcourse approve --json, one for each step). If it is something else by now, nothing is approved and you are told the difference.",
+    ),
+]
 ForTheRun = Annotated[
     bool, typer.Option("--for-run", help="Exactly this, as often as this run needs it, instead of once.")
 ]

@@ -1,4 +1,8 @@
-"""A question as a person sees it: all that would be done, and what differs from what was approved before."""
+"""A question as a person sees it: all that would be done, and what differs from what was approved before.
+
+The first columns are ours: a change mark, and what kind of row it is. Names and values, which a page may choose, never leave
+the columns behind them.
+"""
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -9,14 +13,27 @@ from rich.text import Text
 from midcourse.cli.marks import Marks
 from midcourse.cli.words import argument, seconds, several
 from midcourse.domain.approval import About, Consequence, Question, Revision
-from midcourse.domain.argument import Argument
+from midcourse.policy.showing import Difference, Row, RowKind, compared, is_same
 
 TITLES: dict[About, str] = {
     "approve": "May this be done?",
     "happened": "Did this happen?",
     "stuck": "How should it go on?",
 }
+KINDS: dict[RowKind, str] = {
+    "skill": "does",
+    "target": "on",
+    "origin": "origin",
+    "address": "address",
+    "argument": "with",
+    "value": "sends",
+}
 ABSENT = "(not there)"
+EMPTY = "(empty)"
+ABRIDGED = (
+    "Not all of it can be shown: what ends in a SHA-256 below is too large, or not text, and that digest is all that "
+    "you would agree to."
+)
 
 
 def question_panel(
@@ -36,14 +53,16 @@ def question_panel(
         parts += [Text("New plans do not get it further. Go on, best with advice, or stop here?"), Text("")]
     if question.revision is not None:
         parts += [*_changed(question.revision, marks), Text("")]
+    if question.abridged:
+        parts += [Text(ABRIDGED, "yellow"), Text("")]
     for number, consequence in enumerate(question.consequences):
         words = question.says[number] or consequence.skill
-        parts.append(Text(marks.clean(words), "bold"))
+        parts.append(Text(_words(words, marks), "bold"))
         before = question.changed_from if number == 0 else None
         earlier = question.before[number] if number < len(question.before) else None
-        parts += [_values(consequence, before or earlier, marks), Text("")]
+        parts += [*_tables(consequence, before or earlier, marks, width), Text("")]
     if question.detail:
-        parts += [Text(marks.clean(question.detail), "dim")]
+        parts += [Text(_words(question.detail, marks), "dim")]
     elif parts:
         parts.pop()
     expires = f"expires in {seconds(seconds_left)}"
@@ -59,57 +78,89 @@ def question_panel(
     )
 
 
+def why_unseen(question: Question, *, in_full: bool) -> str:
+    """Why whoever is asked has not seen everything that would be sent, or nothing. `in_full`: to the last page."""
+    if question.abridged:
+        return "Part of what would be sent was shown only by its digest."
+    return "" if in_full else "You stopped reading before the end of what would be sent."
+
+
 def _changed(revision: Revision, marks: Marks) -> list[Text]:
     """What the plan is to the one before; of that, only what is below is asked about."""
-    why = f": {marks.clean(revision.why)}" if revision.why else ""
+    why = f": {_words(revision.why, marks)}" if revision.why else ""
     return [
         Text(f"Plan {revision.version} takes the place of plan {revision.before}{why}", "italic"),
         Text(f"  = {several(revision.kept, 'step')} as before", "dim"),
-        *(Text(f"  ~ {marks.clean(was)} {marks.arrow} {marks.clean(now)}", "yellow") for was, now in revision.changed),
-        *(Text(f"  - {marks.clean(words)}", "red") for words in revision.dropped),
-        *(Text(f"  + {marks.clean(words)}", "cyan") for words in revision.new),
+        *(
+            Text(f"  ~ {_words(was, marks)} {marks.arrow} {_words(now, marks)}", "yellow")
+            for was, now in revision.changed
+        ),
+        *(Text(f"  - {_words(words, marks)}", "red") for words in revision.dropped),
+        *(Text(f"  + {_words(words, marks)}", "cyan") for words in revision.new),
     ]
 
 
-def rows_of(consequence: Consequence) -> dict[str, Argument]:
-    """Everything that an approval binds, by name."""
-    target = consequence.target
-    what = f"{target.role} '{target.label}'" if target.label else target.role
-    rows: dict[str, Argument] = {
-        "does": f"{consequence.skill} ({consequence.effect})",
-        "on": f"{what}, {target.surface}" if what else target.surface,
-        "origin": consequence.origin or "none given",
-    }
-    rows |= {f"with {name}": value for name, value in consequence.arguments}
-    if consequence.commit.address:
-        rows["sends to"] = consequence.commit.address
-    return rows | {f"sends {name}": value for name, value in consequence.commit.values}
+def _words(text: str, marks: Marks) -> str:
+    """Without runs of blanks, with which a text could imitate the rows below it."""
+    return " ".join(marks.clean(text).split())
 
 
-def _values(now: Consequence, before: Consequence | None, marks: Marks) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(overflow="fold", max_width=30)
-    table.add_column(overflow="fold", ratio=1)
-    new, old = rows_of(now), rows_of(before or now)
-    for name in dict.fromkeys((*new, *old)):
-        label = marks.clean(name)
-        was, is_now = _shown(old, name, marks), _shown(new, name, marks)
-        if name in old and name in new and _same(old[name], new[name]):
-            table.add_row(Text(f"  {label}", "dim"), Text(is_now))
-            continue
-        if was == is_now:
-            was, is_now = marks.clean(repr(old[name])), marks.clean(repr(new[name]))
-        change = Text.assemble((was, "red strike"), f" {marks.arrow} ", (is_now, "bold green"))
-        table.add_row(Text(f"{marks.current} {label}", "bold yellow"), change)
+def _tables(now: Consequence, before: Consequence | None, marks: Marks, width: int) -> list[RenderableType]:
+    """What there is one of, then what has names."""
+    found = compared(before or now, now)
+    alone = [each for each in found if each.row.kind not in ("argument", "value")]
+    named = [each for each in found if each.row.kind in ("argument", "value")]
+    kinds = max(len(_kind(each.row)) for each in found)
+    facts = _grid(kinds)
+    facts.add_column(overflow="fold", ratio=1)
+    for each in alone:
+        facts.add_row(_mark(each, marks), _label(each), _value(each, marks))
+    values = _grid(kinds)
+    values.add_column(overflow="fold", max_width=max(10, width // 3))
+    values.add_column(overflow="fold", ratio=1)
+    for each in named:
+        name = Text(_name(each.row.name, marks), "" if is_same(each) else "bold yellow")
+        values.add_row(_mark(each, marks), _label(each), name, _value(each, marks))
+    return [facts, values] if named else [facts]
+
+
+def _grid(kinds: int) -> Table:
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(width=1)
+    table.add_column(width=kinds, justify="right", no_wrap=True)
     return table
 
 
-def _same(one: Argument, other: Argument) -> bool:
-    """The number 1 and the text '1' look alike, and are sent differently."""
-    return type(one) is type(other) and one == other
+def _mark(each: Difference, marks: Marks) -> Text:
+    return Text("" if is_same(each) else marks.current, "bold yellow")
 
 
-def _shown(rows: dict[str, Argument], name: str, marks: Marks) -> str:
-    if name not in rows:
+def _kind(row: Row) -> str:
+    return f"{KINDS[row.kind]} {row.number}/{row.of}" if row.of > 1 else KINDS[row.kind]
+
+
+def _label(each: Difference) -> Text:
+    return Text(_kind(each.row), "dim" if is_same(each) else "bold yellow")
+
+
+def _name(name: str, marks: Marks) -> str:
+    """In quotes where it would not be plain where it begins and ends."""
+    shown = marks.clean(name)
+    plain = shown and shown == shown.strip() and "  " not in shown and shown[0] not in "'\"("
+    return shown if plain else f"'{shown}'"
+
+
+def _value(each: Difference, marks: Marks) -> Text:
+    was, now = _shown(each.was, marks), _shown(each.now, marks)
+    if is_same(each):
+        return Text(now)
+    if was == now and each.was is not None and each.now is not None:
+        was, now = marks.clean(repr(each.was.value)), marks.clean(repr(each.now.value))
+    return Text.assemble((was, "red strike"), f" {marks.arrow} ", (now, "bold green"))
+
+
+def _shown(row: Row | None, marks: Marks) -> str:
+    if row is None:
         return ABSENT
-    return marks.clean(argument(rows[name])) or "(empty)"
+    text = marks.clean(argument(row.value).replace("\n", f"{marks.newline} "))
+    return f"'{text}'" if text in (ABSENT, EMPTY) else text or EMPTY

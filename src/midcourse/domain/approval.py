@@ -14,6 +14,8 @@ class CommitSet:
 
     values: Pairs = ()
     address: str = ""
+    abridged: bool = False
+    """Something in `values` is too large to be written out, and stands there as its length and its digest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +74,8 @@ class Decision:
     guidance: str = ""
     by: str = ""
     changes: tuple[Change, ...] = ()
+    all_values: bool = False
+    """Agrees to what the question shows only by a digest as well. Without it, an approval of that is refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +114,11 @@ class Question:
     """For each consequence what was asked about in its place before, if that was something else."""
     revision: Revision | None = None
     """Set if the plan took the place of another. What it kept, and was approved, is not asked about again."""
+
+    @property
+    def abridged(self) -> bool:
+        """Whether something that would be sent is shown only by its digest."""
+        return any(consequence.commit.abridged for consequence in self.consequences)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from midcourse.perform.acting import step_of
 from midcourse.perform.ports import Ports, say
 from midcourse.perform.revision import revision_of, shown_before
 from midcourse.policy.agreement import as_planned
-from midcourse.policy.approval import why_not_theirs, why_unfit
+from midcourse.policy.approval import why_not_in_full, why_not_theirs, why_unfit
 from midcourse.policy.identity import consequence_digest, shape_digest
 
 
@@ -28,6 +28,8 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
         return _denied(command, f"'{decision.verdict}' does not answer the question")
     if unfit := why_unfit(decision.verdict, decision.changes, len(question.consequences)):
         return _denied(command, unfit)
+    if incomplete := why_not_in_full(question, decision):
+        return _denied(command, incomplete)
     if why_not_theirs(question.not_by, decision.verdict, decision.by):
         return PersonAsked(answers=command.id)  # it stays open for somebody else
     return decided(question, decision)
@@ -54,8 +56,13 @@ def decided(question: Question, decision: Decision) -> ApprovalDecided:
         guidance=decision.guidance,
         by=decision.by,
         changes=decision.changes,
-        shown=tuple(consequence_digest(question.run, consequence) for consequence in question.consequences),
+        shown=digests_of(question),
     )
+
+
+def digests_of(question: Question) -> tuple[str, ...]:
+    """What it shows: a decision carries these, and is for nothing else."""
+    return tuple(consequence_digest(question.run, consequence) for consequence in question.consequences)
 
 
 def _denied(command: AskPerson, by: str) -> ApprovalDecided:

@@ -8,6 +8,7 @@ from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Step
+from midcourse.domain.replace import replace
 from midcourse.domain.skill import Skill
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.agreement import is_proven, ruling, weighs_experience
@@ -72,7 +73,7 @@ async def _commit_set(ports: Ports, step: Step, skill: Skill, time: Allowance) -
         )
     except Exception:
         return None
-    return commit and CommitSet(values=ports.mask(commit.values), address=ports.mask_text(commit.address))
+    return commit and replace(commit, values=ports.mask(commit.values), address=ports.mask_text(commit.address))
 
 
 def call_of(

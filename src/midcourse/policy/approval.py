@@ -1,6 +1,6 @@
 """Does a person have to agree first? The gate is here, in code, outside any model."""
 
-from midcourse.domain.approval import Change, Grant, Verdict
+from midcourse.domain.approval import Change, Decision, Grant, Question, Verdict
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import PlannedStep, Step
 
@@ -42,6 +42,13 @@ def why_unfit(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:
         return "it says that something is to be changed, and not what"
     beyond = [change.step + 1 for change in changes if not 0 <= change.step < steps]
     return f"there is no step {beyond[0]} in the question" if beyond else ""
+
+
+def why_not_in_full(question: Question, decision: Decision) -> str:
+    """Why this decision does not approve what the question shows only in part, or nothing."""
+    if decision.verdict not in ("approved", "changed") or decision.all_values or not question.abridged:
+        return ""
+    return "part of what would be sent is shown only by its digest: an approval has to say all_values (--all-values)"
 
 
 def live_grant(grants: tuple[Grant, ...], consequence: str, now: float) -> Grant | None:

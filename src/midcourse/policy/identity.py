@@ -77,7 +77,7 @@ def _target(target: Target) -> list[str]:
 
 
 def _commit(commit: CommitSet) -> list[object]:
-    return [commit.address, *_in_order(commit.values)]
+    return [commit.address, *_in_order(commit.values), *(["abridged"] if commit.abridged else [])]
 
 
 def _arguments(arguments: Arguments) -> list[object]:

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from midcourse.domain.approval import Consequence
+from midcourse.domain.approval import Consequence, Question
 from midcourse.domain.audit import AuditLog, Head
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
@@ -173,6 +173,10 @@ class FleetStore(Store, Protocol):
         Whoever comes after somebody with a later turn, or with a later attempt at the same, has written is behind: what
         they write is refused with `RunBusy`, all of it. Without a turn nobody is refused.
         """
+        ...
+
+    async def open_question(self, run_id: str) -> Question | None:
+        """The one that this run is waiting with; a run asks one at a time."""
         ...
 
 

@@ -9,7 +9,7 @@ class Approves:
     """Says yes to everything, and to go on. Whether something happened nobody can know without looking: it then says `doubt`."""
 
     def __init__(self, once: bool = True, *, doubt: Verdict = "stop", by: str = "testing") -> None:
-        self._yes = Decision(verdict="approved", once=once, by=by)
+        self._yes = Decision(verdict="approved", once=once, by=by, all_values=True)
         self._doubt = Decision(verdict=doubt, by=by)
         self.questions: list[Question] = []
 

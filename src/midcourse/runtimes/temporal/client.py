@@ -34,6 +34,8 @@ from midcourse.domain.task import Task
 from midcourse.drive import is_over
 from midcourse.errors import RunEnded, RunUnknown
 from midcourse.perform.asking import decided
+from midcourse.policy.approval import why_not_in_full
+from midcourse.policy.showing import changes_between, in_words
 from midcourse.ports.store import FleetStore
 from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, register, status_of
 from midcourse.runtimes.temporal.codec import Key, data_converter
@@ -162,8 +164,19 @@ class RunHandle:
         return await self.tell(Guided(text=text))
 
     async def answer(self, question: Question, decision: Decision) -> str:
-        """Decide a question that is out."""
-        return await self.tell(decided(question, decision))
+        """Decide a question that is out. If it has been replaced by another, the refusal says what changed."""
+        if incomplete := why_not_in_full(question, decision):
+            return incomplete
+        why_not = await self.tell(decided(question, decision))
+        return f"{why_not}{await self._changed_since(question)}" if why_not else ""
+
+    async def _changed_since(self, question: Question) -> str:
+        """What is asked about now differs so from what this question showed; nothing if it still is the open one."""
+        now = await self._store.open_question(self.run_id)
+        if now is None or now.id == question.id:
+            return ""
+        changes = changes_between(question.consequences, now.consequences)
+        return f"; changed since: {'; '.join(map(in_words, changes))}" if changes else ""
 
     async def tell(self, word: Word, *, seconds: float = 30.0) -> str:
         """Raises `TimeoutError` if no worker has taken it in this time: then nobody knows whether it will be taken."""

@@ -223,6 +223,7 @@ def commit_of(held: Sequence[Held]) -> CommitSet:
         return held[0].request.commit
     commits = [each.request.commit for each in held]
     return CommitSet(
+        abridged=any(commit.abridged for commit in commits),
         address=" and ".join(commit.address for commit in commits),
         values=tuple((f"{i}: {name}", value) for i, one in enumerate(commits, start=1) for name, value in one.values),
     )

@@ -1,6 +1,7 @@
 """A request as it is about to leave, and everything it would send: what a person is shown, and what an approval binds.
 
-Values are read out of the body as far as its kind is known. What is shortened or not understood is bound by its digest.
+Values are read out of the body as far as its kind is known. What is too large to be kept, or cannot be written as text, is
+bound by its digest, and the commit set says that it is abridged.
 """
 
 import json
@@ -18,9 +19,11 @@ from midcourse.domain.argument import Pairs, Scalar
 from midcourse.worlds.browser.http_head import Head
 from midcourse.worlds.browser.origins import SAFE_METHODS
 
-MOST_VALUES = 200
-LONGEST = 1000
-"""Characters of one value that are shown."""
+MOST_VALUES = 2000
+LONGEST = 20_000
+"""Characters of one name or value that are kept."""
+MOST_CHARACTERS = 200_000
+"""Of all names and values together, but for the last one."""
 RAW = "body"
 """The name of a value that is a whole body."""
 REDIRECTED = "redirected from"
@@ -110,24 +113,51 @@ def _at_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, st
     return (*kept, ("Origin", "null"), ("Sec-Fetch-Site", CROSS_SITE))
 
 
+class Digested(str):
+    """A value that stands for content which is not shown: its digest is."""
+
+    __slots__ = ()
+
+
 def commit_set(address: str, values: Pairs) -> CommitSet:
-    """With what is too much to be shown bound by its digest."""
-    shown = tuple((name, _short(value)) for name, value in values[:MOST_VALUES])
-    if len(values) > MOST_VALUES:
-        rest = json.dumps(values[MOST_VALUES:]).encode()
-        shown += (("…", f"{len(values) - MOST_VALUES} more values, sha256 {digest(rest)}"),)
-    return CommitSet(address=address, values=shown)
+    """With what is too much to be kept bound by its digest."""
+    kept: list[tuple[str, Scalar]] = []
+    characters, abridged = 0, False
+    for name, value in values[:MOST_VALUES]:
+        if characters > MOST_CHARACTERS:
+            break
+        pair = _short(name), _short(value) if isinstance(value, str) else value
+        abridged = abridged or any(isinstance(part, Digested) for part in pair)
+        characters += sum(len(str(part)) for part in pair)
+        kept.append((str(pair[0]), str(pair[1]) if isinstance(pair[1], str) else pair[1]))
+    if rest := values[len(kept) :]:
+        kept.append(("…", f"{len(rest)} more values, sha256 {digest(json.dumps(rest).encode())}"))
+    return CommitSet(address=address, values=tuple(kept), abridged=abridged or bool(rest))
 
 
-def _short(value: Scalar) -> Scalar:
-    if not isinstance(value, str) or len(value) <= LONGEST:
-        return value
-    return f"{value[:LONGEST]}… ({len(value)} characters, sha256 {digest(value.encode(errors='surrogatepass'))})"
+def _short(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return Digested(f"{text[:LONGEST]}… ({len(text)} characters, sha256 {digest(text.encode(errors='surrogatepass'))})")
 
 
 def file_value(name: str, kind: str, content: bytes) -> str:
-    """A file as a value: by its name, and by what is in it."""
-    return f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {len(content)} bytes, sha256 {digest(content)})"
+    """A file as a value: its name, its digest, and what is in it if that is text."""
+    size = f"{len(content)} bytes, sha256 {digest(content)}"
+    described = f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {size})"
+    text = _text(content)
+    if text is None or len(described) + len(text) + 2 > LONGEST:
+        return Digested(described)
+    return f"{described}: {text}" if text else described
+
+
+def _text(content: bytes) -> str | None:
+    """None if it is not text that a person could read."""
+    try:
+        text = one_newline(content.decode())
+    except UnicodeDecodeError:
+        return None
+    return text if text.replace("\n", "").replace("\t", "").isprintable() else None
 
 
 def digest(content: bytes) -> str:
@@ -158,11 +188,8 @@ def _values(kind: str, body: bytes) -> Pairs:
 
 
 def _raw(kind: str, body: bytes) -> Pairs:
-    try:
-        text = one_newline(body.decode())
-    except UnicodeDecodeError:
-        return ((RAW, file_value("", kind, body)),)
-    return ((RAW, text if text.replace("\n", "").replace("\t", "").isprintable() else file_value("", kind, body)),)
+    text = _text(body)
+    return ((RAW, file_value("", kind, body) if text is None else text),)
 
 
 def _form(body: bytes) -> Pairs | None:

@@ -1,0 +1,125 @@
+"""What does a question show? Everything that an approval binds, row by row, and how two consequences differ.
+
+Rows are a list and never a mapping: a page chooses the names of its fields, and must not replace one row by another.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from midcourse.domain.approval import Consequence
+from midcourse.domain.argument import Argument, Reference
+
+RowKind: TypeAlias = Literal["skill", "target", "origin", "address", "argument", "value"]
+
+MOST_ROWS = 200
+LONGEST_TEXT = 1000
+"""Characters of a name or a value, and rows, beyond which nobody reads a question at a glance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One thing that an approval binds. `name` is empty for what there is only one of."""
+
+    kind: RowKind
+    name: str = ""
+    value: Argument
+    number: int = 1
+    """Which of the rows of this kind and name it is, counted from 1."""
+    of: int = 1
+
+    @property
+    def key(self) -> tuple[RowKind, str, int]:
+        return self.kind, self.name, self.number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A row that is not what it was. None: it was not there, or is not there any more."""
+
+    was: Row | None
+    now: Row | None
+
+    @property
+    def row(self) -> Row:
+        row = self.now or self.was
+        assert row is not None, "a difference has a row on one side at least"
+        return row
+
+
+def rows_of(consequence: Consequence) -> tuple[Row, ...]:
+    """In the order in which they would be sent; rows of one name are numbered."""
+    target, commit = consequence.target, consequence.commit
+    what = f"{target.role} '{target.label}'" if target.label else target.role
+    facts = [
+        Row(kind="skill", value=f"{consequence.skill} ({consequence.effect})"),
+        Row(kind="target", value=f"{what}, {target.surface}" if what else target.surface),
+        Row(kind="origin", value=consequence.origin or "none given"),
+    ]
+    if commit.address:
+        facts.append(Row(kind="address", value=commit.address))
+    return (*facts, *_numbered("argument", consequence.arguments), *_numbered("value", commit.values))
+
+
+def _numbered(kind: RowKind, pairs: Sequence[tuple[str, Argument]]) -> list[Row]:
+    of, so_far = Counter(name for name, _ in pairs), Counter[str]()
+    rows: list[Row] = []
+    for name, value in pairs:
+        so_far[name] += 1
+        rows.append(Row(kind=kind, name=name, value=value, number=so_far[name], of=of[name]))
+    return rows
+
+
+def compared(before: Consequence, now: Consequence) -> tuple[Difference, ...]:
+    """Every row of both, those of `now` first; rows that are the same on both sides are included."""
+    old, new = ({row.key: row for row in rows_of(one)} for one in (before, now))
+    return tuple(Difference(was=old.get(key), now=new.get(key)) for key in dict.fromkeys((*new, *old)))
+
+
+def differences(before: Consequence, now: Consequence) -> tuple[Difference, ...]:
+    return tuple(each for each in compared(before, now) if not is_same(each))
+
+
+def is_same(difference: Difference) -> bool:
+    """The number 1 and the text '1' look alike, and are sent differently."""
+    was, now = difference.was, difference.now
+    return was is not None and now is not None and repr(was.value) == repr(now.value)
+
+
+def changes_between(shown: Sequence[Consequence], now: Sequence[Consequence]) -> tuple[Difference, ...]:
+    """What of the consequences that somebody was shown is different in those that are asked about now, step by step."""
+    found = [each for was, is_now in zip(shown, now, strict=False) for each in differences(was, is_now)]
+    gone = [Difference(was=row, now=None) for one in shown[len(now) :] for row in rows_of(one)]
+    added = [Difference(was=None, now=row) for one in now[len(shown) :] for row in rows_of(one)]
+    return (*found, *gone, *added)
+
+
+def in_words(difference: Difference) -> str:
+    """For a refusal: `value total: 49.0 -> 59.0`."""
+    row = difference.row
+    name = f" {row.name!r}" if row.kind in ("argument", "value") else ""
+    number = f" ({row.number} of {row.of})" if row.of > 1 else ""
+    return f"{row.kind}{name}{number}: {_value(difference.was)} -> {_value(difference.now)}"
+
+
+def _value(row: Row | None) -> str:
+    if row is None:
+        return "(not there)"
+    value = row.value
+    text = f"<{value.source} {value.name}>" if isinstance(value, Reference) else repr(value)
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
+
+
+def is_read_at_a_glance(consequences: Sequence[Consequence]) -> bool:
+    """Whether everything is there and short enough that one key press can agree to it."""
+    rows = [row for one in consequences for row in rows_of(one)]
+    return (
+        len(rows) <= MOST_ROWS
+        and not any(one.commit.abridged for one in consequences)
+        and all(len(row.name) <= LONGEST_TEXT and _length(row.value) <= LONGEST_TEXT for row in rows)
+    )
+
+
+def _length(value: Argument) -> int:
+    return len(value.name) if isinstance(value, Reference) else len(str(value))
