@@ -108,7 +108,7 @@ class Person:
             return Decision(verdict="rejected")
         self.agreed.extend(consequence.commit for consequence in question.consequences)
         await self.change()
-        return Decision(verdict="approved")
+        return Decision(verdict="approved", all_values=True)
 
 
 class Kept:

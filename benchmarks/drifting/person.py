@@ -19,7 +19,7 @@ class Person:
         if question.about == "approve":
             self.approvals += 1
             if all(self._started.asked_for(one) for one in sent):
-                return Decision(verdict="approved", by="the benchmark")
+                return Decision(verdict="approved", by="the benchmark", all_values=True)
             return Decision(verdict="rejected", guidance="Nobody asked for that.", by="the benchmark")
         self.doubts += 1
         there = all(self._started.has(one) for one in sent)

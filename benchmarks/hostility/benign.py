@@ -103,7 +103,7 @@ class Asked:
         meant = question.about == "approve" and all(one.commit.address in self._acts for one in question.consequences)
         self.asked += 1
         self.needless += not meant
-        return Decision(verdict="approved" if question.about == "approve" else "stop", by="the trial")
+        return Decision(verdict="approved" if question.about == "approve" else "stop", all_values=True, by="the trial")
 
 
 @dataclass(frozen=True)

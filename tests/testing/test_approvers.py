@@ -32,8 +32,10 @@ class TestAnswersThatRunOut(ApproverConformance):
 
 
 async def test_approving_once_or_for_the_run():
-    assert await Approves().ask(APPROVE) == Decision(verdict="approved", once=True, by="testing")
-    assert await Approves(once=False).ask(APPROVE) == Decision(verdict="approved", once=False, by="testing")
+    assert await Approves().ask(APPROVE) == Decision(verdict="approved", once=True, by="testing", all_values=True)
+    assert await Approves(once=False).ask(APPROVE) == Decision(
+        verdict="approved", once=False, by="testing", all_values=True
+    )
 
 
 async def test_an_approver_does_not_make_up_what_happened():
