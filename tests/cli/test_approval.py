@@ -259,7 +259,8 @@ def abridged() -> Question:
 
 
 def long() -> Question:
-    return question(**{f"decoy {n}": n for n in range(60)}, account="M-666")
+    decoys = {f"decoy {n}": n for n in range(60)}
+    return replace(question(), consequences=(consequence(**decoys, account="M-666"),))
 
 
 @pytest.mark.parametrize(
