@@ -57,7 +57,8 @@ def becomes(cli: Cli, run_id: str, wanted: str) -> None:
 
 def orders(home: Path, run_id: str) -> int:
     """As the shop itself has them."""
-    return len([one for one in read_effects(home / "runs" / run_id / "effects.jsonl") if one.effect == "order"])
+    logs = [*home.glob(f"runs/{run_id}/effects.jsonl"), *home.glob(f"tenants/*/runs/{run_id}/effects.jsonl")]
+    return len([one for log in logs for one in read_effects(log) if one.effect == "order"])
 
 
 async def audited(home: Path, run_id: str) -> list[dict[str, object]]:

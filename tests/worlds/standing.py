@@ -34,6 +34,7 @@ class Standing:
 def standing(folder: Path, *arguments: str, worlds: str = f"shop,erp,{GATE},{DIARY},{SLEEPER}") -> Iterator[Standing]:
     ready = folder / "host.json"
     command = [sys.executable, "-m", "midcourse", "host", "--json", "--worlds", worlds, "--ready", str(ready)]
+    command += ["--set", f"home={folder}"]
     nothing = subprocess.DEVNULL
     with subprocess.Popen(
         [*command, *arguments], cwd=ROOT, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, text=True

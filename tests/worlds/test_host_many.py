@@ -30,7 +30,7 @@ from tests.worlds.test_shop import fill_in
 async def serving(tmp_path: Path, **terms: object) -> AsyncIterator[tuple[Host, Handle]]:
     """A host in this process, and what a worker is told of it."""
     ready = tmp_path / "host.json"
-    given = {"menu": Menu([SHOP, GATE, DIARY, SLEEPER]), "ready": ready, "idle": 60.0, **terms}
+    given = {"menu": Menu([SHOP, GATE, DIARY, SLEEPER], home=tmp_path), "ready": ready, "idle": 60.0, **terms}
     async with hosting(Terms(**given)) as host:
         yield host, host_in(ready)
 
@@ -142,8 +142,7 @@ async def test_a_slow_act_keeps_no_other_session_waiting(tmp_path: Path, spec: s
 
 async def test_fifty_runs_are_taken_over_at_once_and_each_orders_once(tmp_path: Path) -> None:
     async def story(host: Handle, number: int) -> None:
-        log = str(tmp_path / f"{number}.jsonl")
-        old, new = (shop(host, f"run-{number}", effects=log) for _ in range(2))
+        old, new = (shop(host, f"run-{number}") for _ in range(2))
         handle = await old.open()
         await fill_in(hand := Hand(old), f"R-{number}")
         call = hand.call("place_order", await hand.zone("Place order"))
@@ -161,7 +160,7 @@ async def test_fifty_runs_are_taken_over_at_once_and_each_orders_once(tmp_path: 
         await asyncio.gather(*(story(there, number) for number in range(50)))
         assert len(host.sessions) == 0
     for number in range(50):
-        (order,) = read_effects(tmp_path / f"{number}.jsonl")
+        (order,) = read_effects(tmp_path / "runs" / f"run-{number}" / "effects.jsonl")
         assert order.get("reference") == f"R-{number}"
 
 
@@ -174,7 +173,7 @@ from tests.worlds.test_host_many import shop
 from tests.worlds.test_shop import fill_in
 
 async def main(folder: Path) -> None:
-    world = shop(host_in(folder / "host.json"), "run-1", effects=str(folder / "effects.jsonl"))
+    world = shop(host_in(folder / "host.json"), "run-1")
     await world.open()
     await fill_in(hand := Hand(world))
     call = hand.call("place_order", await hand.zone("Place order"))
@@ -187,13 +186,13 @@ asyncio.run(main(Path(sys.argv[1])))
 
 @pytest.mark.parametrize("done_meanwhile", [True, False], ids=["ordered meanwhile", "barred meanwhile"])
 async def test_a_worker_that_was_frozen_right_before_it_acts_does_nothing(tmp_path: Path, done_meanwhile: bool) -> None:
-    log = tmp_path / "effects.jsonl"
+    log = tmp_path / "runs" / "run-1" / "effects.jsonl"
     async with serving(tmp_path) as (_, host):
         frozen = await asyncio.create_subprocess_exec(
             sys.executable, "-c", FROZEN, str(tmp_path), cwd=ROOT, stdout=asyncio.subprocess.PIPE
         )
         await until(lambda: "State:\tT" in Path(f"/proc/{frozen.pid}/status").read_text())
-        await (world := shop(host, "run-1", effects=str(log))).open()
+        await (world := shop(host, "run-1")).open()
         hand = Hand(world)
         if done_meanwhile:
             hand.command = 100

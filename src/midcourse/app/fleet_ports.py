@@ -19,6 +19,7 @@ from midcourse.ports.reflector import RuleReflector
 from midcourse.ports.vault import revealed
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.postgres import PostgresStore
+from midcourse.worlds.host.menu import session_folder
 from midcourse.worlds.host.wire import Handle, Ready
 
 
@@ -35,15 +36,16 @@ class PortsMaker:
         if not text:
             raise TaskInvalid(f"run {run_id} was not begun from a task file; its worker has to be one of your own")
         job = job_from(text)
-        spec, folder = job.file.world, self._home / "runs" / run_id
+        spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
         host, vault = self._host_of(world_class(spec)), EnvironmentVault()
+        folder = self._home / (session_folder(key) if host else f"runs/{run_id}")
         secrets = revealed(vault, task.secrets)
         keep_out_of_logs(secrets)
         minds = minds_for(job, secrets, run_id)
         return Ports(
             run_id=run_id,
             task=task,
-            world=remote_world(spec, folder, host=host, key=f"{self._settings.tenant}/{run_id}"),
+            world=remote_world(spec, folder, host=host, key=key),
             planner=minds.planner,
             verifier=minds.verifier,
             extractor=minds.extractor,

@@ -248,11 +248,9 @@ def world_classes(names: Iterable[str]) -> tuple[str, ...]:
 
 def _options(spec: WorldSpec, folder: Path | None = None) -> dict[str, object]:
     options = {**spec.options, **({"faults": [dict(fault) for fault in spec.faults]} if spec.faults else {})}
-    if folder is not None and spec.name in SIMULATED:
-        options.setdefault("effects", str((folder / "effects.jsonl").absolute()))
-    if folder is not None and spec.name == "browser":
-        for kept in ("blobs", "downloads"):
-            options.setdefault(kept, str((folder / kept).absolute()))
+    if folder is not None:
+        for option, name in getattr(_named("world", world_class(spec)), "keeps", {}).items():
+            options.setdefault(option, str((folder / name).absolute()))
     return options
 
 
@@ -273,10 +271,20 @@ def remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None,
     """In a process that outlives whoever works it: at this host, as the session under this key, or in one of its own."""
     from midcourse.worlds.remote import RemoteWorld
 
-    where, options = world_class(spec), _options(spec, folder)
-    if host is not None:
-        return RemoteWorld(where, options=options, host=host, key=key)
-    return RemoteWorld(where, options=options, folder=folder / "world")
+    where = world_class(spec)
+    if host is not None:  # which keeps what a session writes in a folder of its own choice
+        return RemoteWorld(where, options=_without_policy_file(spec), host=host, key=key)
+    return RemoteWorld(where, options=_options(spec, folder), folder=folder / "world")
+
+
+def _without_policy_file(spec: WorldSpec) -> dict[str, object]:
+    """What the policy file says in place of its name: it is a file here, and not at the host."""
+    options = _options(spec)
+    if spec.name == "browser" and isinstance(options.get("origins"), str):
+        from midcourse.worlds.browser.origins import policy_values
+
+        options["origins"] = dict(policy_values(str(options["origins"])))
+    return options
 
 
 def planner_for(spec: PlannerSpec, settings: Settings | None = None, secrets: Secrets = ()) -> Planner:

@@ -4,18 +4,24 @@ import typer
 
 from midcourse.cli.options import (
     Address,
+    CertificateFile,
     Current,
     DetachUp,
     Fleet,
     Grace,
     Home,
     HostJson,
+    HostUrl,
     Idle,
     Json,
+    KeyFile,
+    MaxSessions,
     OnceJson,
     Port,
     ReadyFile,
+    TlsElsewhere,
     TokenFile,
+    WorldOptions,
     Worlds,
     teach,
 )
@@ -127,12 +133,19 @@ def worker_command(set_: Fleet = None, current: Current = False, json: OnceJson 
         ("midcourse host", "every simulated world, on a free port of this machine"),
         ("midcourse host --worlds shop,your_package.module:Mail", "one of them, and one of your own"),
         ("midcourse host --port 4100 --json", "for programs: where it listens, once it does"),
+        ("midcourse host --worlds browser --option browser.within=policy.toml", "browsers that go nowhere else"),
     ),
 )
 def host_command(
     worlds: Worlds = "",
     port: Port = 0,
     address: Address = "127.0.0.1",
+    url: HostUrl = "",
+    certificate: CertificateFile = "",
+    key: KeyFile = "",
+    tls_elsewhere: TlsElsewhere = False,
+    option: WorldOptions = None,
+    max_sessions: MaxSessions = 1000,
     idle: Idle = 600.0,
     grace: Grace = 10.0,
     token_file: TokenFile = "",
@@ -147,7 +160,9 @@ def host_command(
     was taken over from can no longer act, however late it wakes up.
 
     It writes url and token into a file that only you can read. Whoever has
-    the token can open the worlds named here, and no others.
+    the token can open the worlds named here and act in them, and no others.
+    Options of a world that name programs or files are yours: they are set
+    with --option, and a session that sends one is refused.
 
     Ctrl-C lets the acts under way finish, closes every world and stops.
     Sessions do not outlive their host: their runs open new ones.
@@ -155,13 +170,16 @@ def host_command(
     Exit codes: 0 stopped, 1 stopped although a world would not close,
     2 misuse.
     """
-    from midcourse.cli.host import host
+    from midcourse.cli.host import Listening, host
 
     code = host(
         set_ or [],
         worlds=worlds,
-        address=address,
-        port=port,
+        options=option or [],
+        max_sessions=max_sessions,
+        listening=Listening(
+            address=address, port=port, url=url, certificate=certificate, key=key, tls_elsewhere=tls_elsewhere
+        ),
         idle=idle,
         grace=grace,
         token_file=token_file,

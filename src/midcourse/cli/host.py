@@ -4,8 +4,12 @@ import asyncio
 import logging
 import os
 import signal
+import ssl
 import sys
+import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 
 from rich.text import Text
@@ -22,18 +26,56 @@ from midcourse.cli.words import several
 from midcourse.errors import TaskInvalid
 from midcourse.redact import log_discreetly
 from midcourse.worlds.host.hosting import Host, NotClosed, Terms, hosting
-from midcourse.worlds.host.menu import Menu
+from midcourse.worlds.host.menu import Menu, NotServed
 
 STOPPED, UNCLEAN = 0, 1
 HINT = "Ctrl-C closes every world and stops"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listening:
+    """Where it listens, and how what passes there is encrypted."""
+
+    address: str
+    port: int
+    url: str = ""
+    certificate: str = ""
+    key: str = ""
+    tls_elsewhere: bool = False
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Raises `TaskInvalid` if secrets would cross a network in plain text."""
+        if bool(self.certificate) != bool(self.key):
+            raise TaskInvalid("--certificate and --key are given together")
+        if self.certificate:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            try:
+                context.load_cert_chain(self.certificate, self.key)
+            except (OSError, ssl.SSLError) as trouble:
+                raise TaskInvalid(f"--certificate {self.certificate} and --key {self.key}: {trouble}") from None
+            return context
+        if not self.tls_elsewhere and not _is_loopback(self.address):
+            raise TaskInvalid(
+                f"--address {self.address}: secrets would cross the network in plain HTTP. Give --certificate and --key, "
+                "or say --tls-elsewhere if something else encrypts it"
+            )
+        return None
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
 
 
 def host(
     overrides: Sequence[str],
     *,
     worlds: str,
-    address: str,
-    port: int,
+    options: Sequence[str],
+    max_sessions: int,
+    listening: Listening,
     idle: float,
     grace: float,
     token_file: str,
@@ -42,13 +84,21 @@ def host(
 ) -> int:
     settings = settings_with(overrides, "home")
     names = [name.strip() for name in worlds.split(",") if name.strip()] or list(SIMULATED)
+    tls = listening.tls()
+    try:
+        menu = Menu(world_classes(names), options=_options(options, names), home=settings.home)
+    except NotServed as wrong:
+        raise TaskInvalid(f"--option: {wrong}") from None
     terms = Terms(
-        menu=Menu(world_classes(names)),
+        menu=menu,
         ready=Path(ready) if ready else settings.home / "host.json",
         idle=idle,
         grace=grace,
-        address=address,
-        port=port,
+        address=listening.address,
+        port=listening.port,
+        url=listening.url,
+        tls=tls,
+        most=max_sessions,
         token=_token_in(token_file) if token_file else "",
     )
     try:
@@ -61,6 +111,22 @@ def host(
             print(f"midcourse: {said}", file=sys.stderr)
         logging.shutdown()
         os._exit(UNCLEAN)  # a world on a thread of its own could act on while the interpreter winds down
+
+
+def _options(given: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, object]]:
+    """By 'package.module:Class'. A value is read as in a task file, and is a text where it is nothing else."""
+    found: dict[str, dict[str, object]] = {}
+    for written in given:
+        where, equals, value = written.partition("=")
+        world, _, name = where.rpartition(".")
+        if not equals or not name or world not in names:
+            raise TaskInvalid(f"--option {written}: write WORLD.NAME=VALUE, with one of {', '.join(names)}")
+        try:
+            read: object = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            read = value
+        found.setdefault(world_classes([world])[0], {})[name] = read
+    return found
 
 
 def _token_in(file: str) -> str:

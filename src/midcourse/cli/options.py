@@ -110,7 +110,41 @@ Port = Annotated[
 Address = Annotated[
     str,
     typer.Option(
-        "--address", metavar="IP", help="On which address. Any but this machine's own is for a network that you trust."
+        "--address",
+        metavar="IP",
+        help="On which address. Any but this machine's own needs --certificate and --key, or --tls-elsewhere.",
+    ),
+]
+HostUrl = Annotated[
+    str,
+    typer.Option(
+        "--url", metavar="URL", help="Where workers reach it, if that is not where it listens: its name, or a proxy's."
+    ),
+]
+CertificateFile = Annotated[
+    str, typer.Option("--certificate", metavar="FILE", help="Speak HTTPS with this certificate, in PEM with its chain.")
+]
+KeyFile = Annotated[str, typer.Option("--key", metavar="FILE", help="The private key of the certificate.")]
+TlsElsewhere = Annotated[
+    bool,
+    typer.Option(
+        "--tls-elsewhere",
+        help="Something else encrypts the network between it and its workers: a proxy, a mesh or a VPN. Then plain HTTP "
+        "beyond this machine is allowed; it carries secrets.",
+    ),
+]
+WorldOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="WORLD.NAME=VALUE",
+        help="An option of a world for every session, such as browser.executable=/usr/bin/chromium. Sessions cannot set it.",
+    ),
+]
+MaxSessions = Annotated[
+    int,
+    typer.Option(
+        "--max-sessions", min=1, metavar="N", help="Sessions at a time. Runs beyond that wait for one to end."
     ),
 ]
 Idle = Annotated[

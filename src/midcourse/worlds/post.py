@@ -10,6 +10,7 @@ import os
 import socket
 import time
 from collections import deque
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -17,9 +18,15 @@ from pydantic import ValidationError
 from midcourse.codec import decode
 from midcourse.worlds.host.server import KEPT_FOR
 from midcourse.worlds.host.wire import Handle, Trouble
+from midcourse.worlds.line import Line, SecureLine
 
-_CHUNK = 2**16
 _MOST_KEPT = 256
+
+
+class Address(NamedTuple):
+    host: str
+    port: int
+    secure: bool
 
 
 class Lost(Exception):
@@ -56,7 +63,7 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
     )
     try:
         async with asyncio.timeout(timeout):
-            status, answer = await _exchange((where.hostname or "", where.port or 80), head.encode() + content)
+            status, answer = await _exchange(_address(to.url), head.encode() + content)
     except TimeoutError:
         raise Silent(f"no answer from the host within {timeout:g} s") from None
     except (OSError, EOFError, ValueError, LookupError) as error:  # the last two: whatever it is, it is no host
@@ -75,11 +82,16 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
             raise Broken(_detail(answer) or f"the host answered {status}")
 
 
-async def _exchange(address: tuple[str, int], request: bytes) -> tuple[int, bytes]:
-    loop = asyncio.get_running_loop()
+def _address(url: str) -> Address:
+    where = urlsplit(url)
+    secure = where.scheme == "https"
+    return Address(where.hostname or "", where.port or (443 if secure else 80), secure)
+
+
+async def _exchange(address: Address, request: bytes) -> tuple[int, bytes]:
     connection = _kept.take(address) or await _connected(address)
     try:
-        await loop.sock_sendall(connection, request)
+        await connection.send(request)
         status, answer, last = await _response(connection)
     except BaseException:
         connection.close()
@@ -91,57 +103,60 @@ async def _exchange(address: tuple[str, int], request: bytes) -> tuple[int, byte
     return status, answer
 
 
-async def _connected(address: tuple[str, int]) -> socket.socket:
-    connection = socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
+async def _connected(address: Address) -> Line:
+    connection = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
     try:
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await asyncio.get_running_loop().sock_connect(connection, address)
+        await asyncio.get_running_loop().sock_connect(connection, address[:2])
     except BaseException:
         connection.close()
         raise
-    return connection
+    return await _secured(connection, address.host) if address.secure else Line(connection)
 
 
-async def _response(connection: socket.socket) -> tuple[int, bytes, bool]:
+async def _secured(connection: socket.socket, name: str) -> Line:
+    line = SecureLine(connection, name)
+    try:
+        await line.shake_hands()
+    except BaseException:
+        line.close()
+        raise
+    return line
+
+
+async def _response(connection: Line) -> tuple[int, bytes, bool]:
     """Status, body, and whether it is the last on this connection."""
     data = b""
     while b"\r\n\r\n" not in data:
-        data += await _received(connection)
+        data += await connection.receive()
     head, _, body = data.partition(b"\r\n\r\n")
     line, *fields = head.decode("latin-1").lower().split("\r\n")
     named = dict(field.split(": ", 1) for field in fields)
     status, length = int(line.split(" ")[1]), int(named["content-length"])
     chunks, got = [body], len(body)
     while got < length:
-        chunks.append(await _received(connection))
+        chunks.append(await connection.receive())
         got += len(chunks[-1])
     return status, b"".join(chunks), "connection" in named
-
-
-async def _received(connection: socket.socket) -> bytes:
-    data = await asyncio.get_running_loop().sock_recv(connection, _CHUNK)
-    if not data:
-        raise EOFError("the host hung up")
-    return data
 
 
 class _Kept:
     """Connections without a request under way, the latest used last."""
 
     def __init__(self) -> None:
-        self._idle: dict[tuple[str, int], deque[tuple[float, socket.socket]]] = {}
+        self._idle: dict[Address, deque[tuple[float, Line]]] = {}
 
-    def take(self, address: tuple[str, int]) -> socket.socket | None:
+    def take(self, address: Address) -> Line | None:
         idle = self._idle.get(address)
         while idle:
             since, connection = idle.pop()
-            if time.monotonic() - since < KEPT_FOR / 2 and _is_open(connection):
+            if time.monotonic() - since < KEPT_FOR / 2 and connection.is_open:
                 return connection
             connection.close()
         return None
 
-    def put(self, address: tuple[str, int], connection: socket.socket) -> None:
+    def put(self, address: Address, connection: Line) -> None:
         idle = self._idle.setdefault(address, deque())
         idle.append((time.monotonic(), connection))
         while len(idle) > _MOST_KEPT or time.monotonic() - idle[0][0] > KEPT_FOR:
@@ -151,17 +166,6 @@ class _Kept:
         for idle in self._idle.values():
             while idle:
                 idle.pop()[1].close()
-
-
-def _is_open(connection: socket.socket) -> bool:
-    """Whether nothing has come, not even the end: an answer to nothing would be as bad."""
-    try:
-        connection.recv(1, socket.MSG_PEEK)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 _kept = _Kept()

@@ -4,6 +4,7 @@ import ssl
 import tempfile
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
+from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -14,6 +15,24 @@ from cryptography.x509.oid import NameOID
 
 def loopback_tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
     """For the server, and for whoever trusts it."""
+    key, signed = _key_and_certificate()
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(key + signed)
+        file.flush()
+        server.load_cert_chain(file.name)
+    return server, ssl.create_default_context(cadata=signed.decode())
+
+
+def certificate_files(folder: Path) -> tuple[Path, Path]:
+    """A certificate and its key, each in a file."""
+    key, signed = _key_and_certificate()
+    (folder / "certificate.pem").write_bytes(signed)
+    (folder / "key.pem").write_bytes(key)
+    return folder / "certificate.pem", folder / "key.pem"
+
+
+def _key_and_certificate() -> tuple[bytes, bytes]:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a site of the tests")])
     now = datetime.now(UTC)
@@ -30,9 +49,4 @@ def loopback_tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
         .sign(key, hashes.SHA256())
         .public_bytes(Encoding.PEM)
     )
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + signed)
-        file.flush()
-        server.load_cert_chain(file.name)
-    return server, ssl.create_default_context(cadata=signed.decode())
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), signed

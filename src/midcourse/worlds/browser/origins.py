@@ -150,6 +150,10 @@ class Origins:
     def __init__(self, named: Mapping[str, Origin]) -> None:
         self._named = dict(named)
 
+    @property
+    def named(self) -> Mapping[str, Origin]:
+        return self._named
+
     def of(self, address: Address) -> Origin | None:
         """Who that is, if it may be spoken to. A WebSocket belongs to the origin of its pages."""
         scheme = _AS_PAGES.get(address.scheme, address.scheme)
@@ -230,9 +234,14 @@ def read_origins(policy: str | Path | Mapping[str, object] | None, start: str) -
         begin = parse(start)
     except AddressRefused as refused:
         raise TaskInvalid(f"the start URL: {refused}") from None
+    return Origins({begin.origin: Origin(private=_is_near(begin)), **read_policy(policy).named})
+
+
+def read_policy(policy: str | Path | Mapping[str, object] | None) -> Origins:
+    """Only those that it names."""
     file = str(policy) if isinstance(policy, str | Path) else "origins"
-    named: dict[str, Origin] = {begin.origin: Origin(private=_is_near(begin))}
-    for written, told in _values(policy).items():
+    named: dict[str, Origin] = {}
+    for written, told in policy_values(policy).items():
         name, address = _name(written, file)
         named[name] = _origin(written, _with_default(told, private=_is_near(address)), file)
     return Origins(named)
@@ -245,7 +254,8 @@ def _is_near(address: Address) -> bool:
     return address.ip is not None and reach_of(address.ip) in ("loopback", "private")
 
 
-def _values(policy: str | Path | Mapping[str, object] | None) -> Mapping[str, object]:
+def policy_values(policy: str | Path | Mapping[str, object] | None) -> Mapping[str, object]:
+    """As they are written. Raises `TaskInvalid` for a file that cannot be read."""
     if policy is None or isinstance(policy, Mapping):
         return policy or {}
     try:

@@ -43,6 +43,7 @@ class Terms:
     patience: Patience
     navigate_seconds: float
     sandbox: Sandbox = "on"
+    uploads: str | None = None
 
 
 class Session:

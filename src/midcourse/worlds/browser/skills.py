@@ -189,6 +189,9 @@ class Skills(BaseWorld):
     async def upload(self, zone: Zone, path: str) -> Outcome | None:
         """Give a file to a field, or to a button that asks for one."""
         file = Path(path)
+        if self._terms.uploads is not None and not await asyncio.to_thread(_is_below, file, self._terms.uploads):
+            allowed = f"files below {self._terms.uploads}" if self._terms.uploads else "no files"
+            return failed("not_allowed", f"{allowed} may be uploaded from this machine")
         if not await asyncio.to_thread(file.is_file):
             return failed("no_such_file", f"there is no file '{path}'")
         return await self._hands.upload(zone, file)
@@ -284,3 +287,8 @@ class Skills(BaseWorld):
         address, _ = self._terms.origins.check(url, PAGES)
         said = await self._running.text_at(address.url)
         return None if said is None else text in said
+
+
+def _is_below(file: Path, folder: str) -> bool:
+    """Also after symbolic links are followed."""
+    return bool(folder) and file.resolve().is_relative_to(Path(folder).resolve())

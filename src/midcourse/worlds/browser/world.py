@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from glob import escape
-from typing import get_args
+from typing import ClassVar, get_args
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
@@ -13,6 +13,7 @@ from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import Scene, Unseen, failed
+from midcourse.worlds.browser.bounds import PUBLIC, bounded
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.concealed import Concealed
 from midcourse.worlds.browser.frames import Gone
@@ -37,6 +38,15 @@ class Browser(Skills):
 
     name = "browser"
     blocks = False
+    keeps: ClassVar[Mapping[str, str]] = {"blobs": "blobs", "downloads": "downloads"}
+    host_options: ClassVar[Mapping[str, object]] = {
+        "authorities": "",
+        "executable": "",
+        "sandbox": "on",
+        "storage": "",
+        "uploads": "",
+        "within": PUBLIC,
+    }
 
     def __init__(
         self,
@@ -44,11 +54,13 @@ class Browser(Skills):
         *,
         headed: bool = False,
         origins: str | Mapping[str, object] | None = None,
+        within: str | Mapping[str, object] | None = None,
         authorities: str = "",
         storage: str = "",
         screenshots: When = "never",
         blobs: str = "",
         downloads: str = "",
+        uploads: str | None = None,
         width: int = 1280,
         height: int = 800,
         executable: str = "",
@@ -58,10 +70,12 @@ class Browser(Skills):
         navigate_seconds: float = 30.0,
     ) -> None:
         """`origins` says whom it may speak to besides the start, and what is known about them: a policy file, or what would
-        be in one. `authorities` is a file with certificates to trust besides the usual ones.
+        be in one. `within` is such a policy too, of whoever runs the machine: what it does not allow, `origins` cannot; "public" stands
+        for everybody who is in no private network. `authorities` is a file with certificates to trust besides the usual ones.
 
         `storage` is a file with cookies to begin with, kept up to date. `blobs` is where screenshots go, and
-        `downloads` where files do that the page gives; without it, they are gone when the browser is closed.
+        `downloads` where files do that the page gives; without it, they are gone when the browser is closed. Only files
+        below `uploads` may be uploaded: any, unless it is said, and none if it is empty.
 
         `sandbox="off"` starts Chromium without its sandbox, as it always is for root.
 
@@ -70,6 +84,13 @@ class Browser(Skills):
         """
         if sandbox not in get_args(Sandbox):
             raise TaskInvalid(f"sandbox is on or off, not '{sandbox}'")
+        if within is not None and isinstance(origins, str):
+            raise TaskInvalid(
+                "origins: a table, not the name of a file: this browser is bounded by a policy of its host"
+            )
+        allowed = read_origins(origins, start)
+        if within is not None:
+            allowed = bounded(allowed, within)
         terms = Terms(
             start=start,
             headed=headed,
@@ -78,11 +99,12 @@ class Browser(Skills):
             height=height,
             storage=storage,
             downloads=downloads,
-            origins=read_origins(origins, start),
+            origins=allowed,
             authorities=authorities,
             patience=Patience(quiet=quiet_seconds, most=settle_seconds),
             navigate_seconds=navigate_seconds,
             sandbox=sandbox,
+            uploads=uploads,
         )
         super().__init__(terms)
         self._concealed = Concealed()

@@ -53,7 +53,7 @@ def _tell(says: int) -> None:
 
 
 def _run(options: argparse.Namespace, told: Callable[[], None]) -> int:
-    terms = Terms(menu=Menu([options.world]), ready=options.ready, idle=options.idle, once=True)
+    terms = Terms(menu=Menu([options.world], private=True), ready=options.ready, idle=options.idle, once=True)
     try:
         asyncio.run(_serve(terms, told))
     except NotClosed as trouble:

@@ -13,7 +13,7 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.ports.world import Finding
 from midcourse.worlds.host.menu import NotServed
 from midcourse.worlds.host.session import Fenced
-from midcourse.worlds.host.sessions import KeyInUse, Leaving, NotOpened, Sessions, Stay
+from midcourse.worlds.host.sessions import Full, KeyInUse, Leaving, NotOpened, Sessions, Stay
 from midcourse.worlds.host.wire import (
     Ask,
     AttachAsk,
@@ -51,6 +51,7 @@ STATUSES: dict[type[Exception], int] = {
     KeyInUse: 409,
     NotServed: 422,
     NotOpened: 502,
+    Full: 503,
     Leaving: 503,
 }
 

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 import secrets
+import ssl
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -36,6 +37,12 @@ class Terms:
     """Seconds that the acts under way get when it is told to stop."""
     once: bool = False
     """Whether it goes when its last session has ended."""
+    most: int = 1000
+    """Sessions that may be open at a time."""
+    tls: ssl.SSLContext | None = None
+    """With which it speaks HTTPS itself."""
+    url: str = ""
+    """Where it is reached, if that is not where it listens."""
 
 
 class NotClosed(Exception):
@@ -65,12 +72,13 @@ async def hosting(terms: Terms) -> AsyncGenerator[Host]:
 
     Raises `NotClosed` if one is not. Then the port stays taken: a refused connection means a world that is gone.
     """
-    sessions = Sessions(terms.menu, idle=terms.idle, once=terms.once)
+    sessions = Sessions(terms.menu, idle=terms.idle, most=terms.most, once=terms.once)
     token = terms.token or secrets.token_urlsafe(32)
     listener = Listener(Desk(sessions, token))
-    port = await listener.listen(terms.address, terms.port)
+    port = await listener.listen(terms.address, terms.port, terms.tls)
     name = f"[{terms.address}]" if ":" in terms.address else terms.address
-    host = Host(url=f"http://{name}:{port}", sessions=sessions, grace=terms.grace)
+    url = terms.url or f"{'https' if terms.tls else 'http'}://{name}:{port}"
+    host = Host(url=url, sessions=sessions, grace=terms.grace)
     ready = Ready(url=host.url, token=token, pid=os.getpid(), worlds=terms.menu.specs)
     try:
         _write(terms.ready, encode(ready))

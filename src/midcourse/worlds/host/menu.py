@@ -1,12 +1,24 @@
-"""Which worlds a host opens. Nothing else is ever imported, whatever a request names."""
+"""Which worlds a host opens, and with which options. Nothing else is ever imported, whatever a request names.
+
+A world says which of its options belong to whoever runs the host: `keeps` are files that a session writes, each named with its place in the
+session's own folder; `host_options` are the others, such as programs, each with its value unless the host was started with another. A
+session that sends one of them is refused.
+"""
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from importlib import import_module
+from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any
 
 from midcourse.ports.world import World
 from midcourse.worlds.host.threaded import in_its_own_thread
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+_DEFAULT_TENANT = "default"
 
 
 class NotServed(Exception):
@@ -16,19 +28,38 @@ class NotServed(Exception):
 class Menu:
     """Worlds by 'package.module:Class', each imported when it is first asked for."""
 
-    def __init__(self, specs: Iterable[str]) -> None:
-        self.specs = tuple(specs)
-        self._kinds: dict[str, Any] = {}
+    def __init__(
+        self,
+        specs: Iterable[str],
+        *,
+        options: Mapping[str, Mapping[str, object]] | None = None,
+        home: Path | None = None,
+        private: bool = False,
+    ) -> None:
+        """`options` are the host's own, for each world. Sessions write below `home`, or nothing without one.
 
-    async def make(self, spec: str, options: Mapping[str, Any]) -> World:
+        A `private` host was started by the process that opens the session, for that session: all options are that process's own.
+        """
+        self.specs = tuple(specs)
+        self._options = options or {}
+        self._home = home
+        self._private = private
+        self._kinds: dict[str, Any] = {}
+        for spec, own in self._options.items():
+            self._check(spec, own)
+
+    async def make(self, spec: str, options: Mapping[str, Any], key: str = "") -> World:
         """One that may block gets a thread of its own; the others share the host's event loop."""
         if spec not in self.specs:
             raise NotServed(f"'{spec}' is not served here; there is {', '.join(self.specs) or 'none'}")
         try:
             kind = self._kinds.get(spec) or await asyncio.to_thread(self.load, spec)
+            given = options if self._private else self._bounded(spec, kind, options, key)
             if getattr(kind, "blocks", True):
-                return await in_its_own_thread(lambda: kind(**options))
-            return kind(**options)
+                return await in_its_own_thread(lambda: kind(**given))
+            return kind(**given)
+        except NotServed:
+            raise
         except Exception as error:
             raise NotServed(f"{spec} cannot be made: {type(error).__name__}: {error}") from error
 
@@ -36,3 +67,33 @@ class Menu:
         module, _, name = spec.partition(":")
         kind = self._kinds[spec] = getattr(import_module(module), name)
         return kind
+
+    def _bounded(self, spec: str, kind: Any, options: Mapping[str, Any], key: str) -> dict[str, Any]:
+        keeps, usual = dict(getattr(kind, "keeps", {})), dict(getattr(kind, "host_options", {}))
+        given = self._options.get(spec, {})
+        refused = sorted({*options} & {*keeps, *usual, *given})
+        if refused:
+            names = ", ".join(refused)
+            raise NotServed(
+                f"{spec}: {names}: set by whoever runs the host (midcourse host --option), not by a session"
+            )
+        folder = None if self._home is None else self._home / session_folder(key)
+        files = {} if folder is None else {option: str((folder / name).absolute()) for option, name in keeps.items()}
+        return {**usual, **files, **given, **options}
+
+    def _check(self, spec: str, own: Mapping[str, object]) -> None:
+        """Raises `NotServed` for options that this world does not have."""
+        taken = signature(self._kinds.get(spec) or self.load(spec)).parameters
+        if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
+            return
+        unknown = [name for name in own if name not in taken]
+        if unknown:
+            raise NotServed(f"{spec} has no option '{unknown[0]}'; there is {', '.join(taken)}")
+
+
+def session_folder(key: str) -> Path:
+    """Below the home: where the session of a run keeps its files. A key is a run's id, or 'tenant/run'."""
+    tenant, _, run = key.rpartition("/")
+    if not _PLAIN.fullmatch(run) or (tenant and not _PLAIN.fullmatch(tenant)):
+        return Path("runs") / f"key-{sha256(key.encode(errors='surrogatepass')).hexdigest()[:32]}"
+    return Path("runs") / run if tenant in ("", _DEFAULT_TENANT) else Path("tenants") / tenant / "runs" / run

@@ -9,6 +9,7 @@ connection is kept for nothing. Only what the world takes to answer is not: an a
 
 import asyncio
 import logging
+import ssl
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -83,10 +84,17 @@ class Listener:
         self._server: asyncio.Server | None = None
         self._sweeping: asyncio.TimerHandle | None = None
 
-    async def listen(self, address: str, port: int) -> int:
+    async def listen(self, address: str, port: int, tls: ssl.SSLContext | None = None) -> int:
         """The port, which is a free one if none is given."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Connection(self), address, port, backlog=1024)
+        self._server = await loop.create_server(
+            lambda: Connection(self),
+            address,
+            port,
+            backlog=1024,
+            ssl=tls,
+            ssl_handshake_timeout=ARRIVES_WITHIN if tls else None,
+        )
         self._sweep()
         return self._server.sockets[0].getsockname()[1]
 
@@ -196,8 +204,10 @@ class Connection(asyncio.Protocol):
         self._deaf = True
         self._buffer.clear()
         self._write((why.status, encode(Trouble(detail=why.detail)) if why.detail else ""), last=True)
-        if self._transport is not None:
+        if self._transport is not None and self._transport.can_write_eof():
             self._transport.write_eof()
+        else:  # over TLS there is no half of a connection to close
+            self.hang_up()
 
     def _write(self, reply: Reply, *, last: bool) -> None:
         status, text = reply
@@ -210,8 +220,12 @@ class Connection(asyncio.Protocol):
     # --- called by the listener
 
     def hang_up(self) -> None:
-        """Once what was written is out."""
-        if self._transport is not None:
+        """Once what was written is out. Over TLS, the client's goodbye is not waited for."""
+        if self._transport is None:
+            return
+        if self._transport.get_extra_info("sslcontext") is not None and not self._transport.get_write_buffer_size():
+            self._transport.abort()
+        else:
             self._transport.close()
 
     def abort(self) -> None:

@@ -24,6 +24,10 @@ class NotOpened(Exception):
     """The world exists and did not open."""
 
 
+class Full(Exception):
+    """The host has as many sessions as it may. Whoever asks again later may find room."""
+
+
 class Leaving(Exception):
     """The host takes nobody in any more."""
 
@@ -83,10 +87,13 @@ class Stay:
 
 
 class Sessions:
-    """`idle` is the longest that any session may go without a request. With `once`, the last one to end is the last."""
+    """`idle` is the longest that any session may go without a request, `most` the number of them that may be open at a time. With
+    `once`, the last one to end is the last.
+    """
 
-    def __init__(self, menu: Menu, *, idle: float, once: bool = False) -> None:
+    def __init__(self, menu: Menu, *, idle: float, most: int = 1000, once: bool = False) -> None:
         self._menu = menu
+        self._most = most
         self._idle = idle
         self._once = once
         self._by_key: dict[str, asyncio.Task[Stay]] = {}
@@ -112,6 +119,8 @@ class Sessions:
             await stay.over.wait()
         if self._leaving:
             raise Leaving("the host is about to go")
+        if len(self) >= self._most:
+            raise Full(f"the host has {self._most} sessions open, which is as many as it may; ask again later")
         opening = self._by_key[ask.key] = asyncio.create_task(self._begin(ask))
         return await asyncio.shield(opening)
 
@@ -140,7 +149,7 @@ class Sessions:
 
     async def _begin(self, ask: OpenAsk) -> Stay:
         try:
-            world = await self._menu.make(ask.world, ask.options)
+            world = await self._menu.make(ask.world, ask.options, ask.key)
             try:
                 await world.open()
             except Exception as error:

@@ -59,6 +59,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
     state: State
     rebuilds = True
     blocks = False
+    keeps: ClassVar[Mapping[str, str]] = {"effects": "effects.jsonl"}
     stores: ClassVar[tuple[str, ...]] = ()
     """Skills that leave effects in the back end."""
     popup: ClassVar[Overlay] = Overlay(kind="popup", title="Notice", text="Something wants attention.", button="OK")

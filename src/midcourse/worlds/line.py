@@ -1,0 +1,91 @@
+"""A bare socket to a world host, under TLS or not, that belongs to no event loop between requests."""
+
+import asyncio
+import os
+import socket
+import ssl
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import TypeVar
+
+T = TypeVar("T")
+_CHUNK = 2**16
+
+
+class Line:
+    """One connection. `receive` raises `EOFError` where the host hangs up."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+
+    async def send(self, data: bytes) -> None:
+        await asyncio.get_running_loop().sock_sendall(self._socket, data)
+
+    async def receive(self) -> bytes:
+        data = await asyncio.get_running_loop().sock_recv(self._socket, _CHUNK)
+        if not data:
+            raise EOFError("the host hung up")
+        return data
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing has come, not even the end: an answer to nothing would be as bad."""
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class SecureLine(Line):
+    """The same under TLS. The host's certificate is checked against the system's authorities, or those in SSL_CERT_FILE."""
+
+    def __init__(self, connection: socket.socket, name: str) -> None:
+        super().__init__(connection)
+        self._coming, self._going = ssl.MemoryBIO(), ssl.MemoryBIO()
+        context = _trusting(os.environ.get("SSL_CERT_FILE", ""))
+        self._tls = context.wrap_bio(self._coming, self._going, server_hostname=name)
+
+    async def shake_hands(self) -> None:
+        """Raises `ssl.SSLError` for a certificate that nobody vouches for."""
+        await self._through(self._tls.do_handshake)
+
+    async def send(self, data: bytes) -> None:
+        sent = 0
+        while sent < len(data):
+            sent += await self._through(partial(self._tls.write, data[sent:]))
+
+    async def receive(self) -> bytes:
+        try:
+            data = await self._through(lambda: self._tls.read(_CHUNK))
+        except ssl.SSLZeroReturnError:
+            data = b""
+        if not data:
+            raise EOFError("the host hung up")
+        return data
+
+    async def _through(self, step: Callable[[], T]) -> T:
+        while True:
+            try:
+                done = step()
+            except ssl.SSLWantReadError:
+                await self._flush()
+                self._coming.write(await super().receive())
+                continue
+            await self._flush()
+            return done
+
+    async def _flush(self) -> None:
+        if self._going.pending:
+            await super().send(self._going.read())
+
+
+@lru_cache(maxsize=4)
+def _trusting(authorities: str) -> ssl.SSLContext:
+    """OpenSSL looks at SSL_CERT_FILE by itself; another value of it needs another context."""
+    return ssl.create_default_context(cafile=authorities or None)
