@@ -327,13 +327,13 @@ def in_postgres(tamperings: int, seed: int) -> dict[str, Tried]:
             await fill(store, random.Random(seed))
 
     with tempfile.TemporaryDirectory() as folder:
-        url = development.start(Path(folder))
+        url = development.start(Path(folder) / "postgres")
         try:
             migrate(url)
             asyncio.run(filled(url))
             return tamper(InPostgres(url, "audited"), tamperings, seed)
         finally:
-            development.stop(Path(folder))
+            development.remove(Path(folder) / "postgres")
 
 
 def summary(stores: dict[str, dict[str, Tried]], seconds: float) -> dict[str, object]:

@@ -77,4 +77,7 @@ def _processes_of(folder: str) -> list[psutil.Process]:
 if __name__ == "__main__":
     sys.stdin.read()
     stop_leftovers(sys.argv[1])
+    for link in Path(sys.argv[1]).rglob("postgres"):
+        if link.is_symlink():  # root's server keeps its data elsewhere
+            shutil.rmtree(link.resolve(), ignore_errors=True)
     shutil.rmtree(sys.argv[1], ignore_errors=True)

@@ -86,7 +86,7 @@ def main() -> None:
         try:
             found = collect(Path(folder), development.start(Path(server) / "postgres"))
         finally:
-            development.stop(Path(server) / "postgres")
+            development.remove(Path(server) / "postgres")
     MESSAGES.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

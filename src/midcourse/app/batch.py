@@ -13,9 +13,9 @@ from pathlib import Path
 from midcourse.app.rows import read_rows
 from midcourse.app.settings import Settings
 from midcourse.app.wiring import JOB_FILE, Job, kept_at, run_folder, save_job, saved_job, with_inputs
-from midcourse.app.writing import write_whole
 from midcourse.domain.argument import Pairs
 from midcourse.errors import RunUnknown, TaskInvalid
+from midcourse.private import private_folder, write_whole
 
 ROWS_FILE = "rows.csv"
 RESULTS_FILE = "results.csv"
@@ -139,7 +139,7 @@ def _check_same(kept: Job, job: Job, kept_rows: str, rows: str, batch_id: str) -
 
 def _keep(batch: Batch, rows: str) -> None:
     """The job last: a batch without one was never begun."""
-    batch.folder.mkdir(parents=True, exist_ok=True)
+    private_folder(batch.folder)
     write_whole(batch.folder / ROWS_FILE, rows)
     manner = {"copy": str(batch.copy or ""), "concurrency": batch.concurrency}
     write_whole(batch.folder / MANNER_FILE, json.dumps(manner))

@@ -8,6 +8,7 @@ from midcourse.app.journalfile import JOURNAL_FILE, journal_of, journal_text
 from midcourse.codec import encode
 from midcourse.domain.result import Result
 from midcourse.ports.store import Store
+from midcourse.private import private_folder, write_whole
 
 RESULT_FILE = "result.json"
 
@@ -32,5 +33,5 @@ async def export(store: Store, run_id: str, folder: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    private_folder(path.parent)
+    write_whole(path, text)

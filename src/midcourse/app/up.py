@@ -16,13 +16,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.home import open_home
 from midcourse.app.process import process_of
 from midcourse.app.settings import PREFIX, built
 from midcourse.app.up_file import Part, Up, read_up, up_folder, write_up
 from midcourse.codec import decode
 from midcourse.errors import FleetUnavailable
+from midcourse.private import private_folder, private_opener, privately
 from midcourse.worlds.host.wire import Ready
 
 POSTGRES, TEMPORAL, HOST, WORKER = "PostgreSQL", "Temporal", "host", "worker"
@@ -49,8 +52,7 @@ class Started:
 def start_all(home: Path) -> Up:
     """Start whatever is not alive. Raises `FleetUnavailable`, and then leaves nothing behind that it started."""
     _check_installed()
-    folder = up_folder(home)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = private_folder(up_folder(open_home(home)))
     with _alone(folder):
         before = read_up(home)
         try:
@@ -80,7 +82,7 @@ def _with_servers(home: Path, folder: Path, up: Up) -> Up:
         TEMPORAL: _start_temporal,
         HOST: lambda folder: _start_host(home, folder),
     }
-    missing = [name for name in starts if up.alive(name) is None]
+    missing = [name for name in starts if up.alive(name) is None or (name == POSTGRES and not _asks_password(up))]
     worker = up.alive(WORKER)
     if worker and {POSTGRES, TEMPORAL} & {*missing}:
         _stop(home, [worker])
@@ -124,7 +126,7 @@ def _stop(home: Path, parts: "tuple[Part, ...] | list[Part]") -> tuple[Part, ...
 @contextmanager
 def _alone(folder: Path) -> Generator[None]:
     """Two that start or stop at once would each undo the other's work: the second one waits."""
-    with (folder / "lock").open("w") as file:
+    with open(folder / "lock", "w", opener=private_opener) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -146,7 +148,13 @@ def _start_postgres(folder: Path) -> Started:
     url = development.start(data)
     migrate(url)
     pid = int((data / "postmaster.pid").read_text(encoding="utf-8").splitlines()[0])
-    return Started(part=_part(POSTGRES, url, pid, data / "log"), settings={"database_url": url})
+    shown = url.replace(f":{urlsplit(url).password}@", "@")
+    return Started(part=_part(POSTGRES, shown, pid, data / "log"), settings={"database_url": url})
+
+
+def _asks_password(up: Up) -> bool:
+    """One that an earlier version started trusts everybody who reaches it; `development.start` restarts it."""
+    return bool(urlsplit(up.settings.get("database_url", "")).password)
 
 
 def _stop_postgres(folder: Path) -> None:
@@ -199,7 +207,7 @@ def _part(name: str, address: str, pid: int, log: Path) -> Part:
 
 def _spawn(arguments: list[str], log: Path, settings: Mapping[str, str]) -> int:
     """In a session of its own, so that it does not hear our Ctrl-C; and with nothing of ours but the environment."""
-    command = [sys.executable, "-m", "midcourse", *arguments]
+    command = privately([sys.executable, "-m", "midcourse", *arguments])
     environment = {**os.environ, **{f"{PREFIX}{name.upper()}": value for name, value in settings.items()}}
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

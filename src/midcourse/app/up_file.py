@@ -1,12 +1,12 @@
 """`<home>/up/up.json`: what `midcourse up` started, and where its servers are. So every other command finds the fleet."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from midcourse.app.process import Process
 from midcourse.codec import decode, encode
+from midcourse.private import write_whole
 
 SERVERS = ("PostgreSQL", "Temporal")
 """Without these two there is no fleet, whatever else is alive."""
@@ -48,12 +48,7 @@ def read_up(home: Path) -> Up:
 
 def write_up(home: Path, up: Up) -> None:
     """In one step, and for nobody else's eyes: whoever can read it can work the database."""
-    path = up_folder(home) / "up.json"
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    draft.touch(mode=0o600, exist_ok=False)
-    draft.write_text(encode(up), encoding="utf-8")
-    draft.replace(path)
+    write_whole(up_folder(home) / "up.json", encode(up))
 
 
 def fleet_in(home: Path) -> dict[str, str]:

@@ -19,7 +19,6 @@ from midcourse.app.reserving import reserving
 from midcourse.app.settings import Settings, said, written
 from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
-from midcourse.app.writing import write_whole
 from midcourse.blobs import BlobFolder
 from midcourse.domain.argument import Pairs
 from midcourse.domain.run import Run
@@ -30,6 +29,7 @@ from midcourse.ports.approver import Approver
 from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
 from midcourse.ports.world import World
+from midcourse.private import private_folder, write_whole
 
 if TYPE_CHECKING:
     from midcourse.worlds.browser import Browser
@@ -116,7 +116,7 @@ def run_folder(settings: Settings, run_id: str) -> Path:
 
 def save_job(job: Job, folder: Path) -> None:
     """So that another process can resume the run with nothing but its name."""
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     write_whole(folder / JOB_FILE, job_text(job))
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from rich.text import Text
 
-from midcourse.app.agent import DATABASE, new_run_id
+from midcourse.app.agent import new_run_id
 from midcourse.app.batch import Batch, Row, new_batch
 from midcourse.app.batching import Summary, run_batch
+from midcourse.app.home import open_store
 from midcourse.app.rows import rows_text
 from midcourse.app.wiring import Job
 from midcourse.cli.approval import TerminalApprover
@@ -41,7 +42,7 @@ def begun_batch(job: Job, inputs: str, *, batch_id: str, results: str, concurren
 
 
 async def conduct_batch(batch: Batch, manner: Manner, *, again: bool = False) -> int:
-    with SqliteStore(batch.job.settings.home / DATABASE) as store:
+    with open_store(batch.job.settings.home) as store:
         return await BatchSession(batch, store, manner).conduct(again=again)
 
 

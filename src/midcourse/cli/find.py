@@ -4,8 +4,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
-from midcourse.app.agent import DATABASE
 from midcourse.app.batch import batch_ids
+from midcourse.app.home import DATABASE, open_store
 from midcourse.app.settings import Settings
 from midcourse.errors import RunBusy, RunUnknown
 from midcourse.ports.store import RunSummary
@@ -24,7 +24,7 @@ def opened_store(settings: Settings) -> Generator[SqliteStore]:
     """The store of this home. Looking for runs must not make a home where there is none."""
     if not has_store(settings):
         raise RunUnknown(f"there are no runs in '{settings.home}'; start one with midcourse run, or --set home=FOLDER")
-    with SqliteStore(settings.home / DATABASE) as store:
+    with open_store(settings.home) as store:
         yield store
 
 

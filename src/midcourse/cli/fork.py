@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from midcourse.app.agent import DATABASE, new_run_id
+from midcourse.app.agent import new_run_id
 from midcourse.app.forking import Forked, quiet_point
 from midcourse.app.forking import fork as fork_run
+from midcourse.app.home import open_store
 from midcourse.app.replaying import DECIDING, changed_limits
 from midcourse.app.settings import Settings
 from midcourse.app.wiring import Job, save_job, saved_job
@@ -18,7 +19,6 @@ from midcourse.cli.journals import Found, find_journal, split_home
 from midcourse.cli.session import Manner, Session
 from midcourse.cli.terminal import terminal
 from midcourse.errors import NotForkable, RunUnknown
-from midcourse.store.sqlite import SqliteStore
 
 
 def fork(name: str, at: int, overrides: Sequence[str], *, json: bool, quiet: bool) -> int:
@@ -47,7 +47,7 @@ async def _fork(found: Found, at: int, job: Job, changes: Mapping[str, str], man
     deciding = {name: value for name, value in changes.items() if name in DECIDING}
     limits = changed_limits(found.journal.opening.limits, deciding)
     run_id = new_run_id()
-    with SqliteStore(job.settings.home / DATABASE) as store:
+    with open_store(job.settings.home) as store:
         session = Session(job, run_id, store, manner)
         save_job(job, session.folder)
         try:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rich.text import Text
 
+from midcourse.app.home import open_home
 from midcourse.app.settings import Settings
 from midcourse.app.wiring import SIMULATED, world_classes
 from midcourse.cli.host_view import HostView
@@ -83,6 +84,7 @@ def host(
     json: bool,
 ) -> int:
     settings = settings_with(overrides, "home")
+    open_home(settings.home)
     names = [name.strip() for name in worlds.split(",") if name.strip()] or list(SIMULATED)
     tls = listening.tls()
     try:

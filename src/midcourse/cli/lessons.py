@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from rich.table import Table
 
-from midcourse.app.agent import LESSONS
+from midcourse.app.home import LESSONS, open_home
 from midcourse.cli.approval import user
 from midcourse.cli.overrides import fleet_with, settings_with
 from midcourse.cli.terminal import Terminal, print_object, terminal
@@ -77,7 +77,7 @@ def forget_lesson(name: str, overrides: Sequence[str], *, durable: bool, json: b
 @asynccontextmanager
 async def _opened(overrides: Sequence[str], durable: bool) -> AsyncGenerator[Memory]:
     if not durable:
-        yield SqliteMemory(settings_with(overrides, "home").home / LESSONS, agent=A_PERSON)
+        yield SqliteMemory(open_home(settings_with(overrides, "home").home) / LESSONS, agent=A_PERSON)
         return
     from midcourse.app.fleet_store import opened_store
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from rich.table import Table
 
-from midcourse.app.agent import KEPT
+from midcourse.app.home import KEPT, open_home
 from midcourse.cli.find import local_time
 from midcourse.cli.overrides import fleet_with, settings_with
 from midcourse.cli.terminal import Terminal, print_object, terminal
@@ -46,7 +46,7 @@ def drop_kept(name: str, overrides: Sequence[str], *, everything: bool, durable:
 @asynccontextmanager
 async def _opened(overrides: Sequence[str], durable: bool) -> AsyncGenerator[Segments]:
     if not durable:
-        yield SqliteSegments(settings_with(overrides, "home").home / KEPT)
+        yield SqliteSegments(open_home(settings_with(overrides, "home").home) / KEPT)
         return
     from midcourse.app.fleet_store import opened_store
 

@@ -5,12 +5,14 @@ import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from io import TextIOWrapper
 from pathlib import Path
 
 from rich.text import Text
 
-from midcourse.app.agent import DATABASE, Agent, LiveRun
+from midcourse.app.agent import Agent, LiveRun
 from midcourse.app.entry import enter
+from midcourse.app.home import open_store
 from midcourse.app.nobody import NOBODY
 from midcourse.app.wiring import Job, agent_for, export, result_json, run_folder
 from midcourse.cli.approval import TerminalApprover
@@ -25,6 +27,7 @@ from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
 from midcourse.ports.store import Store
+from midcourse.private import private_opener
 from midcourse.redact import Discreet
 from midcourse.store.sqlite import SqliteStore
 
@@ -45,7 +48,7 @@ class Manner:
 
 async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False) -> int:
     """A new run, or the earlier one under the same business key."""
-    with SqliteStore(job.settings.home / DATABASE) as store:
+    with open_store(job.settings.home) as store:
         entry = await enter(job, run_id, store, again=again)
         if entry.result is not None:
             folder = run_folder(job.settings, entry.run)
@@ -159,10 +162,17 @@ async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdi
     return Verdict(result=result, folder=folder, nobody_asked=nobody)
 
 
+class PrivateLog(logging.FileHandler):
+    """A log file that only its owner may read."""
+
+    def _open(self) -> TextIOWrapper:
+        return open(self.baseFilename, "a", encoding=self.encoding, errors=self.errors, opener=private_opener)
+
+
 @contextmanager
 def logged_to(path: Path | None) -> Generator[None]:
     """What libraries log goes to a file, which is there only if they do, or nowhere: the terminal belongs to the view."""
-    handler = logging.FileHandler(path, delay=True, encoding="utf-8") if path else logging.NullHandler()
+    handler = PrivateLog(path, delay=True, encoding="utf-8") if path else logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.addFilter(Discreet())
     root = logging.getLogger()

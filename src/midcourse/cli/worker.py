@@ -13,6 +13,7 @@ from sqlalchemy import make_url
 from midcourse.app.fleet import Fleet, connected
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.fleet_worker import make_build_current, worker_of
+from midcourse.app.home import open_home
 from midcourse.cli.overrides import fleet_with
 from midcourse.cli.terminal import Terminal, print_object, terminal
 from midcourse.errors import TaskInvalid
@@ -23,6 +24,7 @@ STOPPED = 0
 
 def worker(overrides: Sequence[str], *, current: bool, json: bool) -> int:
     home, settings = fleet_with(overrides)
+    open_home(home)
     if current and not settings.build:
         raise TaskInvalid("--current is for a worker with a build: say which, with --set build=NAME")
     log_discreetly(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")

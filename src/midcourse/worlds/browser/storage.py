@@ -1,9 +1,10 @@
 """Cookies and local storage in a file: a session begins where an earlier one was."""
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from midcourse.private import private_folder, write_whole
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
@@ -25,9 +26,5 @@ class Storage:
         if self._path is None:
             return
         text = json.dumps(await context.storage_state())
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        draft.unlink(missing_ok=True)
-        draft.touch(mode=0o600)
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(self._path)
+        private_folder(self._path.parent)
+        write_whole(self._path, text)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midcourse.codec import decode, encode
+from midcourse.private import private_folder, write_whole
 from midcourse.worlds.host.desk import Desk
 from midcourse.worlds.host.menu import Menu
 from midcourse.worlds.host.server import Listener
@@ -81,23 +82,14 @@ async def hosting(terms: Terms) -> AsyncGenerator[Host]:
     host = Host(url=url, sessions=sessions, grace=terms.grace)
     ready = Ready(url=host.url, token=token, pid=os.getpid(), worlds=terms.menu.specs)
     try:
-        _write(terms.ready, encode(ready))
+        private_folder(terms.ready.parent)
+        write_whole(terms.ready, encode(ready))  # whoever has the token has the worlds
         log.info("listening on %s in process %s", host.url, ready.pid)
         yield host
     finally:
         _remove(terms.ready, ready)
         await host.end()
         await listener.close()
-
-
-def _write(path: Path, text: str) -> None:
-    """All at once, and for nobody else's eyes: whoever has the token has the worlds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    draft.touch(mode=0o600, exist_ok=False)
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
 
 
 def _remove(path: Path, ready: Ready) -> None:

@@ -11,23 +11,25 @@ import sys
 from pathlib import Path
 
 from midcourse.codec import decode
+from midcourse.private import private_folder, private_opener
 from midcourse.worlds.host.wire import Handle, Ready
 
 
 def start(world: str, folder: Path, idle: float) -> Handle:
     """Blocks until it listens. It writes to a file and shares no pipe, so it can outlive us unnoticed."""
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     stem = folder / f"host-{secrets.token_hex(4)}"
     ready, log = stem.with_suffix(".json"), stem.with_suffix(".log")
     command = [sys.executable, "-m", "midcourse.worlds.host", "--detach", "--world", world]
     command += ["--ready", str(ready), "--idle", str(idle)]
-    with log.open("ab") as out:
+    with open(log, "ab", opener=private_opener) as out:
         code = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            umask=0o077,  # a world may keep files beside the run's
             env=_environment(),
             check=False,
         ).returncode

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from midcourse.private import private_folder, private_opener
+
 if sys.platform != "win32":
     import fcntl
 
@@ -41,7 +43,7 @@ class EffectLog:
         self._all: list[Happened] = []
         self._read_to = 0
         if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self._path.parent)
 
     def __len__(self) -> int:
         """Those on their way count, too."""
@@ -89,7 +91,7 @@ def _happened(line: str) -> Happened:
 
 @contextmanager
 def _locked(path: Path) -> Generator[BinaryIO]:
-    with path.open("a+b") as file:
+    with open(path, "a+b", opener=private_opener) as file:
         if sys.platform != "win32":
             fcntl.flock(file, fcntl.LOCK_EX)
         yield file
