@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given
 from hypothesis import strategies as st
 from temporalio.api.common.v1 import Payload
+from temporalio.converter import WorkflowSerializationContext
 
 from midcourse.codec import encode
 from midcourse.domain.command import Act, Command
@@ -16,7 +18,7 @@ from midcourse.domain.event import Acted, Event
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.run import Run
 from midcourse.ports.store import Happened
-from midcourse.runtimes.temporal.codec import Key, Sealing, data_converter
+from midcourse.runtimes.temporal.codec import Key, RefusingConverter, Sealing, data_converter
 from midcourse.runtimes.temporal.wire import Done, Start, Work
 
 OLD, NEW = Key(id="2025", secret=b"o" * 32), Key(id="2026", secret=b"n" * 32)
@@ -63,7 +65,7 @@ async def test_a_state_is_written_in_full_since_its_defaults_may_change_while_it
 
 async def test_sealed_says_nothing_but_the_name_of_its_key() -> None:
     (payload,) = await data_converter([NEW]).encode([Work(command=STEP, seq=12)])
-    assert dict(payload.metadata) == {"encoding": b"binary/encrypted", "key": b"2026"}
+    assert dict(payload.metadata) == {"encoding": b"binary/encrypted", "key": b"2026", "bound": b"run"}
     assert b"act" not in payload.data
     assert await through(Work(command=STEP, seq=12), Work, NEW) == Work(command=STEP, seq=12)
 
@@ -81,8 +83,27 @@ async def test_a_new_key_seals_and_the_old_one_still_opens() -> None:
     assert after.metadata["key"] == b"2026"
 
 
-async def test_what_was_written_before_there_was_a_key_is_still_read() -> None:
-    assert await data_converter([NEW]).decode(await data_converter().encode([STEP]), [Act]) == [STEP]
+async def test_what_is_not_sealed_is_refused_where_there_are_keys() -> None:
+    with pytest.raises(ValueError, match="is not sealed"):
+        await data_converter([NEW]).decode(await data_converter().encode([STEP]), [Act])
+
+
+async def test_what_is_sealed_for_one_run_is_refused_in_another() -> None:
+    one, other = (
+        data_converter([NEW]).with_context(WorkflowSerializationContext(namespace="default", workflow_id=run))
+        for run in ("acme/r1", "acme/r2")
+    )
+    sealed = await one.encode([STEP])
+    assert await one.decode(sealed, [Act]) == [STEP]
+    with pytest.raises(ValueError, match="for another run"):
+        await other.decode(sealed, [Act])
+
+
+async def test_what_an_earlier_version_sealed_for_any_run_is_still_read() -> None:
+    nonce, (payload,) = b"n" * 12, await data_converter().encode([STEP])
+    data = nonce + AESGCM(NEW.secret).encrypt(nonce, payload.SerializeToString(), b"2026")
+    earlier = Payload(metadata={"encoding": b"binary/encrypted", "key": b"2026"}, data=data)
+    assert await data_converter([NEW]).decode([earlier], [Act]) == [STEP]
 
 
 async def test_without_its_key_it_says_which_one_is_missing() -> None:
@@ -90,16 +111,19 @@ async def test_without_its_key_it_says_which_one_is_missing() -> None:
         await data_converter([NEW]).decode(await data_converter([OLD]).encode([STEP]), [Act])
 
 
-@pytest.mark.parametrize("changed", ["data", "key"])
+@pytest.mark.parametrize("changed", ["data", "key", "bound"])
 async def test_what_was_changed_is_not_opened(changed: str) -> None:
     sealing = Sealing([NEW, replace(OLD, secret=NEW.secret)])
     (payload,) = await sealing.encode([Payload(data=b"{}")])
     if changed == "data":
         payload.data = payload.data[:-1] + bytes([payload.data[-1] ^ 1])
-    else:
+    elif changed == "key":
         payload.metadata["key"] = b"2025"
+    else:
+        del payload.metadata["bound"]
+    (opened,) = await sealing.decode([payload])
     with pytest.raises(ValueError, match="was changed"):
-        await sealing.decode([payload])
+        RefusingConverter().from_payload(opened)
 
 
 async def test_a_key_is_not_printed() -> None:

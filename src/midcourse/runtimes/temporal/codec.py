@@ -1,11 +1,12 @@
-"""Values into payloads and back: terse JSON, and sealed if there is a key.
+"""Values into payloads and back: terse JSON, and sealed if there is a key; then nothing else is accepted.
 
 Search attributes are not sealed, or the engine could not search by them: they hold no more than `attributes.py` says.
 """
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import (
+    ActivitySerializationContext,
     CompositePayloadConverter,
     DataConverter,
     DefaultFailureConverterWithEncodedAttributes,
@@ -20,12 +22,18 @@ from temporalio.converter import (
     EncodingPayloadConverter,
     JSONPlainPayloadConverter,
     PayloadCodec,
+    SerializationContext,
+    WithSerializationContext,
+    WorkflowSerializationContext,
 )
 
 from midcourse.codec import decode_any, encode
 from midcourse.runtimes.temporal.wire import Done, Work
 
 SEALED = b"binary/encrypted"
+REFUSED = b"binary/refused"
+BOUND = "bound"
+"""Metadata of a payload that can be opened only for the run that it was sealed for."""
 NONCE_BYTES = 12
 
 
@@ -66,12 +74,27 @@ class TerseConverter(EncodingPayloadConverter):
         return decode_any(type_hint or Any, payload.data)
 
 
+class RefusingConverter(EncodingPayloadConverter):
+    """Raises for a payload that the codec refused."""
+
+    @property
+    def encoding(self) -> str:
+        return REFUSED.decode()
+
+    def to_payload(self, value: Any) -> Payload | None:
+        return None
+
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
+        raise ValueError(payload.data.decode())
+
+
 class Payloads(CompositePayloadConverter):
     """The engine's own, with ours in place of its JSON."""
 
     def __init__(self) -> None:
         usual = DefaultPayloadConverter.default_encoding_payload_converters
-        super().__init__(*(TerseConverter() if isinstance(c, JSONPlainPayloadConverter) else c for c in usual))
+        ours = (TerseConverter() if isinstance(c, JSONPlainPayloadConverter) else c for c in usual)
+        super().__init__(RefusingConverter(), *ours)
 
 
 def terse(value: object) -> object:
@@ -93,12 +116,24 @@ def _compact(value: object) -> str:
 # --- encryption
 
 
-class Sealing(PayloadCodec):
-    """AES-GCM, bound to the id of its key."""
+class Sealing(PayloadCodec, WithSerializationContext):
+    """AES-GCM, bound to the id of its key and to the run that the payload is for.
+
+    Temporal lets anybody who reaches it write. So what is not sealed, or was sealed for another run, is refused where it is
+    read: a forged decision is rejected as an update, and the run goes on.
+    """
 
     def __init__(self, keys: Sequence[Key]) -> None:
         self._first = keys[0].id
         self._ciphers = {key.id: AESGCM(key.secret) for key in keys}
+        self._workflow = ""
+
+    def with_context(self, context: SerializationContext) -> "Sealing":
+        if not isinstance(context, WorkflowSerializationContext | ActivitySerializationContext):
+            return self
+        bound = copy(self)
+        bound._workflow = context.workflow_id or ""
+        return bound
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
         return [self._seal(payload) for payload in payloads]
@@ -108,18 +143,28 @@ class Sealing(PayloadCodec):
 
     def _seal(self, payload: Payload) -> Payload:
         nonce, key = secrets.token_bytes(NONCE_BYTES), self._first.encode()
-        data = nonce + self._ciphers[self._first].encrypt(nonce, payload.SerializeToString(), key)
-        return Payload(metadata={"encoding": SEALED, "key": key}, data=data)
+        metadata = {"encoding": SEALED, "key": key, BOUND: b"run"}
+        data = self._ciphers[self._first].encrypt(nonce, payload.SerializeToString(), self._stands_for(metadata))
+        return Payload(metadata=metadata, data=nonce + data)
 
     def _open(self, payload: Payload) -> Payload:
-        """What was written before there was a key is read as it is."""
         if payload.metadata.get("encoding") != SEALED:
-            return payload
-        key, data = payload.metadata["key"], payload.data
-        cipher = self._ciphers.get(key.decode())
+            return _refused("a payload is not sealed, although there are keys")
+        key, data = payload.metadata["key"].decode(errors="replace"), payload.data
+        cipher = self._ciphers.get(key)
         if cipher is None:
-            raise LookupError(f"a payload is sealed with the key '{key.decode()}', which is not here")
+            raise LookupError(f"a payload is sealed with the key '{key}', which is not here")
         try:
-            return Payload.FromString(cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], key))
-        except InvalidTag:
-            raise ValueError(f"a payload was changed, or the key '{key.decode()}' is another one here") from None
+            stands_for = self._stands_for(payload.metadata)
+            return Payload.FromString(cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], stands_for))
+        except (InvalidTag, ValueError):
+            return _refused(f"a payload was changed or is for another run, or the key '{key}' is another one here")
+
+    def _stands_for(self, metadata: Mapping[str, bytes]) -> bytes:
+        """What a seal confirms besides its content. An earlier version did not bind it to a run."""
+        return metadata["key"] + (b"\0" + self._workflow.encode() if BOUND in metadata else b"")
+
+
+def _refused(why: str) -> Payload:
+    """Whoever reads it gets an error then: raised here, it would stop everything else that came with it."""
+    return Payload(metadata={"encoding": REFUSED}, data=why.encode())
