@@ -15,7 +15,6 @@ from midcourse.app.process import Process, process_of
 from midcourse.app.up_file import Part, fleet_in, read_up, write_up
 from midcourse.errors import FleetUnavailable
 
-
 SETTINGS = {
     up.POSTGRES: {"database_url": "postgresql://postgres:secret@/postgres"},
     up.TEMPORAL: {"keys_file": "keys"},

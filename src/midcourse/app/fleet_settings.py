@@ -114,7 +114,7 @@ class FleetSettings(BaseSettings):
     )
     keys_file: Path | None = Field(
         default=None,
-        description="Seals what passes through Temporal. One key a line, `NAME BASE64` of 16, 24 or 32 bytes: the first "
+        description="Seals what passes through Temporal, and tokens of sessions in the database; what is not sealed is refused. One key a line, `NAME BASE64` of 16, 24 or 32 bytes: the first "
         "seals, all of them open.",
     )
 

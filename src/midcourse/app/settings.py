@@ -310,7 +310,7 @@ class Settings(RecoverySettings):
     )
     home: Path = Field(
         default=Path(".midcourse"),
-        description="Directory in which runs are kept.",
+        description="Directory in which runs are kept. Nobody else may read it: it is made 0700, and the files in it 0600.",
     )
 
     @field_validator(
