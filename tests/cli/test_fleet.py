@@ -262,6 +262,7 @@ def worker(home: Path, tenant: str, *arguments: str, cwd: Path | None = None) ->
         "MIDCOURSE_DATABASE_URL": settings.database_url.get_secret_value(),
         "MIDCOURSE_TEMPORAL_ADDRESS": settings.temporal_address,
         "MIDCOURSE_HOST_FILE": str(settings.host_file),
+        "MIDCOURSE_KEYS_FILE": str(settings.keys_file),
         "MIDCOURSE_TENANT": tenant,
         "MIDCOURSE_STICKY_SECONDS": "1",
     }

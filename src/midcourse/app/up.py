@@ -55,7 +55,10 @@ class Started:
 
 
 def start_all(home: Path, *, ui: bool = False) -> Up:
-    """Start whatever is not alive; with `ui`, Temporal's web page as well. Raises `FleetUnavailable`, and then leaves nothing behind that it started."""
+    """Start whatever is not alive; with `ui`, Temporal's web page as well.
+
+    Raises `FleetUnavailable`, and then leaves nothing behind that it started.
+    """
     _check_installed()
     folder = private_folder(up_folder(open_home(home)))
     with _alone(folder):
