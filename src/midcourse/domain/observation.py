@@ -76,4 +76,4 @@ def fingerprint_of(surface: Surface, zones: tuple[Zone, ...]) -> str:
     """Equal for equal screens: order, ids and positions do not count. For worlds that have nothing better."""
     seen = sorted(f"{z.role}\x1f{z.label}\x1f{sorted(z.state, key=lambda pair: pair[0])!r}" for z in zones)
     text = "\x1e".join((surface.title, surface.address, *seen))
-    return blake2b(text.encode(), digest_size=8).hexdigest()
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()

@@ -3,6 +3,7 @@
 import asyncio
 from typing import cast
 
+from midcourse.codec import encodable
 from midcourse.domain.command import Act
 from midcourse.domain.event import Acted
 from midcourse.domain.ledger import LedgerEntry
@@ -252,7 +253,8 @@ async def _send(ports: Ports, command: Act, step: Step, before: Observation, tim
     if not isinstance(answer, Outcome):
         detail = f"the world answered with {type(answer).__name__}, which is no outcome"
         return Outcome(status="unknown", reason="error", detail=detail)
-    return _in_our_words(ports, answer)
+    unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be written down")
+    return _in_our_words(ports, encodable(answer) or unfit)
 
 
 def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
+from midcourse.codec import encodable
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
@@ -73,6 +74,7 @@ async def _commit_set(ports: Ports, step: Step, skill: Skill, time: Allowance) -
         )
     except Exception:
         return None
+    commit = commit and encodable(commit)
     return commit and replace(commit, values=ports.mask(commit.values), address=ports.mask_text(commit.address))
 
 

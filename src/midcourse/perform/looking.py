@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import cast
 
+from midcourse.codec import encodable
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.observation import Observation, ObservationRef, Unseen, fingerprint_of
 from midcourse.domain.replace import replace
@@ -66,7 +67,7 @@ async def _observed(ports: Ports, time: Allowance) -> Observation | Unseen:
         return replace(seen, detail=ports.plain(seen.detail))
     if not isinstance(seen, Observation):
         return Unseen(reason="failed", detail=f"the world showed {type(seen).__name__}, which is no observation")
-    return seen
+    return encodable(seen) or Unseen(reason="failed", detail="what the world showed cannot be written down")
 
 
 async def _read(

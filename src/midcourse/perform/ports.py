@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from midcourse.codec import readable
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation
@@ -127,7 +128,7 @@ class Ports:
 
     def plain(self, text: str) -> str:
         """What somebody said, as it may be passed on and written down: without secrets, and no longer than a page."""
-        return self.mask_text(text)[:LONGEST_TEXT]
+        return self.mask_text(readable(text))[:LONGEST_TEXT]
 
     def masked(self, seen: Observation) -> Observation:
         """A field may show the secret that was typed into it."""

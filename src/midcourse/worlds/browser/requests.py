@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
+from midcourse.worlds.browser.charset import UTF_8, charset_of
 from midcourse.worlds.browser.http_head import Head
 from midcourse.worlds.browser.origins import SAFE_METHODS
 
@@ -26,6 +27,8 @@ MOST_CHARACTERS = 200_000
 """Of all names and values together, but for the last one."""
 RAW = "body"
 """The name of a value that is a whole body."""
+CHARSET = "charset of the body"
+"""The name of the value that says which charset a body claims to have, if it is not UTF-8."""
 REDIRECTED = "redirected from"
 """The name of the value that says whose answer asked for a request."""
 
@@ -141,20 +144,20 @@ def _short(text: str) -> str:
     return Digested(f"{text[:LONGEST]}… ({len(text)} characters, sha256 {digest(text.encode(errors='surrogatepass'))})")
 
 
-def file_value(name: str, kind: str, content: bytes) -> str:
-    """A file as a value: its name, its digest, and what is in it if that is text."""
+def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8) -> str:
+    """A file as a value: its name, its digest, and what is in it if that is text. Without a charset nobody knows."""
     size = f"{len(content)} bytes, sha256 {digest(content)}"
     described = f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {size})"
-    text = _text(content)
+    text = None if charset is None else _text(content, charset)
     if text is None or len(described) + len(text) + 2 > LONGEST:
         return Digested(described)
     return f"{described}: {text}" if text else described
 
 
-def _text(content: bytes) -> str | None:
+def _text(content: bytes, charset: str = UTF_8) -> str | None:
     """None if it is not text that a person could read."""
     try:
-        text = one_newline(content.decode())
+        text = one_newline(content.decode(charset))
     except UnicodeDecodeError:
         return None
     return text if text.replace("\n", "").replace("\t", "").isprintable() else None
@@ -177,26 +180,32 @@ def _values(kind: str, body: bytes) -> Pairs:
         return ()
     described = Message()
     described["content-type"] = kind
+    named = _parameters(described, "charset")
+    charset = charset_of(named)
+    if charset is None:
+        return ((CHARSET, ", ".join(named)), (RAW, file_value("", kind, body, None)))
     match described.get_content_type() if kind else "":
         case "application/x-www-form-urlencoded":
-            found = _form(body)
+            found = _form(body, charset)
         case "multipart/form-data":
-            found = _multipart(_boundary(described), body)
+            found = _multipart(_boundary(described), body) if charset == UTF_8 else None
         case _:
-            found = _json(body)
-    return _raw(kind, body) if found is None else found
+            found = _json(body, charset)
+    values = _raw(kind, body, charset) if found is None else found
+    return values if charset == UTF_8 else ((CHARSET, ", ".join(named)), *values)
 
 
-def _raw(kind: str, body: bytes) -> Pairs:
-    text = _text(body)
-    return ((RAW, file_value("", kind, body) if text is None else text),)
+def _raw(kind: str, body: bytes, charset: str) -> Pairs:
+    text = _text(body, charset)
+    return ((RAW, file_value("", kind, body, charset) if text is None else text),)
 
 
-def _form(body: bytes) -> Pairs | None:
+def _form(body: bytes, charset: str = UTF_8) -> Pairs | None:
     """None if it is not what a browser makes of a form."""
     try:
-        unquote_to_bytes(body.replace(b"+", b" ")).decode()
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=True, errors="strict")
+        unquote_to_bytes(body.replace(b"+", b" ")).decode(charset)
+        text = body.decode("ascii" if charset != UTF_8 else charset)
+        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True, encoding=charset, errors="strict")
     except ValueError:
         return None
     return tuple((one_newline(name), one_newline(value)) for name, value in pairs)
@@ -216,8 +225,13 @@ def _multipart(boundary: str, body: bytes) -> Pairs | None:
 
 def _boundary(described: Message) -> str:
     """Nothing if there are several: who would know which one counts?"""
-    found = [value for name, value in described.get_params([]) if name == "boundary"]
+    found = _parameters(described, "boundary")
     return found[0] if len(found) == 1 else ""
+
+
+def _parameters(described: Message, name: str) -> list[str]:
+    """Its values in the content type. One that is encoded by itself (RFC 2231) comes as parts, and fits nothing."""
+    return [str(value) for named, value in described.get_params([]) if named == name]
 
 
 def _part(part: bytes) -> tuple[str, str]:
@@ -234,11 +248,19 @@ def _part(part: bytes) -> tuple[str, str]:
         return name, file_value("", "", content)
 
 
-def _json(body: bytes) -> Pairs | None:
-    """Flattened: `lines[0].item`. None if it is no object or list, or one that two readers could read differently."""
+def _json(body: bytes, charset: str) -> Pairs | None:
+    """Flattened: `lines[0].item`. None if it is no object or list, or one that two readers could read differently.
+
+    Half of a pair of UTF-16, which JSON can spell and UTF-8 cannot, is such a case.
+    """
     try:
-        read: object = json.loads(body, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_number)
-        return tuple(_flat(None, cast(object, read))) if isinstance(read, dict | list) else None
+        text = body.decode(charset)
+        read: object = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_number, parse_int=_integer
+        )
+        flat = tuple(_flat(None, cast(object, read))) if isinstance(read, dict | list) else None
+        "".join(f"{name}{value}" for name, value in flat or ()).encode()
+        return flat
     except (ValueError, RecursionError):
         return None
 
@@ -250,8 +272,20 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return read
 
 
-def _number(text: str) -> float:
-    return float(text) if isfinite(float(text)) else _no_number(text)
+@dataclass(frozen=True)
+class _Literal:
+    """A number that Python would write otherwise than it was written."""
+
+    text: str
+
+
+def _number(text: str) -> "float | _Literal":
+    number = float(text) if isfinite(float(text)) else _no_number(text)
+    return number if str(number) == text else _Literal(text)
+
+
+def _integer(text: str) -> "int | _Literal":
+    return int(text) if str(int(text)) == text else _Literal(text)
 
 
 def _no_number(text: str) -> float:
@@ -272,5 +306,7 @@ def _flat(path: str | None, value: object) -> Iterator[tuple[str, Scalar]]:
             yield (path or "") + "[]", None
         for i, inner in enumerate(cast(list[object], value)):
             yield from _flat(f"{path or ''}[{i}]", inner)
+    elif isinstance(value, _Literal):
+        yield (path or "") + "{number}", value.text
     else:
         yield path or "", cast(Scalar, value)

@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+from midcourse.codec import encodable
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
@@ -64,11 +65,13 @@ class Session:
 
     async def observe(self, epoch: int) -> Observation | Unseen:
         self._admit(epoch)
-        return await self._world.observe()
+        unfit = Unseen(reason="failed", detail="what the world showed cannot be written down")
+        return encodable(await self._world.observe()) or unfit
 
     async def commit_set(self, epoch: int, call: Call) -> CommitSet | None:
         self._admit(epoch)
-        return await self._world.commit_set(call)
+        commit = await self._world.commit_set(call)
+        return commit and encodable(commit)
 
     async def probe(self, epoch: int, name: str, arguments: Pairs) -> Finding:
         self._admit(epoch)
@@ -87,7 +90,8 @@ class Session:
             if call.command in self._begun:
                 return Outcome(status="unknown", reason="repeated", detail=f"command {call.command} was sent before")
             self._begun.add(call.command)
-            return await self._world.act(call)
+            unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be written down")
+            return encodable(await self._world.act(call)) or unfit
 
     async def attend(self) -> str:
         """Whoever has the token may: a person takes over from whoever holds the session, and gives it back to them."""
