@@ -22,9 +22,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -32,6 +32,9 @@ from pydantic.dataclasses import dataclass as validated
 
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.browser.address import Address, AddressRefused, parse, reach_of
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 SOCKET = "WS"
@@ -275,9 +278,23 @@ def _name(written: str, file: str) -> tuple[str, Address]:
         raise TaskInvalid(f"{file}: '{written}': {refused}; {_WRITTEN_AS}") from None
     if address.rest != "/" or written.endswith("/"):
         raise TaskInvalid(f"{file}: '{written}' has a path; {_WRITTEN_AS}")
-    if host and (address.ip is not None or "." not in address.host):
-        raise TaskInvalid(f"{file}: '{written}' is too wide; a wildcard stands above a name of at least two parts")
+    if host and (address.ip is not None or _is_public_suffix(address.host)):
+        detail = f"a wildcard stands above a name that belongs to somebody, and anybody can have a name below '{host}'"
+        raise TaskInvalid(f"{file}: '{written}' is too wide; {detail}")
     return address.origin.replace("://", "://*.", 1) if host else address.origin, address
+
+
+def _is_public_suffix(host: str) -> bool:
+    """Whether names below it are given out to anybody: `com`, `co.uk`, `github.io`."""
+    return _public_suffixes().is_public(host)
+
+
+@cache
+def _public_suffixes() -> "PublicSuffixList":
+    """The list as it ships with its package. Read when a wildcard is first met: it takes a moment."""
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
 
 
 def _origin(written: str, told: object, file: str) -> Origin:
