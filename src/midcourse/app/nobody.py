@@ -9,4 +9,4 @@ class Nobody:
     """There is nobody to ask, so nothing is allowed and nothing is claimed to have happened."""
 
     async def ask(self, question: Question) -> Decision:
-        return Decision(verdict="rejected" if question.about == "approve" else "stop", by=NOBODY)
+        return Decision(verdict="rejected" if question.about in ("approve", "repeat") else "stop", by=NOBODY)

@@ -37,6 +37,12 @@ CHOICES: dict[About, tuple[Choice, ...]] = {
         Choice(key="o", label="go [o]n", leads_to="it plans again, from what is on the screen then"),
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
+    "repeat": (
+        Choice(key="n", label="[n]o", leads_to="nothing is sent; it counts as done already"),
+        Choice(key="g", label="no, with [g]uidance", leads_to="nothing is sent; it plans again with your words"),
+        Choice(key="x", label="send it again (e[x]tra)", leads_to="sent a second time, exactly as shown"),
+        Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
+    ),
 }
 
 DECISIONS = {
@@ -51,6 +57,7 @@ DECISIONS = {
     "o": Decision(verdict="go_on"),
     "c": Decision(verdict="changed"),
     "t": Decision(verdict="take_over"),
+    "x": Decision(verdict="send_again"),
 }
 
 

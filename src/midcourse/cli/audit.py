@@ -31,6 +31,7 @@ VERDICTS = {
     "happened": "said of question {question} that it happened",
     "did_not_happen": "said of question {question} that it did not happen",
     "stop": "stopped at question {question}",
+    "send_again": "said at question {question} to send it again",
 }
 WORDS = {"pause_asked": "asked for a pause", "resume_asked": "let it go on", "cancel_asked": "cancelled it"}
 

@@ -33,7 +33,11 @@ SURE = (
     Choice(key="y", label="[y]es", leads_to="exactly as shown"),
     Choice(key="n", label="[n]o", leads_to="decide nothing now; the question stays open"),
 )
-WHAT = {"happened": "whether something happened", "stuck": "how to go on"}
+WHAT = {
+    "happened": "whether something happened",
+    "stuck": "how to go on",
+    "repeat": "whether to send something again",
+}
 MOST = 100
 """Questions that are listed."""
 WIDEST = 100
@@ -73,6 +77,7 @@ def answer(name: str, word: str, overrides: Sequence[str], *, json: bool) -> int
         "did_not_happen": ("did_not_happen", "it may be done again"),
         "go_on": ("go_on", "it plans again"),
         "stop": ("stop", "it ends here"),
+        "send_again": ("send_again", "it is sent again, exactly as shown"),
     }
     if verdict not in said:
         raise TaskInvalid(f"'{word}' is no answer: {', '.join(said)}")
@@ -208,6 +213,7 @@ def _plain(question: Question) -> dict[str, object]:
         "would": [_would(question, number) for number in range(len(question.consequences))],
         "needs_all_values": not is_read_at_a_glance(question.consequences),
         "revision": json_format.loads(encode(question.revision)) if question.revision else None,
+        "earlier": [{"sent_at": one.at, "finding": one.finding} for one in question.earlier],
         "detail": question.detail,
         "expires_at": question.expires_at,
     }

@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from midcourse.cli.earlier import earlier_lines
 from midcourse.cli.marks import Marks
 from midcourse.cli.words import argument, seconds, several
 from midcourse.domain.approval import About, Consequence, Question, Revision
@@ -19,6 +20,7 @@ TITLES: dict[About, str] = {
     "approve": "May this be done?",
     "happened": "Did this happen?",
     "stuck": "How should it go on?",
+    "repeat": "Send this again?",
 }
 KINDS: dict[RowKind, str] = {
     "skill": "does",
@@ -49,6 +51,7 @@ def question_panel(
         ]
     if question.about == "happened":
         parts += [Text("It was sent, and nothing shows whether it happened. Please look for yourself."), Text("")]
+    parts += [Text(line, "bold yellow") for line in earlier_lines(question)]
     if question.about == "stuck":
         parts += [Text("New plans do not get it further. Go on, best with advice, or stop here?"), Text("")]
     if question.revision is not None:

@@ -243,6 +243,8 @@ def _decided(event: ApprovalDecided) -> Said:
             return Said(text=words, tone="ask", detail=event.by)
         case "stop":
             return _bad("stopped", event.by)
+        case "send_again":
+            return Said(text="a person says to send it again", tone="ask", detail=event.by)
 
 
 def _reflected(event: Reflected) -> Said:

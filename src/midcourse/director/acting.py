@@ -10,10 +10,11 @@ from midcourse.director.turn import (
     seen_fingerprint,
     unfinish_identity,
 )
-from midcourse.domain.approval import Grant
+from midcourse.domain.approval import Earlier, Grant
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
+from midcourse.domain.likeness import Absence, Alike
 from midcourse.domain.move import Ask, BackOff, Do, Doubt, Look, Open, Report
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
@@ -22,10 +23,14 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.admission import already_finished, repeats_failure, too_soon
 from midcourse.policy.approval import binds, live_grant, needs_approval
+from midcourse.policy.likeness import repeated_by
 from midcourse.policy.spending import worst_look, worst_reading
 
 MOST_HOLDS = 3
 """How often a step may turn out to have another consequence before it counts as failed."""
+
+MOST_ABSENCES = 100
+"""How many acts that a probe reported as absent a run remembers. After that, no such report is believed any more."""
 
 EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
     "ok": ("expectation", "probe", "person"),
@@ -57,7 +62,12 @@ def do(run: Run, move: Do) -> Turn:
         if wait := too_soon(run, step):
             return run, BackOff(seconds=wait, then=move)
         return run, _report(run, move, "failed", "repeats_failure", f"{step.skill} failed here before")
-    if step.consequence and needs_approval(run.limits, step) and not live_grant(run.grants, step.consequence, run.now):
+    if alike := repeated_by(run, step):
+        if not live_grant(run.grants, step.consequence, run.now, repeat=True):
+            return _repeat(run, move, alike)
+    elif (
+        step.consequence and needs_approval(run.limits, step) and not live_grant(run.grants, step.consequence, run.now)
+    ):
         then = replace(move, changed_from="", looked=False)
         return run, Ask(about="approve", steps=(step,), purpose=move.purpose, then=then, changed_from=move.changed_from)
     return issue(
@@ -74,9 +84,32 @@ def do(run: Run, move: Do) -> Turn:
             effect=step.effect,
             look=move.look,
             found=step.found,
+            weighed=tuple(one.command for one in step.alike),
         ),
         seconds=_seconds(run.limits, step),
         worst=_worst(run.limits, step),
+    )
+
+
+def _repeat(run: Run, move: Do, alike: tuple[Alike, ...]) -> Turn:
+    """It looks like what was sent before. Only an answer to that very question sends it; where nobody is asked, nothing does."""
+    step, last = move.step, alike[-1]
+    exists = last.certain or any(
+        (word.version, word.index, word.happened) == (last.version, last.index, True) for word in run.told
+    )
+    earlier = Earlier(at=last.at, finding="exists" if exists else "may_exist")
+    detail = f"{step.skill} looks like what was sent before, which {'exists' if exists else 'may exist'}"
+    denial = _report(run, move, "failed", "already_finished", detail)
+    if not needs_approval(run.limits, step):
+        return run, denial
+    return run, Ask(
+        about="repeat",
+        steps=(step,),
+        purpose=move.purpose,
+        then=replace(move, changed_from="", looked=False),
+        detail=detail,
+        earlier=(earlier,),
+        repeats=last.command,
     )
 
 
@@ -101,7 +134,11 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
     if event.reason == "redirected" and event.consequence:
         return _held(_redirected(run, doing.step), doing, event)
     run = count(run, executions=event.dispatched, steps=not doing.retry)
-    step = replace(doing.step, identity=event.identity or doing.step.identity)
+    step = replace(
+        doing.step,
+        identity=event.identity or doing.step.identity,
+        likeness=event.likeness or doing.step.likeness,
+    )
     status, reason = _believed(step, event), event.reason
     used = None
     if event.dispatched and status in ("ok", "unknown"):
@@ -149,8 +186,11 @@ def _held(run: Run, doing: Do, event: Acted) -> Turn:
         consequence=event.consequence,
         effect=event.effect or old.effect,
         ruled=event.ruled,
+        likeness=event.likeness,
+        alike=event.alike,
     )
-    void = live_grant(run.grants, old.consequence, run.now)
+    same = event.consequence == old.consequence  # held only because it looks like something that was not known then
+    void = None if same else live_grant(run.grants, old.consequence, run.now)
     if void:
         run = replace(run, grants=tuple(grant for grant in run.grants if grant is not void))
     if doing.holds >= MOST_HOLDS:
@@ -185,6 +225,7 @@ def doubt(run: Run, move: Doubt) -> Turn:
             index=move.step.index,
             doubted=move.command,
             effect=move.step.effect,
+            believe_absence=_absent_before(run, move.step) is None,
         ),
         seconds=_seconds(run.limits, move.step),
         worst=_worst(run.limits, move.step),
@@ -201,18 +242,40 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             return run, BackOff(seconds=event.seconds, then=doubted)
         case "happened":
             return _use_grant(run, doubted.step, done=True)[0], settled(doubted, "ok")
+        case "did_not_happen" if event.evidence == "probe" and (first := _absent_before(run, doubted.step)):
+            return _absent_again(run, doubted, first, event)
         case "did_not_happen":
             run = unfinish_identity(run, doubted.step.identity)
+            if event.evidence == "probe" and doubted.step.effect == "irreversible":
+                absence = Absence(likeness=doubted.step.likeness or doubted.step.identity, at=event.sent_at)
+                run = replace(run, absences=(*run.absences, absence))
             if event.evidence != "not_dispatched":
                 return run, settled(doubted, "no_effect", "no_effect", event.detail)
             if doubted.grant:  # whoever agreed to it agreed to something that was never sent
                 run = replace(run, grants=(*run.grants, doubted.grant))
             return run, settled(doubted, "no_effect", "not_dispatched", event.detail)
+        case "undecided" if event.evidence == "probe" and (first := _absent_before(run, doubted.step)):
+            return _absent_again(run, doubted, first, event)
         case "undecided":
             return _undecided(run, doubted, event.detail)
 
 
-def _undecided(run: Run, doubted: Doubt, detail: str) -> Turn:
+def _absent_before(run: Run, step: PlannedStep) -> Absence | None:
+    """The attempt at the same effect that a probe reported as absent already. It can be wrong, so that counts once."""
+    if step.effect != "irreversible":
+        return None
+    key = step.likeness or step.identity
+    known = next((absence for absence in run.absences if absence.likeness == key), None)
+    return known or (run.absences[-1] if len(run.absences) >= MOST_ABSENCES else None)
+
+
+def _absent_again(run: Run, doubted: Doubt, first: Absence, event: Verified) -> Turn:
+    attempts = (first.at, event.sent_at)
+    earlier = tuple(Earlier(at=at, finding="reported_absent") for at in attempts)
+    return _undecided(run, doubted, event.detail, earlier)
+
+
+def _undecided(run: Run, doubted: Doubt, detail: str, earlier: tuple[Earlier, ...] = ()) -> Turn:
     match doubted.step.effect:
         case "read" | "set_state" if doubted.reason in TELLING:
             return run, settled(doubted, "failed", doubted.reason, doubted.detail)
@@ -227,6 +290,7 @@ def _undecided(run: Run, doubted: Doubt, detail: str) -> Turn:
                 purpose=doubted.purpose,
                 then=settled(doubted, "no_effect", "no_effect", "a person says that it did not happen"),
                 detail=detail,
+                earlier=earlier,
             )
 
 

@@ -1,10 +1,10 @@
 """Questions to a person: may this be done, and did this happen? Unhandled means denied."""
 
-from midcourse.director.turn import Rest, Turn, advise, count, send, unfinish_identity, withdraw
+from midcourse.director.turn import Rest, Turn, advise, count, seen_fingerprint, send, unfinish_identity, withdraw
 from midcourse.domain.approval import VERDICTS, Grant, Told
 from midcourse.domain.command import AskedStep, AskPerson, Wait
 from midcourse.domain.event import ApprovalDecided, PersonAsked, TimerFired
-from midcourse.domain.move import Ask, End, Plan, Report
+from midcourse.domain.move import Ask, Do, End, Plan, Report
 from midcourse.domain.phase import Asking
 from midcourse.domain.plan import Amendment, Changed, PlannedStep
 from midcourse.domain.replace import replace
@@ -25,6 +25,8 @@ def ask(run: Run, move: Ask) -> Turn:
         expires_at=run.now + seconds,
         changed_from=move.changed_from,
         detail=move.detail,
+        earlier=move.earlier,
+        repeats=move.repeats,
     )
     run = send(run, question)
     run = send(run, Wait(id=run.next_id, seconds=seconds))
@@ -43,7 +45,9 @@ def objection_to(run: Run, phase: Asking, event: ApprovalDecided) -> str:
         return f"question {event.question} is not open; question {phase.question} is"
     if event.verdict not in VERDICTS[phase.about]:
         return f"question {phase.question} takes {', '.join(VERDICTS[phase.about])}, not {event.verdict}"
-    if event.verdict in ("approved", "changed") and event.shown != tuple(step.consequence for step in phase.steps):
+    if event.verdict in ("approved", "changed", "send_again") and event.shown != tuple(
+        step.consequence for step in phase.steps
+    ):
         return f"what was shown is not what question {phase.question} asks about"
     if event.verdict == "changed" and phase.purpose != "segment":
         return "a try of a detour cannot be changed: reject it with guidance"
@@ -64,6 +68,8 @@ def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
             return _word(run, phase, event)
         case "stuck":
             return _way_on(run, phase, event)
+        case "repeat":
+            return _repetition(run, phase, event)
 
 
 def _approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
@@ -84,9 +90,32 @@ def _approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     return run, End(reason="rejected", detail=f"{names} was rejected{by}")
 
 
-def _granted(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided) -> Run:
+def _repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+    """Whether what looks like an earlier effect is sent all the same. If not, the step counts as done already."""
+    step, doing = phase.steps[0], phase.then
+    assert isinstance(doing, Do), "a question about a repetition leads to the step"
+    by = f" ({event.by})" if event.by else ""
+    if event.verdict == "send_again":
+        return _granted(run, phase.steps, replace(event, once=True), repeat=True), doing
+    if event.verdict == "stop":
+        return run, End(reason="needs_human", detail=f"{step.skill} looks like what was sent before: stopped{by}")
+    if event.guidance.strip():
+        return run, Plan(cause="guided", why=f"a person did not repeat {step.skill}: {event.guidance.strip()[:200]}")
+    return run, Report(
+        step=step,
+        purpose=phase.purpose,
+        status="failed",
+        reason="already_finished",
+        detail=f"{step.skill} looks like what was sent before, and is not to be sent again{by}",
+        before=seen_fingerprint(run),
+    )
+
+
+def _granted(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided, *, repeat: bool = False) -> Run:
     expires = run.now + run.limits.approval_seconds
-    grants = tuple(Grant(consequence=step.consequence, expires_at=expires, once=event.once) for step in steps)
+    grants = tuple(
+        Grant(consequence=step.consequence, expires_at=expires, once=event.once, repeat=repeat) for step in steps
+    )
     alive = tuple(grant for grant in run.grants if grant.expires_at > run.now)
     return replace(run, grants=(*alive, *grants))
 
@@ -142,3 +171,5 @@ def expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Tu
             return run, End(reason="needs_human", detail=f"nobody said whether {names} happened")
         case "stuck":
             return run, End(reason="needs_human", detail=f"nobody said how to go on: {_trouble(phase)}")
+        case "repeat":
+            return run, End(reason="needs_human", detail=f"nobody said whether {names} is to be sent again")

@@ -28,6 +28,7 @@ from midcourse.domain.run import Run
 from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_progress, with_walked
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.horizon import may_plan_beyond
+from midcourse.policy.likeness import repeated_by
 from midcourse.policy.monitor import said_now, wants_objection
 from midcourse.policy.outline import suggested
 from midcourse.policy.recovery import SHORTEST_WAIT, jittered, may_replan, replan_delay, retry_delay
@@ -274,7 +275,7 @@ def _first_asked(run: Run, detail: str = "") -> Ask | Advance:
 
 
 def _can_be_asked_now(run: Run, step: PlannedStep) -> bool:
-    if not step.consequence or not needs_approval(run.limits, step):
+    if not step.consequence or not needs_approval(run.limits, step) or repeated_by(run, step):
         return False
     return live_grant(run.grants, step.consequence, run.now) is None
 

@@ -1,11 +1,14 @@
 """Approval: what exactly a person agrees to, and for how long."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from midcourse.domain.argument import Arguments, Pairs
 from midcourse.domain.plan import Target
 from midcourse.domain.skill import Effect
+
+Source: TypeAlias = Literal["shown", "hidden", "fresh"]
+"""Where a value comes from: a field that a person sees, a hidden field of a form, or a script that makes a new one each time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +19,8 @@ class CommitSet:
     address: str = ""
     abridged: bool = False
     """Something in `values` is too large to be written out, and stands there as its length and its digest."""
+    sources: tuple[tuple[str, Source], ...] = field(default=(), compare=False)
+    """Where values come from, by name, as far as the world knows. No approval binds it; only duplicate detection uses it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,18 +42,21 @@ class Grant:
     consequence: str
     expires_at: float
     once: bool = True
+    repeat: bool = False
+    """Whether a person said so knowing that it looks like an effect that was sent before."""
 
 
-About: TypeAlias = Literal["approve", "happened", "stuck"]
-"""`stuck`: failures go on; may the run go on all the same?"""
+About: TypeAlias = Literal["approve", "happened", "stuck", "repeat"]
+"""`stuck`: failures go on; may the run go on all the same? `repeat`: it looks like what was sent before; send it again?"""
 Verdict: TypeAlias = Literal[
-    "approved", "rejected", "happened", "did_not_happen", "go_on", "stop", "changed", "take_over"
+    "approved", "rejected", "happened", "did_not_happen", "go_on", "stop", "changed", "take_over", "send_again"
 ]
 
 VERDICTS: dict[About, tuple[Verdict, ...]] = {
     "approve": ("approved", "changed", "rejected", "take_over"),
     "happened": ("happened", "did_not_happen", "stop"),
     "stuck": ("go_on", "stop"),
+    "repeat": ("send_again", "rejected", "stop"),
 }
 
 
@@ -76,6 +84,14 @@ class Decision:
     changes: tuple[Change, ...] = ()
     all_values: bool = False
     """Agrees to what the question shows only by a digest as well. Without it, an approval of that is refused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """A request sent before, in a question that cannot be answered without knowing of it."""
+
+    at: float
+    finding: Literal["exists", "may_exist", "reported_absent"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +130,8 @@ class Question:
     """For each consequence what was asked about in its place before, if that was something else."""
     revision: Revision | None = None
     """Set if the plan took the place of another. What it kept, and was approved, is not asked about again."""
+    earlier: tuple[Earlier, ...] = ()
+    """Of `repeat`: what it looks like. Of `happened`: all attempts, if a probe reported more than one as absent."""
 
     @property
     def abridged(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator
 
-from midcourse.domain.approval import About, Told
+from midcourse.domain.approval import About, Earlier, Told
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy, Tried
@@ -152,6 +152,8 @@ class Act:
     look: bool = True
     found: str = ""
     """Where a detour found its target; `__reach__`: what it was for is there already, so nothing is sent."""
+    weighed: tuple[int, ...] = ()
+    """Earlier commands that it is known to look like. If it looks like another one, it is held and reported."""
     kind: Literal["act"] = "act"
 
 
@@ -165,6 +167,8 @@ class Verify:
     index: int
     doubted: int
     effect: Effect | None = None
+    believe_absence: bool = True
+    """Whether a probe that does not find the effect decides it. False once it has done so for the same effect."""
     kind: Literal["verify"] = "verify"
 
 
@@ -259,6 +263,9 @@ class AskPerson:
     expires_at: float
     changed_from: str = ""
     detail: str = ""
+    earlier: tuple[Earlier, ...] = ()
+    repeats: int = 0
+    """Of `repeat`: the command that sent what it looks like."""
     kind: Literal["ask_person"] = "ask_person"
 
 

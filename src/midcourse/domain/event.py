@@ -14,6 +14,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.failure import Track
+from midcourse.domain.likeness import Alike
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Evidence, Status
@@ -160,6 +161,10 @@ class Acted:
     effect: Effect | None = None
     ruled: Ruling = ""
     """Of what was held: what the agreement says of that consequence."""
+    likeness: str = ""
+    """Of what was held or sent: its digest without what the form changes by itself."""
+    alike: tuple[Alike, ...] = ()
+    """Of what was held: earlier effects that look like it."""
     looked: bool = True
     seen: ObservationRef | None = None
     track: Track | None = None
@@ -180,6 +185,8 @@ class Verified:
     reason: str = ""
     detail: str = ""
     seconds: float = 0.0
+    sent_at: float = 0.0
+    """When the act was sent, if it was."""
     seen: ObservationRef | None = None
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from midcourse.domain.likeness import Likeness
 from midcourse.domain.outcome import Outcome
 
 
@@ -14,6 +15,10 @@ class LedgerEntry:
     index: int
     call: str
     identity: str = ""
+    likeness: Likeness | None = None
+    """Of an irreversible act. None in ledgers older than that."""
+    consequence: str = ""
+    """Digest of what was sent, under which the store keeps it."""
     seen: str = ""
     """Observation that the act relied on."""
     dispatched_at: float | None = None

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator
 
-from midcourse.domain.approval import About, Grant
+from midcourse.domain.approval import About, Earlier, Grant
 from midcourse.domain.failure import Failure, Track
 from midcourse.domain.outcome import Status
 from midcourse.domain.plan import Amendment, Cause, PlannedStep
@@ -160,6 +160,8 @@ class Ask:
     """Where an approval leads. A question about what happened is answered by a report instead."""
     changed_from: str = ""
     detail: str = ""
+    earlier: tuple[Earlier, ...] = ()
+    repeats: int = 0
     kind: Literal["ask"] = "ask"
 
 

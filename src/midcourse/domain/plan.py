@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.argument import Arguments, Pairs
 from midcourse.domain.expectation import Expectation, Probe
+from midcourse.domain.likeness import Alike
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Effect
 
@@ -93,6 +94,10 @@ class PlannedStep:
     """Digest of (skill, target, commit set) of an irreversible step; empty until the commit set is known."""
     consequence: str = ""
     """What an approval binds; empty until the commit set is known."""
+    likeness: str = ""
+    """Digest of what an irreversible step sends, without what its form changes by itself."""
+    alike: tuple[Alike, ...] = ()
+    """Earlier effects that look like what it would send."""
     asks: bool = False
     found: str = ""
     """Where a detour found its target, or `__reach__` if what the step was for is there already."""

@@ -9,6 +9,7 @@ from midcourse.domain.budget import FREE, Budget, Cost, Limits
 from midcourse.domain.command import Command
 from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
+from midcourse.domain.likeness import Absence
 from midcourse.domain.monitor import Watch
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outline import Outline
@@ -110,6 +111,8 @@ class Run:
     verified: bool = False
     finished_irreversible: tuple[str, ...] = ()
     """Identities of irreversible steps that happened, or may have."""
+    absences: tuple[Absence, ...] = ()
+    """Irreversible acts that a probe reported as absent, one for each likeness."""
     attempts: tuple[Attempt, ...] = ()
     replanned_at: float | None = None
     """When the last plan after a failure was asked for."""

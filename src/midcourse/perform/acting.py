@@ -72,9 +72,11 @@ async def act(ports: Ports, command: Act) -> Acted:
         foreseen = await consequence_of(ports, _as_seen(step, skill, before), skill, before.surface.origin, time)
         if foreseen is None:
             return await _unreadable(ports, command, entry)
-        if foreseen.digest != command.consequence:
+        if foreseen.digest != command.consequence or any(a.command not in command.weighed for a in foreseen.alike):
             return _held(command, foreseen, step.effect)
-        entry = replace(entry, identity=foreseen.identity if step.effect == "irreversible" else "")
+        if step.effect == "irreversible":
+            sent = foreseen.digest
+            entry = replace(entry, identity=foreseen.identity, likeness=foreseen.likeness, consequence=sent)
     report, entry = await _dispatch(ports, command, step, before, entry, time)
     if report.reason == WOULD_SEND:
         step = replace(step, effect="irreversible")
@@ -198,6 +200,8 @@ def _held(command: Act, foreseen: Foreseen, effect: Effect) -> Acted:
         consequence=foreseen.digest,
         effect=effect,
         ruled=foreseen.ruled,
+        likeness=foreseen.likeness.digest if foreseen.likeness else "",
+        alike=foreseen.alike,
     )
 
 
@@ -230,6 +234,7 @@ async def _judged(
         detail=outcome.detail,
         evidence=outcome.evidence,
         identity=entry.identity,
+        likeness=entry.likeness.digest if entry.likeness else "",
         track=await track_of(ports, lesson),
         looked=looked,
         seen=found.ref,

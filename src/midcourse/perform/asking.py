@@ -67,7 +67,7 @@ def digests_of(question: Question) -> tuple[str, ...]:
 
 def _denied(command: AskPerson, by: str) -> ApprovalDecided:
     """Unhandled means denied."""
-    verdict: Verdict = "rejected" if command.about == "approve" else "stop"
+    verdict: Verdict = "rejected" if "rejected" in VERDICTS[command.about] else "stop"
     return ApprovalDecided(question=command.id, verdict=verdict, by=by)
 
 
@@ -91,6 +91,17 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
         changed_from=changed,
         detail=command.detail,
         not_by=ports.task.by if ports.task.agreement.four_eyes else "",
-        before=await shown_before(ports, command, tuple(consequences)) if command.about == "approve" else (),
+        before=await _before(ports, command, tuple(consequences)),
         revision=await revision_of(ports, command) if command.about == "approve" else None,
+        earlier=command.earlier,
     )
+
+
+async def _before(
+    ports: Ports, command: AskPerson, consequences: tuple[Consequence, ...]
+) -> tuple[Consequence | None, ...]:
+    """What each of these is compared with: of a repetition, what was sent before."""
+    if command.about == "approve":
+        return await shown_before(ports, command, consequences)
+    entry = await ports.store.ledger_entry(ports.run_id, command.repeats) if command.repeats else None
+    return (await ports.store.consequence(ports.run_id, entry.consequence),) if entry and entry.consequence else ()

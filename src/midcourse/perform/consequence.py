@@ -7,13 +7,16 @@ from midcourse.codec import encodable
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
+from midcourse.domain.likeness import Alike, Likeness
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Step
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Skill
+from midcourse.perform.likeness import effects_like
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.agreement import is_proven, ruling, weighs_experience
 from midcourse.policy.identity import consequence_digest, identity_digest, shape_digest
+from midcourse.policy.likeness import likeness_of
 from midcourse.ports.world import Call
 
 ANSWERS_EACH = 5
@@ -28,6 +31,9 @@ class Foreseen:
     identity: str
     digest: str
     ruled: Ruling
+    likeness: Likeness | None = None
+    """Of an irreversible step."""
+    alike: tuple[Alike, ...] = ()
 
 
 async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str, time: Allowance) -> Foreseen | None:
@@ -45,11 +51,16 @@ async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str, ti
     )
     digest = consequence_digest(ports.run_id, consequence)
     await ports.store.save_consequence(ports.run_id, digest, consequence)
-    return Foreseen(
+    foreseen = Foreseen(
         identity=identity_digest(step.skill, step.target, commit),
         digest=digest,
         ruled=await _ruling(ports, consequence),
     )
+    if step.effect != "irreversible":
+        return foreseen
+    likeness = likeness_of(step.skill, step.target, commit)
+    alike = await effects_like(ports, likeness, foreseen.identity, _asked_about(ports, step), time)
+    return replace(foreseen, likeness=likeness, alike=alike)
 
 
 async def _ruling(ports: Ports, consequence: Consequence) -> Ruling:
@@ -75,7 +86,17 @@ async def _commit_set(ports: Ports, step: Step, skill: Skill, time: Allowance) -
     except Exception:
         return None
     commit = commit and encodable(commit)
-    return commit and replace(commit, values=ports.mask(commit.values), address=ports.mask_text(commit.address))
+    return commit and replace(
+        commit,
+        values=ports.mask(commit.values),
+        address=ports.mask_text(commit.address),
+        sources=tuple((ports.mask_text(name), source) for name, source in commit.sources),
+    )
+
+
+def _asked_about(ports: Ports, step: Step) -> Call | None:
+    arguments = ports.fill_in(step.arguments)
+    return None if isinstance(arguments, str) else call_of(step, UNSENT, arguments)
 
 
 def call_of(

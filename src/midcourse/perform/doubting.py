@@ -36,7 +36,8 @@ async def verify(ports: Ports, command: Verify) -> Verified:
         return Verified(answers=command.id, verdict="undecided", detail="it may have been sent; it does no harm twice")
     if entry.outcome is not None and entry.outcome.evidence:
         happened = entry.outcome.status == "ok"
-        return _decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
+        decided = _decided(command, "happened" if happened else "did_not_happen", entry.outcome.evidence)
+        return replace(decided, sent_at=entry.dispatched_at or 0.0)
     if entry.outcome is not None and entry.outcome.status == "ok" and step.effect != "irreversible":
         return Verified(answers=command.id, verdict="happened", detail="it is on record as done")
     over = _answered(entry) or (ports.world.fences and not unbarred)
@@ -48,7 +49,8 @@ async def verify(ports: Ports, command: Verify) -> Verified:
     if verdict.verdict in ("happened", "did_not_happen"):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolved(entry, verdict)))
     spent = found.spent + verdict.spent
-    return replace(verdict, seen=found.ref, cost=total(spent), spent=spent)
+    sent_at = entry.dispatched_at or 0.0
+    return replace(verdict, sent_at=sent_at, seen=found.ref, cost=total(spent), spent=spent)
 
 
 async def _bar(ports: Ports, command: Verify, time: Allowance) -> str:
@@ -104,6 +106,9 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
     early = entry.barred_at + probe.settles_after - ports.clock.now()
     if early > 0:
         return Verified(answers=command.id, verdict="too_early", seconds=early)
+    if not command.believe_absence:
+        detail = f"the probe '{probe.name}' does not find it, as once before after the same was sent"
+        return Verified(answers=command.id, evidence="probe", detail=detail)
     return _decided(command, "did_not_happen", "probe")
 
 

@@ -9,7 +9,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
 from midcourse.perform.amending import amended
 from midcourse.perform.answering import NoAnswer, answer_of
-from midcourse.perform.consequence import consequence_of
+from midcourse.perform.consequence import Foreseen, consequence_of
 from midcourse.perform.history import History, history_of
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.reflecting import replanning_context
@@ -168,6 +168,16 @@ async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: View, time: 
         if binds(step) and skill and not step.needs and (untouched or skill.commits == "call"):
             found = await consequence_of(ports, step, skill, view.observation.surface.origin, time)
         known = replace(step, ruled=found.ruled) if found else step
-        short.append(short_form(known, found.identity, found.digest) if found else short_form(known))
+        short.append(_with_consequence(short_form(known), found) if found else short_form(known))
         untouched = untouched and step.effect == "read"
     return tuple(short)
+
+
+def _with_consequence(short: PlannedStep, found: Foreseen) -> PlannedStep:
+    return replace(
+        short,
+        identity=found.identity,
+        consequence=found.digest,
+        likeness=found.likeness.digest if found.likeness else "",
+        alike=found.alike,
+    )

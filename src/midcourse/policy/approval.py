@@ -46,11 +46,12 @@ def why_unfit(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:
 
 def why_not_in_full(question: Question, decision: Decision) -> str:
     """Why this decision does not approve what the question shows only in part, or nothing."""
-    if decision.verdict not in ("approved", "changed") or decision.all_values or not question.abridged:
+    if decision.verdict not in ("approved", "changed", "send_again") or decision.all_values or not question.abridged:
         return ""
     return "part of what would be sent is shown only by its digest: an approval has to say all_values (--all-values)"
 
 
-def live_grant(grants: tuple[Grant, ...], consequence: str, now: float) -> Grant | None:
-    """The approval that allows exactly this consequence and has not expired."""
-    return next((g for g in grants if consequence and g.consequence == consequence and g.expires_at > now), None)
+def live_grant(grants: tuple[Grant, ...], consequence: str, now: float, *, repeat: bool = False) -> Grant | None:
+    """The approval that allows exactly this consequence and has not expired. `repeat`: also as a repetition."""
+    alive = (g for g in grants if consequence and g.consequence == consequence and g.expires_at > now)
+    return next((g for g in alive if g.repeat or not repeat), None)

@@ -10,7 +10,7 @@ from midcourse.domain.plan import PlannedStep, Target
 
 def call_digest(skill: str, target: Target, arguments: Arguments) -> str:
     """The same skill on the same thing with the same arguments: what 'tried before' means."""
-    return _digest("call", skill, _target(target), _arguments(arguments))
+    return digest_of("call", skill, _target(target), _arguments(arguments))
 
 
 def identity_digest(skill: str, target: Target, commit: CommitSet) -> str:
@@ -19,7 +19,7 @@ def identity_digest(skill: str, target: Target, commit: CommitSet) -> str:
     What has an address is known by that and by what goes there, whichever button on whichever page sends it.
     """
     sender = [] if commit.address else [skill, _target(target)]
-    return _digest("identity", *sender, _commit(commit))
+    return digest_of("identity", *sender, _commit(commit))
 
 
 def consequence_digest(run_id: str, consequence: Consequence) -> str:
@@ -27,7 +27,7 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
 
     Twice as long as the others: a page may choose what it would send, and must not find two things that look alike here.
     """
-    return _digest(
+    return digest_of(
         "consequence",
         run_id,
         consequence.skill,
@@ -42,7 +42,7 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
 
 def guidance_digest(guidance: tuple[str, ...]) -> str:
     """The same words of advice. Nothing for none."""
-    return _digest("guidance", *guidance) if guidance else ""
+    return digest_of("guidance", *guidance) if guidance else ""
 
 
 def shape_digest(consequence: Consequence) -> str:
@@ -51,7 +51,7 @@ def shape_digest(consequence: Consequence) -> str:
     Neither the values nor the title of the page, which often has one in it.
     """
     target, commit = consequence.target, consequence.commit
-    return _digest(
+    return digest_of(
         "shape",
         consequence.skill,
         sorted(name for name, _ in consequence.arguments),
@@ -65,10 +65,10 @@ def shape_digest(consequence: Consequence) -> str:
 
 def plan_digest(fingerprint: str, steps: tuple[PlannedStep, ...]) -> str:
     """The same steps under the same screen: what 'planned before' means."""
-    return _digest("plan", fingerprint, [[step.place, step.call] for step in steps])
+    return digest_of("plan", fingerprint, [[step.place, step.call] for step in steps])
 
 
-def _digest(*parts: object, size: int = 8) -> str:
+def digest_of(*parts: object, size: int = 8) -> str:
     return blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=size).hexdigest()
 
 

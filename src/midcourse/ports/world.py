@@ -86,6 +86,18 @@ class World(Protocol):
         ...
 
 
+@runtime_checkable
+class Rereads(Protocol):
+    """A world that can read the form behind a request once more."""
+
+    async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Which of these values, of the commit set that was read last for this call, the form changes by itself.
+
+        Nothing is sent or changed by it. A name that begins with `?` is one of the address. None: it cannot tell.
+        """
+        ...
+
+
 Turn: TypeAlias = tuple[int, int]
 """A place in a run's journal, and which attempt at it this is: later ones are greater."""
 

@@ -6,7 +6,10 @@ from midcourse.domain.approval import Decision, Question, Verdict
 
 
 class Approves:
-    """Says yes to everything, and to go on. Whether something happened nobody can know without looking: it then says `doubt`."""
+    """Says yes to everything, and to go on. Whether something happened nobody can know without looking: it then says `doubt`.
+
+    Nothing is sent twice: to a repetition it says no.
+    """
 
     def __init__(self, once: bool = True, *, doubt: Verdict = "stop", by: str = "testing") -> None:
         self._yes = Decision(verdict="approved", once=once, by=by, all_values=True)
@@ -22,6 +25,8 @@ class Approves:
                 return self._doubt
             case "stuck":
                 return Decision(verdict="go_on", by=self._yes.by)
+            case "repeat":
+                return Decision(verdict="rejected", by=self._yes.by)
 
 
 class Rejects:
@@ -34,7 +39,7 @@ class Rejects:
 
     async def ask(self, question: Question) -> Decision | None:
         self.questions.append(question)
-        return self._no if question.about == "approve" else self._stop
+        return self._no if question.about in ("approve", "repeat") else self._stop
 
 
 class Answers:

@@ -29,6 +29,7 @@ from midcourse.worlds.host.wire import (
     OpenAsk,
     Opened,
     ProbeAsk,
+    RereadAsk,
 )
 from midcourse.worlds.post import Broken, Lost, Refused, Silent, Unserved, post
 
@@ -140,6 +141,13 @@ class RemoteWorld:
         except (Lost, Silent, Refused, Broken):
             return None
         return decode_any(CommitSet | None, answer)
+
+    async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
+        try:
+            answer = await self._ask("/reread", RereadAsk(epoch=self._epoch, call=call, names=names))
+        except (Lost, Silent, Refused, Unserved, Broken):
+            return None
+        return decode_any(tuple[str, ...] | None, answer)
 
     async def act(self, call: Call) -> Outcome:
         try:

@@ -56,6 +56,11 @@ class Fence:
         self._agreed = None if commit is None else (_key(call), commit)
         return commit
 
+    def agreed(self, call: Call) -> CommitSet | None:
+        """What was read last for this call."""
+        key, commit = self._agreed or (None, None)
+        return commit if key == _key(call) else None
+
     # --- around an act
 
     def begin(self, call: Call) -> tuple[Held, ...]:

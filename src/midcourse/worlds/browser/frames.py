@@ -28,6 +28,7 @@ _SCRIPTS = (
     "capture.js",
     "reach.js",
     "fields.js",
+    "given.js",
 )
 _PATIENCE = 5.0
 """Seconds that a document gets to come into being after the one before it is gone."""

@@ -15,6 +15,7 @@ from midcourse.worlds.browser.downloads import Downloads
 from midcourse.worlds.browser.entrance import enter
 from midcourse.worlds.browser.fence import Fence
 from midcourse.worlds.browser.frames import Gone, script
+from midcourse.worlds.browser.given import Given, read_given
 from midcourse.worlds.browser.origins import Origins
 from midcourse.worlds.browser.outbox import Held
 from midcourse.worlds.browser.settle import Patience, settle
@@ -246,6 +247,26 @@ class Session:
             return await Capture().text(tab) if _place(tab.page.url) == _place(url) else None
         except Interrupted:
             return None
+        finally:
+            await tab.page.close()
+
+    async def given(self, texts: Sequence[str]) -> tuple[Given, ...]:
+        """What the page in front puts into its forms, and which of these texts are on it. Nothing if it does not answer."""
+        with suppress(Gone, Interrupted):
+            return read_given(await self.tab.asking(self.tab.frames.ask_all("given", list(texts))))
+        return ()
+
+    async def given_at(self, url: str) -> tuple[Given, ...]:
+        """The same of a page that is loaded for it behind everybody's back. Nothing if it does not come as it was."""
+        tab = await self.tabs.aside()
+        try:
+            answer = await tab.doing(tab.page.goto(url, timeout=1000 * self._terms.navigate_seconds))
+            if answer is None or not answer.ok or _place(tab.page.url) != _place(url):
+                return ()
+            await settle(tab, self._terms.patience)
+            return read_given(await tab.asking(tab.frames.ask_all("given", [])))
+        except (Gone, Interrupted):
+            return ()
         finally:
             await tab.page.close()
 

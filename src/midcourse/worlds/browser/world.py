@@ -17,6 +17,7 @@ from midcourse.worlds.browser.bounds import PUBLIC, bounded
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.concealed import Concealed
 from midcourse.worlds.browser.frames import Gone
+from midcourse.worlds.browser.given import changed_between, form_page, sources_of, worth_finding
 from midcourse.worlds.browser.hands import Unreached
 from midcourse.worlds.browser.origins import Origins, read_origins
 from midcourse.worlds.browser.outbox import Held, commit_of
@@ -110,6 +111,8 @@ class Browser(Skills):
         self._concealed = Concealed()
         self._screenshots = Screenshots(screenshots, blobs, self._concealed)
         self._catalogue = _catalogue(super().catalogue(), start, terms.origins)
+        self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
+        """What was read again last, for what, and what came of it: the same is asked before and after an approval."""
 
     # --- the port
 
@@ -141,7 +144,29 @@ class Browser(Skills):
             return None
         held = self._session.fence.waiting_for(call)
         commit = commit_of(held) if held else await super().commit_set(call)
+        if commit is not None and commit.address:
+            pages = await self._session.given(worth_finding(commit))
+            commit = replace(commit, sources=sources_of(commit, pages))
         return self._session.fence.agree(call, commit)
+
+    async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
+        """By loading the page once more in a tab of its own, which nobody sees."""
+        commit = self._session.fence.agreed(call) if self._session else None
+        if self._session is None or commit is None:
+            return None
+        if self._reread is None or self._reread[:2] != (commit, names):
+            self._reread = (commit, names, await self._changed(self._session, commit, names))
+        return self._reread[2]
+
+    async def _changed(self, session: Session, commit: CommitSet, names: tuple[str, ...]) -> tuple[str, ...] | None:
+        from playwright.async_api import Error
+
+        before = await session.given(())
+        try:
+            after = await session.given_at(form_page(commit, before)) if before else ()
+        except Error:
+            return None
+        return changed_between(commit, names, before, after) if after else None
 
     async def look(self) -> Scene | Unseen:
         if self._session is None:

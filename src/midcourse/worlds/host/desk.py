@@ -25,6 +25,7 @@ from midcourse.worlds.host.wire import (
     OpenAsk,
     Opened,
     ProbeAsk,
+    RereadAsk,
     Trouble,
 )
 
@@ -99,6 +100,9 @@ class Desk:
                 case "POST commit_set":
                     ask = _read(CallAsk, body)
                     return encode(await session.commit_set(ask.epoch, ask.call), CommitSet | None)
+                case "POST reread":
+                    ask = _read(RereadAsk, body)
+                    return encode(await session.reread(ask.epoch, ask.call, ask.names), tuple[str, ...] | None)
                 case "POST act":
                     ask = _read(CallAsk, body)
                     return encode(await session.act(ask.epoch, ask.call, ask.not_after))

@@ -8,7 +8,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
-from midcourse.ports.world import Call, Finding, Turn, World
+from midcourse.ports.world import Call, Finding, Rereads, Turn, World
 from midcourse.redact import keep_out_of_logs
 from midcourse.worlds.base import failed
 from midcourse.worlds.host.wire import Attached
@@ -72,6 +72,10 @@ class Session:
         self._admit(epoch)
         commit = await self._world.commit_set(call)
         return commit and encodable(commit)
+
+    async def reread(self, epoch: int, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
+        self._admit(epoch)
+        return await self._world.reread(call, names) if isinstance(self._world, Rereads) else None
 
     async def probe(self, epoch: int, name: str, arguments: Pairs) -> Finding:
         self._admit(epoch)

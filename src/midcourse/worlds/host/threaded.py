@@ -10,7 +10,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
-from midcourse.ports.world import Call, Catalogue, Finding, World
+from midcourse.ports.world import Call, Catalogue, Finding, Rereads, World
 
 T = TypeVar("T")
 
@@ -69,6 +69,9 @@ class Threaded:
 
     async def commit_set(self, call: Call) -> CommitSet | None:
         return await self._there(self._world.commit_set(call))
+
+    async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
+        return await self._there(self._world.reread(call, names)) if isinstance(self._world, Rereads) else None
 
     async def act(self, call: Call) -> Outcome:
         return await self._there(self._world.act(call))

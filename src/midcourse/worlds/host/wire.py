@@ -2,7 +2,7 @@
 
     POST /sessions           OpenAsk -> Opened      with the host's token
     GET  /sessions           -> (Listed, ...)       with the host's token
-    POST /sessions/ID/WHAT   attach, conceal, observe, commit_set, act, probe, attend, bar, close; with the token of that session
+    POST /sessions/ID/WHAT   attach, conceal, observe, commit_set, reread, act, probe, attend, bar, close; with the token of that session
 
 Every request to a session names its epoch, but for the first and `attend`. `not_after`: nobody waits for it any longer from then on, so it
 is not begun. A host may have been frozen meanwhile.
@@ -100,6 +100,15 @@ class CallAsk:
     epoch: int
     call: Call
     not_after: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RereadAsk:
+    """Which of these values of what the call would send its form changes by itself."""
+
+    epoch: int
+    call: Call
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

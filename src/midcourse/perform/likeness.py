@@ -1,0 +1,59 @@
+"""Earlier effects of this run that a request looks like. Where only the form can tell, the world reads it once more."""
+
+import asyncio
+
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.likeness import Alike, Likeness
+from midcourse.perform.ports import Allowance, Ports
+from midcourse.policy.likeness import differing
+from midcourse.ports.world import Call, Rereads
+
+MOST_ALIKE = 20
+"""How many are reported, the latest last."""
+
+
+async def effects_like(
+    ports: Ports, likeness: Likeness, identity: str, call: Call | None, time: Allowance
+) -> tuple[Alike, ...]:
+    """Effects that were sent and are not known to be absent, other than this very one, which its identity finds."""
+    found = [
+        (entry, names)
+        for entry in await ports.store.ledger(ports.run_id)
+        if entry.likeness is not None and entry.identity != identity and _may_exist(entry)
+        if (names := differing(entry.likeness, likeness)) is not None
+    ]
+    unsure = {name for _, names in found for name in names}
+    changed = await _changed(ports, call, tuple(sorted(unsure)), time) if unsure else frozenset[str]()
+    alike = [entry for entry, names in found if changed is None or changed.issuperset(names)]
+    return tuple(_alike(entry) for entry in alike[-MOST_ALIKE:])
+
+
+async def _changed(ports: Ports, call: Call | None, names: tuple[str, ...], time: Allowance) -> frozenset[str] | None:
+    """Which of these values the form changes by itself. None: nobody can tell, so all of them may be."""
+    if call is None or not isinstance(ports.world, Rereads):
+        return None
+    try:
+        seconds = time.left(ports.task.limits.look_timeout_seconds)
+        changed = await asyncio.wait_for(ports.world.reread(call, names), seconds)
+    except Exception:
+        return None
+    return None if changed is None else frozenset(changed)
+
+
+def _may_exist(entry: LedgerEntry) -> bool:
+    if entry.dispatched_at is None:
+        return False
+    outcome = entry.outcome
+    return outcome is None or outcome.status != "no_effect" or not outcome.evidence
+
+
+def _alike(entry: LedgerEntry) -> Alike:
+    assert entry.dispatched_at is not None, "it was sent"
+    return Alike(
+        command=entry.command,
+        identity=entry.identity,
+        version=entry.version,
+        index=entry.index,
+        at=entry.dispatched_at,
+        certain=entry.outcome is not None and entry.outcome.status == "ok",
+    )

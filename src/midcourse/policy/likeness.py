@@ -1,0 +1,142 @@
+"""Would this do again what was done already? Compares requests without what their form changes by itself.
+
+A token, a nonce or a timestamp makes every submission of a form a request of its own, so the strict identity never finds
+a duplicate there. What is left out is decided by where a value comes from, by its name, and by its shape; what only
+the form itself can tell is kept apart, by name (design/0013).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from urllib.parse import parse_qsl
+
+from midcourse.domain.approval import CommitSet, Source
+from midcourse.domain.argument import Scalar
+from midcourse.domain.likeness import Alike, Likeness
+from midcourse.domain.plan import PlannedStep, Target
+from midcourse.domain.run import Run
+from midcourse.policy.identity import digest_of, identity_digest
+
+QUERY = "?"
+"""What the names of query values begin with here: a field may have the same name."""
+OVERFLOW = "…"
+"""The name of a value that stands for all those that were too many to be listed."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NUMBERED = re.compile(r"^\d+: ")
+"""Of several requests that go together, each value says to which one it belongs."""
+_SESSION_PATH = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
+
+_VOLATILE = frozenset(
+    [
+        "nonce",
+        "wpnonce",
+        "authenticity",
+        "eventvalidation",
+        "turnstile",
+        "timestamp",
+        "cachebuster",
+        "nocache",
+        "phpsessid",
+        "traceparent",
+    ]
+)
+_VOLATILE_PARTS = ("csrf", "xsrf", "viewstate", "idempoten", "captcha", "antiforgery")
+_VOLATILE_ENDINGS = ("viewstate", "eventvalidation", "formkey", "formbuildid", "timestamp")
+
+_UUID = re.compile(r"[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}", re.IGNORECASE)
+_OPAQUE = re.compile(r"[A-Za-z0-9_+/=.~-]{12,}")
+_HEX = re.compile(r"(?=.*\d)[0-9a-f]{24,}")
+"""A name that is itself a token, as Joomla has them."""
+_DIGITS = re.compile(r"\d{15,}")
+_FRACTION = re.compile(r"\d\.\d{10,}(e-\d+)?")
+_RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+
+
+def likeness_of(skill: str, target: Target, commit: CommitSet) -> Likeness:
+    """What this would send, without what its form changes by itself. Without an address, every value counts."""
+    if not commit.address:
+        return Likeness(digest=identity_digest(skill, target, commit))
+    address, query = _split(commit.address)
+    sources = dict(commit.sources)
+    kept: list[tuple[str, Scalar]] = []
+    hidden: defaultdict[str, list[Scalar]] = defaultdict(list)
+    for name, value in (*query, *commit.values):
+        match _standing(name, value, sources.get(name)):
+            case "counts":
+                kept.append((name, value))
+            case "hidden":
+                hidden[name].append(value)
+            case _:
+                pass
+    return Likeness(
+        digest=digest_of("likeness", address, _in_order(kept)),
+        hidden=tuple(
+            (name, digest_of("hidden", _in_order((name, value) for value in hidden[name]))) for name in sorted(hidden)
+        ),
+    )
+
+
+def differing(earlier: Likeness, later: Likeness) -> tuple[str, ...] | None:
+    """The hidden values in which two requests differ. None: they differ in more, and are certainly not the same effect."""
+    if earlier.digest != later.digest:
+        return None
+    before, after = dict(earlier.hidden), dict(later.hidden)
+    return tuple(name for name in sorted({*before, *after}) if before.get(name) != after.get(name))
+
+
+def repeated_by(run: Run, step: PlannedStep) -> tuple[Alike, ...]:
+    """The effects that happened, or may have, and that this step would probably send again. The latest is the last."""
+    return tuple(one for one in step.alike if one.identity in run.finished_irreversible)
+
+
+# --- names and shapes
+
+
+def names_itself_volatile(name: str) -> bool:
+    """Whether a value of this name is made anew for each form or request, and says nothing about what is ordered."""
+    words = [word.lower() for word in _WORD.findall(_NUMBERED.sub("", name).removeprefix(QUERY))]
+    if not words:
+        return False
+    if any(word in _VOLATILE or any(part in word for part in _VOLATILE_PARTS) for word in words):
+        return True
+    return words[-1].endswith("token") or "".join(words).endswith(_VOLATILE_ENDINGS) or bool(_HEX.fullmatch(name))
+
+
+def looks_random(value: Scalar) -> bool:
+    """Whether this looks like something that a program made up: a UUID, a long hexadecimal or mixed text, a long number."""
+    if isinstance(value, bool) or value is None:
+        return False
+    text = str(value).strip()
+    if _UUID.fullmatch(text) or _DIGITS.fullmatch(text) or _FRACTION.fullmatch(text):
+        return True
+    if not _OPAQUE.fullmatch(text):
+        return False
+    return len(_RUNS.findall(text)) * 3 > len(text) and any(letter.isdigit() for letter in text)
+
+
+def _standing(name: str, value: Scalar, source: Source | None) -> str:
+    if source == "shown":
+        return "counts"
+    if source == "fresh" or names_itself_volatile(name):
+        return "ignored"
+    if source == "hidden" or name == OVERFLOW or (name.startswith(QUERY) and looks_random(value)):
+        return "hidden"
+    return "counts"
+
+
+def _split(address: str) -> tuple[list[str], list[tuple[str, Scalar]]]:
+    """Methods and addresses without their queries, and the values of these."""
+    bare: list[str] = []
+    values: list[tuple[str, Scalar]] = []
+    for one in address.split(" and "):
+        path, _, query = one.partition("?")
+        bare.append(_SESSION_PATH.sub("", path))
+        read = parse_qsl(query, keep_blank_values=True)
+        values += [(QUERY + name, value) for name, value in read] if read or not query else [(QUERY, query)]
+    return bare, values
+
+
+def _in_order(pairs: Iterable[tuple[str, Scalar]]) -> list[list[Scalar]]:
+    """The order of fields makes no difference; the number 1 and the text '1' are two values."""
+    return [list(pair) for pair in sorted(pairs, key=lambda pair: (pair[0], type(pair[1]).__name__, str(pair[1])))]

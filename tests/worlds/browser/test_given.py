@@ -1,0 +1,92 @@
+"""Where the values of a request come from, and which of them a page changes by itself. With no browser."""
+
+from typing import Any
+
+import pytest
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs
+from midcourse.worlds.browser.given import changed_between, form_page, is_now, read_given, sources_of, worth_finding
+
+NOW = 1_763_284_800.0  # 2025-11-16 09:20:00 UTC
+UUID = "8f14e45f-ceea-467a-9575-0123456789ab"
+
+
+def field(name: str, value: str, *, hidden: bool = True, form: int = 0, served: str | None = None) -> dict[str, Any]:
+    action = "https://shop.example/orders?step=2"
+    was = (value if served is None else served) if hidden else None
+    return {"form": form, "action": action, "name": name, "hidden": hidden, "value": value, "served": was}
+
+
+def page(*fields: dict[str, Any], shown: tuple[str, ...] = ()) -> Any:
+    return read_given([{"url": "https://shop.example/cart", "fields": fields, "shown": shown}])
+
+
+def commit(*values: tuple[str, str | int], query: str = "step=2") -> CommitSet:
+    pairs: Pairs = tuple(values)
+    return CommitSet(address=f"POST https://shop.example/orders?{query}", values=pairs)
+
+
+def test_a_field_is_shown_or_hidden() -> None:
+    here = page(field("note", "hi", hidden=False), field("sku", "A-7"))
+    assert sources_of(commit(("note", "hi"), ("sku", "A-7")), here) == (("note", "shown"), ("sku", "hidden"))
+
+
+def test_a_field_that_is_both_is_shown() -> None:
+    here = page(field("gift", "0"), field("gift", "1", hidden=False))
+    assert sources_of(commit(("gift", "0"), ("gift", "1")), here) == (("gift", "shown"),)
+
+
+def test_what_no_field_holds_is_fresh_if_it_looks_made_up_and_is_not_on_the_page() -> None:
+    assert worth_finding(commit(("ref", UUID), ("size", "M"))) == [UUID]
+    assert sources_of(commit(("ref", UUID), ("size", "M")), page()) == (("ref", "fresh"),)
+    assert sources_of(commit(("ref", UUID)), page(shown=(UUID,))) == ()
+
+
+def test_a_fresh_value_of_the_address_is_one_too() -> None:
+    assert sources_of(commit(query=f"key={UUID}"), page()) == (("?key", "fresh"),)
+
+
+@pytest.mark.parametrize(
+    "text", ["1763284790", "1763284790123", "2025-11-16T09:19:50Z", "2025-11-16 09:19:51", "2025-11-16T10:19:50+01:00"]
+)
+def test_the_time_of_now_is_recognised(text: str) -> None:
+    assert is_now(text, NOW)
+
+
+@pytest.mark.parametrize(
+    "text", ["1700000000", "2025-11-16", "2025-11-16T15:00:00", "2025-11-20T10:00:01Z", "17", "A-7", ""]
+)
+def test_a_date_an_appointment_and_a_number_are_no_time_of_now(text: str) -> None:
+    assert not is_now(text, NOW)
+
+
+def test_what_differs_between_two_loads_changes_by_itself() -> None:
+    sent = commit(("k", "a1"), ("sku", "A-7"))
+    before = page(field("k", "a1"), field("sku", "A-7"))
+    after = page(field("k", "b2"), field("sku", "A-7"))
+    assert changed_between(sent, ("k", "sku"), before, after) == ("k",)
+    assert form_page(sent, before) == "https://shop.example/cart"
+
+
+def test_what_a_script_or_a_person_set_does_not_change_by_itself() -> None:
+    before = page(field("day", "2025-12-24", served=""), field("k", "a"))
+    after = page(field("day", ""), field("k", "b"))
+    assert changed_between(commit(("day", "2025-12-24"), ("k", "a")), ("day", "k"), before, after) == ("k",)
+
+
+def test_of_several_forms_with_one_address_the_one_that_was_sent_is_compared() -> None:
+    before = page(field("sku", "A"), field("k", "1"), field("sku", "B", form=1), field("k", "2", form=1))
+    after = page(field("sku", "B"), field("k", "3"), field("sku", "A", form=1), field("k", "4", form=1))
+    assert changed_between(commit(("sku", "B"), ("k", "2")), ("sku", "k"), before, after) == ("k",)
+
+
+def test_without_the_same_form_nobody_can_tell() -> None:
+    before = page(field("k", "a"))
+    assert changed_between(commit(("k", "a")), ("k",), before, page()) is None
+    assert changed_between(commit(("k", "a")), ("k",), page(), before) is None
+
+
+def test_a_value_of_the_address_is_compared_by_the_forms_own() -> None:
+    before, after = page(field("k", "a")), page(field("k", "a"))
+    assert changed_between(commit(("k", "a")), ("?step",), before, after) == ()
