@@ -220,7 +220,7 @@ Changes = Annotated[
 Guidance = Annotated[str, typer.Option("--guidance", metavar="TEXT", help="What it should do instead.")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="A few words for the planner.", show_default=False)]
 Word = Annotated[
-    str, typer.Argument(metavar="WORD", help="happened, did_not_happen, go_on or stop.", show_default=False)
+    str, typer.Argument(metavar="WORD", help="happened, did_not_happen, go_on, send_again or stop.", show_default=False)
 ]
 Current = Annotated[
     bool, typer.Option("--current", help="From now on new runs begin on this worker's build, and others move to it.")
