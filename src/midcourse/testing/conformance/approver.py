@@ -10,7 +10,7 @@ An approver that waits for a person may take its time; one under test is given `
 import asyncio
 from dataclasses import replace
 
-from midcourse.domain.approval import VERDICTS, CommitSet, Consequence, Decision, Question
+from midcourse.domain.approval import VERDICTS, CommitSet, Consequence, Decision, Earlier, Question
 from midcourse.domain.argument import Reference
 from midcourse.domain.plan import Target
 from midcourse.ports.approver import Approver
@@ -33,6 +33,7 @@ APPROVE = Question(
     expires_at=4_000_000_000.0,
 )
 HAPPENED = replace(APPROVE, about="happened", detail="the page said 504")
+REPEAT = replace(APPROVE, about="repeat", earlier=(Earlier(at=1_800_000_000.0, finding="exists"),), before=(ORDER,))
 STUCK = replace(APPROVE, about="stuck", consequences=(), says=(), detail="fill failed: rejected")
 
 
@@ -56,6 +57,9 @@ class ApproverConformance:
 
     def test_did_it_happen(self) -> None:
         self._answers(HAPPENED)
+
+    def test_should_it_be_sent_again(self) -> None:
+        self._answers(REPEAT)
 
     def test_how_should_it_go_on(self) -> None:
         self._answers(STUCK)

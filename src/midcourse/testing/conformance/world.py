@@ -20,7 +20,7 @@ from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, Target
 from midcourse.domain.skill import Effect, Parameter, Skill, ValueType
-from midcourse.ports.world import Call, World
+from midcourse.ports.world import Call, Rereads, World
 
 _SAMPLES: dict[ValueType, Scalar] = {"string": "x", "integer": 1, "number": 1.0, "boolean": True}
 
@@ -156,6 +156,19 @@ class WorldConformance:
                     await world.commit_set(a_call(skill.name, zone, _arguments(skill)))
             assert (await _seen(world)).fingerprint == seen.fingerprint, "reading a commit set changed the screen"
             assert await world.commit_set(self.a_harmless_call(seen)) is not None
+
+        self._with_world(tmp_path, check)
+
+    def test_reading_a_form_again_changes_nothing(self, tmp_path: Path) -> None:
+        async def check(world: World) -> None:
+            if not isinstance(world, Rereads):
+                return
+            seen = await _seen(world)
+            call = self.a_harmless_call(seen)
+            await world.commit_set(call)
+            changed = await world.reread(call, ("no such value",))
+            assert changed is None or set(changed) <= {"no such value"}, f"more than it was asked about: {changed}"
+            assert (await _seen(world)).fingerprint == seen.fingerprint, "reading a form again changed the screen"
 
         self._with_world(tmp_path, check)
 
