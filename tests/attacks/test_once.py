@@ -18,7 +18,7 @@ from midcourse.domain.task import Task
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Approves, FakeClock, MemoryStore
-from midcourse.testing.token_shop import Fresh, TokenShop
+from midcourse.worlds.simulated.token_shop import Fresh, TokenShop
 
 LIMITS = Limits(max_calls=500, max_segments=500, max_replans=500, retry_delay_seconds=0.1, replan_interval_seconds=0.0)
 THANKS = Expectation(checks=(SurfaceMatches(pattern="Thank you*"),))

@@ -11,7 +11,7 @@ import pytest
 
 from midcourse.domain.approval import Decision
 from midcourse.ports.world import World
-from midcourse.testing import Answers, Posts, Rule
+from midcourse.testing import Answers, Approves, Posts, Rule
 from midcourse.worlds.simulated import Fault, Shop
 from midcourse.worlds.simulated.faults import LOOK_KINDS, STORE_KINDS, LookKind, StoreKind
 from tests.scenarios.stage import Stage, crash, example, kept, without
@@ -146,8 +146,9 @@ async def test_looks_that_fail_or_show_nothing_never_make_two_orders(kind: LookK
 @pytest.mark.parametrize("first", STORE_KINDS)
 @pytest.mark.parametrize("second", STORE_KINDS)
 async def test_two_faults_of_storing_in_a_row_never_make_two_orders(first: StoreKind, second: StoreKind) -> None:
+    """A probe that does not find it twice is not believed the second time: a person looks, and says what is true here."""
     faults = [Fault(kind=first, seconds=0.5), Fault(kind=second, seconds=0.5, nth=2)]
-    stage = example("order", faults=faults)
+    stage = example("order", faults=faults, approver=Approves(doubt="did_not_happen"))
     played = await stage.play()
     lied_to = "success_not_stored" in (first, second if first == "error_not_stored" else "")
     assert len(stage.effects) == (not lied_to)
@@ -176,7 +177,9 @@ async def test_a_crash_after_any_turn_ends_with_exactly_one_order(
 ) -> None:
     """Resumed in its old session or in a new one, in which everything but the order has to be done again."""
     turns = 1
-    while await crash_after(turns, stage := example("order", world=session, faults=[Fault(kind=kind)])):
+    person = Approves(doubt="did_not_happen" if kind == "error_not_stored" else "stop")  # after the second error
+    faults = [Fault(kind=kind)]
+    while await crash_after(turns, stage := example("order", world=session, faults=faults, approver=person)):
         played = await stage.resumed()
         assert played.ended == (True, True, "goal_reached")
         assert len(stage.effects) == 1

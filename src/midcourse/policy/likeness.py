@@ -8,7 +8,6 @@ the form itself can tell is kept apart, by name (design/0013).
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from urllib.parse import parse_qsl
 
 from midcourse.domain.approval import CommitSet, Source
 from midcourse.domain.argument import Scalar
@@ -25,6 +24,7 @@ OVERFLOW = "…"
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NUMBERED = re.compile(r"^\d+: ")
 """Of several requests that go together, each value says to which one it belongs."""
+_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 _SESSION_PATH = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
 
 _VOLATILE = frozenset(
@@ -132,9 +132,15 @@ def _split(address: str) -> tuple[list[str], list[tuple[str, Scalar]]]:
     for one in address.split(" and "):
         path, _, query = one.partition("?")
         bare.append(_SESSION_PATH.sub("", path))
-        read = parse_qsl(query, keep_blank_values=True)
-        values += [(QUERY + name, value) for name, value in read] if read or not query else [(QUERY, query)]
+        for pair in filter(None, query.split("&")):
+            name, _, value = pair.partition("=")
+            values.append((QUERY + _decoded(name), _decoded(value)))
     return bare, values
+
+
+def _decoded(text: str) -> str:
+    """Without percent signs, for a look at its name and shape. Only what is not ASCII comes out odd, and always the same."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text.replace("+", " "))
 
 
 def _in_order(pairs: Iterable[tuple[str, Scalar]]) -> list[list[Scalar]]:
