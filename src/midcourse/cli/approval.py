@@ -16,7 +16,7 @@ from midcourse.cli.question import question_panel, why_unseen
 from midcourse.cli.screen import Screen
 from midcourse.domain.approval import About, Change, Decision, Question
 from midcourse.errors import TaskInvalid
-from midcourse.policy.approval import why_not_theirs
+from midcourse.policy.approval import CONSENTS, why_not_theirs
 
 CHOICES: dict[About, tuple[Choice, ...]] = {
     "approve": (
@@ -137,7 +137,7 @@ class TerminalApprover:
         unseen = why_unseen(question, in_full=in_full)
         while True:
             key = await self._desk.choose(choices)
-            all_values = bool(unseen) and DECISIONS[key].verdict in ("approved", "changed")
+            all_values = bool(unseen) and DECISIONS[key].verdict in CONSENTS
             if not all_values or await self._desk.agreed_unseen(unseen):
                 break
         if key == "c":

@@ -104,7 +104,7 @@ async def _decide(
         if shown and (why_not := await _why_outdated(question, shown, there)):
             return report(there.run.id, why_not, "", json=json)
         decision = replace(decision, by=user(), changes=changes_in(question, changes))
-        if sure:
+        if sure and not (decision.verdict == "send_again" and not is_read_at_a_glance(question.consequences)):
             if not json:
                 _show(question)
             if why_not := _why_not_at_once(question, decision):

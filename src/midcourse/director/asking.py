@@ -9,7 +9,7 @@ from midcourse.domain.phase import Asking
 from midcourse.domain.plan import Amendment, Changed, PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.approval import why_not_theirs, why_unfit
+from midcourse.policy.approval import CONSENTS, why_not_theirs, why_unfit
 from midcourse.policy.spending import past_deadline, seconds_to_deadline
 
 
@@ -45,9 +45,7 @@ def objection_to(run: Run, phase: Asking, event: ApprovalDecided) -> str:
         return f"question {event.question} is not open; question {phase.question} is"
     if event.verdict not in VERDICTS[phase.about]:
         return f"question {phase.question} takes {', '.join(VERDICTS[phase.about])}, not {event.verdict}"
-    if event.verdict in ("approved", "changed", "send_again") and event.shown != tuple(
-        step.consequence for step in phase.steps
-    ):
+    if event.verdict in CONSENTS and event.shown != tuple(step.consequence for step in phase.steps):
         return f"what was shown is not what question {phase.question} asks about"
     if event.verdict == "changed" and phase.purpose != "segment":
         return "a try of a detour cannot be changed: reject it with guidance"

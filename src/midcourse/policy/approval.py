@@ -5,6 +5,8 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.plan import PlannedStep, Step
 
 DENIALS: tuple[Verdict, ...] = ("rejected", "stop")
+CONSENTS: tuple[Verdict, ...] = ("approved", "changed", "send_again")
+"""What lets something be sent, and so is for exactly what was shown."""
 
 
 def needs_approval(limits: Limits, step: PlannedStep) -> bool:
@@ -46,7 +48,7 @@ def why_unfit(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:
 
 def why_not_in_full(question: Question, decision: Decision) -> str:
     """Why this decision does not approve what the question shows only in part, or nothing."""
-    if decision.verdict not in ("approved", "changed", "send_again") or decision.all_values or not question.abridged:
+    if decision.verdict not in CONSENTS or decision.all_values or not question.abridged:
         return ""
     return "part of what would be sent is shown only by its digest: an approval has to say all_values (--all-values)"
 
