@@ -95,7 +95,7 @@ def _forms(secret: str, *, drawn: bool) -> Iterator[str]:
     written = [_written(part, drawn=drawn) for part in re.findall(r"\s+|\S", secret.strip() or secret)]
     yield gap.join(written)
     if len(written) > TELLING:
-        yield gap.join(written[:TELLING]) + f".{{0,{_LONGEST * len(written)}}}?(?={CUT})"
+        yield gap.join(written[:TELLING]) + f"[^{CUT}\n]{{0,{_LONGEST * len(written)}}}+(?={CUT})"
     raw = secret.encode(errors="surrogatepass")
     for coded in _base64(raw):
         yield r"\s*".join(_BASE64.get(letter, letter) for letter in coded)

@@ -51,6 +51,9 @@ SIMULATED = {
 WORLDS = {**SIMULATED, "browser": "midcourse.worlds.browser:Browser"}
 """All that a task file has a name for."""
 
+OF_A_WORLD = ("catalogue", "observe", "act", "commit_set")
+"""What every world has, by which a class that is none is recognised."""
+
 JOB_FILE = "job.json"
 _PACKAGED = Path(__file__).parent / "tasks"
 _IN_CHECKOUT = Path(__file__).parents[3] / "examples" / "tasks"
@@ -222,7 +225,7 @@ def check_job(job: Job) -> None:
 
 def _foreseen(spec: WorldSpec) -> Catalogue:
     """What a world in another process can do, as far as that is known before it is open."""
-    kind = _named("world", world_class(spec))
+    kind = _world_named(world_class(spec))
     if spec.name not in WORLDS:
         return Catalogue()
     options = _options(spec)
@@ -242,7 +245,7 @@ def world_classes(names: Iterable[str]) -> tuple[str, ...]:
     """'package.module:Class' of worlds by the names that a task file has for them. Raises if one cannot be loaded."""
     places = tuple(world_class(WorldSpec(name=name)) for name in names)
     for place in places:
-        _named("world", place)
+        _world_named(place)
     return places
 
 
@@ -257,7 +260,7 @@ def _options(spec: WorldSpec, folder: Path | None = None) -> dict[str, object]:
 def world_for(spec: WorldSpec, folder: Path) -> World:
     if spec.process:
         return remote_world(spec, folder)
-    return _built("world", spec.name, _named("world", world_class(spec)), _options(spec, folder))
+    return _built("world", spec.name, _world_named(world_class(spec)), _options(spec, folder))
 
 
 def browser_at(address: str, options: Mapping[str, object]) -> "Browser":
@@ -308,6 +311,15 @@ def _built(what: str, name: str, make: Any, options: Mapping[str, object]) -> An
         return make(**options)
     except TypeError as error:
         raise TaskInvalid(f"{what} '{name}' does not take these options: {error}") from error
+
+
+def _world_named(where: str) -> Any:
+    """Refused before it is called: a program that is not a world must not run because a task names it."""
+    found = _named("world", where)
+    missing = [name for name in OF_A_WORLD if not callable(getattr(found, name, None))]
+    if missing:
+        raise TaskInvalid(f"world '{where}' is not a world: it has no {', '.join(missing)}; see docs/your-own-world.md")
+    return found
 
 
 def _named(what: str, where: str) -> Any:

@@ -60,7 +60,8 @@ def _unable(what: str, why: str, run_id: str, manner: Manner) -> int:
     if manner.json:
         print_object({"error": why, "run": run_id})
     else:
-        terminal().console.print(Text.assemble((what, "bold red"), f": {why}"), soft_wrap=True)
+        where = terminal()
+        where.console.print(Text.assemble((what, "bold red"), f": {where.marks.clean(why)}"), soft_wrap=True)
     return FAILED
 
 

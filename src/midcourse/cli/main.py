@@ -405,5 +405,8 @@ def _misuse(problem: str, args: Sequence[str]) -> int:
     if "--json" in args:
         print(json_format.dumps({"error": problem}), flush=True)
     else:
-        print(f"midcourse: {problem}", file=sys.stderr)
+        from midcourse.cli.marks import marks_for
+
+        lines = (marks_for(sys.stderr).clean(line) for line in problem.splitlines())  # it may quote a stranger's file
+        print("midcourse: " + "\n".join(lines), file=sys.stderr)
     return MISUSE

@@ -7,6 +7,8 @@ from typing import TextIO
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
+from midcourse.policy.unseen import readable
+
 
 @dataclass(frozen=True, kw_only=True)
 class Marks:
@@ -47,7 +49,7 @@ class Marks:
 
     def clean(self, text: str) -> str:
         """No control character of a page or a planner reaches the terminal; a sign that it cannot show is replaced."""
-        visible = "".join(_visible(char) for char in text)
+        visible = readable(text, _visible)
         return visible if not self.ascii_only else _ascii(visible)
 
 
@@ -88,9 +90,7 @@ def _visible(char: str) -> str:
     """Line ends are spaces; controls and invisible marks, which could forge what a person reads, are spelt out."""
     if char in "\n\r\t\v\f\u2028\u2029":
         return " "
-    if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn"):
-        return f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
-    return char
+    return f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
 
 
 def _ascii(text: str) -> str:

@@ -67,9 +67,9 @@ def report(run_id: str, why_not: str, said: str, *, json: bool, **more: object) 
     if json:
         print_object({"run": run_id, "taken": not why_not, **({"error": why_not} if why_not else more)})
     elif why_not:
-        _say(Text.assemble(("refused", "bold red"), f": {why_not}"))
+        _say(Text.assemble(("refused", "bold red"), f": {terminal().marks.clean(why_not)}"))
     else:
-        _say(Text(f"run {run_id}: {said}"))
+        _say(Text(terminal().marks.clean(f"run {run_id}: {said}")))
     return REFUSED if why_not else DONE
 
 

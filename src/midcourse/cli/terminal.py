@@ -8,6 +8,7 @@ from io import TextIOWrapper
 from rich.console import Console
 
 from midcourse.cli.marks import Marks, marks_for
+from midcourse.policy.unseen import spelt_out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +40,13 @@ def _console(*, stderr: bool) -> Console:
 
 def print_json(text: str) -> None:
     """One line, in ASCII where the output cannot take more."""
-    print(json.dumps(json.loads(text)) if marks_for(sys.stdout).ascii_only else text, flush=True)
+    print(json.dumps(json.loads(text)) if marks_for(sys.stdout).ascii_only else _harmless(text), flush=True)
 
 
 def print_object(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=marks_for(sys.stdout).ascii_only), flush=True)
+    print(_harmless(json.dumps(value, ensure_ascii=marks_for(sys.stdout).ascii_only)), flush=True)
+
+
+def _harmless(line: str) -> str:
+    """The same JSON with what a terminal might obey, or nobody would see, as escapes of JSON."""
+    return spelt_out(line, lambda char: json.dumps(char)[1:-1] if ord(char) > 127 else f"\\u{ord(char):04x}")

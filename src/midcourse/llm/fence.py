@@ -8,20 +8,22 @@ import json
 import re
 from collections.abc import Iterable
 
+from midcourse.policy.unseen import BLANK, readable
+
 LONGEST = 300
 """Characters of one text. A page may put a novel into a label."""
 
 _MARKS = re.compile(r"<<<|>>>")
-_UNSEEN = re.compile(
-    r"[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]|[\U000e0000-\U000e0fff]"
-)
-"""Breaks and turns the line, or is not to be seen at all: what a person reads and what a model reads would differ."""
+_UNSEEN = re.compile(rf"{BLANK.pattern}|[\x7f-\x9f\u2028\u2029\u202f\ufff9-\ufffb\ud800-\udfff]")
+"""Breaks and turns the line, or is not to be seen at all: what a person reads and what a model reads would differ. With
+`is_unseen`, which knows the rest by their category.
+"""
 
 
 def quoted(text: str, longest: int = LONGEST) -> str:
     """As a JSON string that is one line to everybody who reads lines."""
     cut = text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest} more)"
-    line = json.dumps(cut, ensure_ascii=False)
+    line = readable(json.dumps(cut, ensure_ascii=False), _letter)
     return _MARKS.sub(_escaped, _UNSEEN.sub(_escaped, line))
 
 
@@ -32,4 +34,8 @@ def fenced(name: str, lines: Iterable[str]) -> str:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    return "".join(json.dumps(letter)[1:-1] if ord(letter) > 127 else f"\\u{ord(letter):04x}" for letter in found[0])
+    return "".join(map(_letter, found[0]))
+
+
+def _letter(letter: str) -> str:
+    return json.dumps(letter)[1:-1] if ord(letter) > 127 else f"\\u{ord(letter):04x}"

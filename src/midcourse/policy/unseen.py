@@ -1,0 +1,38 @@
+"""Can a person see this character? By its category and by Unicode's Default_Ignorable_Code_Point, not by a list of known tricks.
+
+What nobody sees may carry a hidden text, turn the direction of a line or control a terminal. It is spelt out wherever a
+person or a model reads what a page wrote. Within an emoji, joiners and variation selectors are ordinary: there they are left
+out, so that the emoji itself stays readable. Joiners in scripts that use them (Persian, Indic ones) are spelt out, since
+their mere presence can carry a message.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+_IGNORABLE = (
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    r"\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Default_Ignorable_Code_Point, from Unicode's DerivedCoreProperties."""
+BLANK = re.compile(rf"[\u2800{_IGNORABLE}]")
+"""Of characters that have a category of visible ones, those that show nothing; the pattern of braille without dots, too."""
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_IN_EMOJI = re.compile(r"(?<=[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])(?:\ufe0f\u200d?|\u200d)")
+"""A selector or a joiner right behind a pictograph. Two in a row are more than any emoji has."""
+
+
+def is_unseen(char: str) -> bool:
+    return unicodedata.category(char) in _UNSEEN or BLANK.match(char) is not None
+
+
+def spelt_out(text: str, spell: Callable[[str], str]) -> str:
+    """The text with what nobody sees put in words; nothing is left out."""
+    if text.isprintable() and not BLANK.search(text):
+        return text
+    return "".join(spell(char) if is_unseen(char) else char for char in text)
+
+
+def readable(text: str, spell: Callable[[str], str]) -> str:
+    """As `spelt_out`, but emoji lose what holds them together instead of being taken apart by words."""
+    return spelt_out(text if text.isascii() else _IN_EMOJI.sub("", text), spell)
