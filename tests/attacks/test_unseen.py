@@ -66,6 +66,7 @@ def test_an_error_message_quotes_a_strangers_file_harmlessly(
     task = tmp_path / "task.toml"
     task.write_text(
         'goal = "x"\n[world]\nname = "\\u001b]0;pwned\\u0007\\u001b[2J\\u202e"\n[planner]\nname = "same_plan"\n'
+        'steps = [{ zone = "page", skill = "read" }]\n'
     )
     assert main(["run", str(task)]) == 2
     said = capsys.readouterr().err
