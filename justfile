@@ -65,6 +65,7 @@ nightly: properties
     uv run python benchmarks/invoices.py --rows 500 --json --keep
     uv run python benchmarks/chaos.py --runs 1000 --json --keep
     uv run python benchmarks/chaos.py --trial points:320,freeze:200,postgres:500,temporal:500 --json --keep
+    uv run python benchmarks/chaos.py --trial host:500,outage:20 --json --keep
     uv run python benchmarks/chaos.py --trial budget:1000,big:500,waiting:10000 --json --keep
     uv run python benchmarks/hostile.py --pages 1000 --control 200 --benign 10 --json --keep
     uv run python benchmarks/drift.py --seeds 50 --also wagtail.story:WAGTAIL --json --keep

@@ -10,10 +10,13 @@ from temporalio.client import WorkflowHistory
 
 from midcourse.codec import encode
 from midcourse.domain.command import Act, AskPerson, Verify
-from midcourse.domain.event import Verified
+from midcourse.domain.event import Acted, Verified
 from midcourse.domain.result import Result
 from midcourse.ports.store import JournalRow
 from midcourse.replay import replay
+
+CUT_OFF = ("world_lost", "lost")
+"""Why nobody knows how an act turned out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +57,11 @@ class Account:
 
     @property
     def lost_acts(self) -> dict[int, int]:
-        """Those that the engine gave up, by command."""
+        """Those that the engine gave up, or that went with the host or before they were written down, by command."""
         gone = {one.command for one in self.performed if one.kind == "act" and one.how == "timed_out"}
+        for row in self.journal:
+            if isinstance(row.event, Acted) and row.event.status == "unknown" and row.event.reason in CUT_OFF:
+                gone.add(row.event.answers)
         return {command: counter for command, counter in self.acts.items() if command in gone}
 
 

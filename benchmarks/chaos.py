@@ -13,6 +13,8 @@ points     2, 3  every kind of step at every place, the worker killed at every n
 freeze     4     workers are stopped until others have taken over from them, and then let go on
 postgres   5     PostgreSQL is stopped as by a power cut and started again, every few seconds
 temporal   6     Temporal is killed with -9 and started again, every few seconds
+host       6b    the world host is killed with -9 and started again, every 5 to 40 seconds
+outage     31    host, PostgreSQL, Temporal and model are away for five minutes (--away) each, one after the other
 budget     9     as kill, and every run has a ceiling that it is likely to meet
 big        10    one run of so many steps, every look at the world with 2 MB
 waiting          so many runs wait for an approval; any one of them goes on when it is given
@@ -34,6 +36,7 @@ import chaos_big
 import chaos_budget
 import chaos_freeze
 import chaos_kill
+import chaos_outage
 import chaos_points
 import chaos_servers
 import chaos_waiting
@@ -52,6 +55,8 @@ TRIALS: dict[str, Trial] = {
     "freeze": chaos_freeze.trial,
     "postgres": chaos_servers.without_postgres,
     "temporal": chaos_servers.without_temporal,
+    "host": chaos_servers.without_host,
+    "outage": chaos_outage.trial,
     "budget": chaos_budget.trial,
     "big": chaos_big.trial,
     "waiting": chaos_waiting.trial,
@@ -65,6 +70,7 @@ EQUAL = (
     ("crashed", "to_crash"),
     ("before_dispatch_recovered", "before_dispatch"),
     ("undecidable_asked", "undecidable"),
+    ("limited_ended", "limited"),
 )
 AT_MOST = (("asked", "asked_bar"), ("cached_max", "cached_setting"))
 
@@ -105,6 +111,7 @@ async def carried_out(trial: str, runs: int, options: argparse.Namespace, premis
         workers=options.workers,
         heartbeat=options.heartbeat,
         say=lambda text: print(text, file=sys.stderr),
+        away=options.away,
     )
     found = await TRIALS[trial](given, premises)
     summary = {
@@ -144,6 +151,9 @@ if __name__ == "__main__":
     parser.add_argument("--concurrency", type=int, default=12, help="runs at a time")
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--heartbeat", type=float, default=1.0, help="seconds; the sticky time-out is the same")
+    parser.add_argument(
+        "--away", type=float, default=300.0, help="seconds that a server is away, in the trial of outages"
+    )
     parser.add_argument("--keep", action="store_true", help="write what it found into benchmarks/results")
     parser.add_argument("--json", action="store_true", help="one JSON object for each trial and nothing else")
     leave(asyncio.run(main(parser.parse_args())))

@@ -1,4 +1,4 @@
-"""Trials 5 and 6: a server is taken away every few seconds while runs are under way, and comes back where it was.
+"""Trials 5, 6 and 6b: a server is taken away every few seconds while runs are under way, and comes back where it was.
 
 outages        how often, and for how long at most
 """
@@ -7,16 +7,19 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from account import account_of
 from counted import reckon
-from errand import usual_errand
+from errand import Errand, usual_errand
 from fleet import Fleet, Given, carry_out, fleet_at
 from premises import Premises
 
-SHORTEST, LONGEST = 5.0, 15.0
-"""Seconds between an outage and the next."""
+OFTEN = 5.0, 15.0
+"""Seconds between an outage and the next, at least and at most."""
+HOST = 5.0, 40.0
+"""The same for the host: it takes the sessions of all runs along."""
 SOON = 2.0
 """Seconds until the first."""
 PATIENCE = 600.0
@@ -31,10 +34,24 @@ async def without_postgres(given: Given, premises: Premises) -> dict[str, Any]:
     return await _trial(given, premises, "postgres", premises.crash_postgres)
 
 
+async def without_host(given: Given, premises: Premises) -> dict[str, Any]:
+    return await _trial(given, premises, "host", premises.kill_host, HOST)
+
+
+def _errand(seed: int) -> Errand:
+    """Some of these take a session along, which then begins with what is done already."""
+    errand = usual_errand(seed)
+    return replace(errand, remembers=True, limits=replace(errand.limits, max_reopenings=20))
+
+
 async def _trial(
-    given: Given, premises: Premises, name: str, take_away: Callable[[], Awaitable[None]]
+    given: Given,
+    premises: Premises,
+    name: str,
+    take_away: Callable[[], Awaitable[None]],
+    between: tuple[float, float] = OFTEN,
 ) -> dict[str, Any]:
-    errands = {f"{name}-{seed}": usual_errand(seed) for seed in given.seeds}
+    errands = {f"{name}-{seed}": _errand(seed) for seed in given.seeds}
     async with fleet_at(premises, name, heartbeat=given.heartbeat) as fleet:
         fleet.hire(given.workers)
         over: list[str] = []
@@ -47,7 +64,7 @@ async def _trial(
         async with asyncio.TaskGroup() as group:
             done = asyncio.Event()
             chance = random.Random(given.first_seed)
-            group.create_task(_make_trouble(fleet, chance, take_away, outages, until=done))
+            group.create_task(_make_trouble(fleet, chance, take_away, outages, between, until=done))
             trouble = await carry_out(fleet, errands, given.concurrency, ended=ended, patience=PATIENCE)
             done.set()
         accounts = [await account_of(fleet, run) for run in errands]
@@ -61,6 +78,7 @@ async def _make_trouble(
     chance: random.Random,
     take_away: Callable[[], Awaitable[None]],
     outages: list[float],
+    between: tuple[float, float],
     until: asyncio.Event,
 ) -> None:
     """A worker that could not begin because the server was away is replaced, as any supervisor would."""
@@ -71,5 +89,5 @@ async def _make_trouble(
             began = time.monotonic()
             await take_away()
             outages.append(time.monotonic() - began)
-            next_at = time.monotonic() + chance.uniform(SHORTEST, LONGEST)
+            next_at = time.monotonic() + chance.uniform(*between)
         await asyncio.sleep(0.1)

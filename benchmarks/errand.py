@@ -1,5 +1,6 @@
 """What a run of the fleet's trials has to do in the office: one visit to each counter, in order, and no second one."""
 
+import asyncio
 import json
 import random
 from dataclasses import asdict, dataclass, replace
@@ -54,6 +55,11 @@ class Errand:
     padding: int = 0
     plan_cost: Cost = ONE_CALL
     """What each plan really costs."""
+    act_seconds: float = 0.05
+    remembers: bool = False
+    """Whether the office knows in a new session what was done in the last."""
+    model_port: int = 0
+    """Where whoever plans has to be reached first, if anywhere."""
     waits: bool = False
     """Nobody is there to be asked: questions wait."""
     doom: Doom | None = None
@@ -90,6 +96,9 @@ class Clerk:
         self._calls = calls
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
+        if self._errand.model_port:
+            _, writer = await asyncio.open_connection("127.0.0.1", self._errand.model_port)
+            writer.close()
         with self._calls.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"run": self._run_id, **asdict(self._errand.plan_cost)}) + "\n")
         seen, cost = context.observation, self._errand.plan_cost

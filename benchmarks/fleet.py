@@ -43,6 +43,8 @@ class Given:
     workers: int
     heartbeat: float
     say: Callable[[str], None]
+    away: float = 300.0
+    """Seconds that each server is away, in the trial of outages."""
 
     @property
     def seeds(self) -> range:

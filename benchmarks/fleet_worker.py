@@ -127,6 +127,8 @@ def ports_of(site: Site, store: PostgresStore, run_id: str, errand: Errand, fate
         "counters": [vars(counter) for counter in errand.counters],
         "toast_seconds": errand.toast_seconds,
         "padding": errand.padding,
+        "act_seconds": errand.act_seconds,
+        "remembers": errand.remembers,
     }
     world = RemoteWorld("office:Office", options=options, host=site.host, key=run_id)
     return Ports(

@@ -70,7 +70,9 @@ class Office(BaseWorld):
         timeout_seconds: float = 0.2,
         toast_seconds: float = 1.0,
         padding: int = 0,
+        remembers: bool = False,
     ) -> None:
+        """`remembers`: what was done in an earlier session of this run is still done, as its log has it."""
         super().__init__()
         self._run = run
         self._log = Path(log)
@@ -85,6 +87,15 @@ class Office(BaseWorld):
         self._toast = 0, 0.0
         self._error = False
         self._looks = 0
+        for line in read_log(self._log) if remembers else ():
+            if line.run == run:
+                self._remember(line)
+
+    def _remember(self, line: Line) -> None:
+        if line.what == "began" and line.counter:
+            self._visits[line.counter] += 1
+        if line.what == "effect" or (line.what == "ended" and line.status == "ok" and line.counter):
+            self._there_from.setdefault(line.counter, line.at)
 
     # --- what can be done
 

@@ -3,13 +3,15 @@
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fleet_worker import Post, Site
 
@@ -26,14 +28,16 @@ HERE = Path(__file__).parent
 class Premises:
     """Its servers can be taken away for a while. They come back where they were."""
 
-    def __init__(self, site: Site, nursery: "Nursery", server: temporal.DevelopmentServer) -> None:
+    def __init__(self, site: Site, nursery: "Nursery", server: temporal.DevelopmentServer, host: "Host") -> None:
         self.site = site
         self.nursery = nursery
         self._server = server
+        self._host = host
 
-    async def kill_temporal(self) -> None:
+    async def kill_temporal(self, seconds: float = 0.0) -> None:
         """With -9, and start it again on what it has left on disk."""
         end_process(self._server.pid)
+        await asyncio.sleep(seconds)
         port = int(self._server.address.rpartition(":")[2])
         folder = self.site.folder / "temporal"
         starting = asyncio.create_task(asyncio.to_thread(temporal.start_server, folder, port=port))
@@ -42,10 +46,17 @@ class Premises:
         finally:
             self._server = await starting  # whatever happens to us, somebody has to stop it
 
-    async def crash_postgres(self) -> None:
+    async def crash_postgres(self, seconds: float = 0.0) -> None:
         """As a power cut would, and start it again."""
         await asyncio.to_thread(postgres.stop, self.site.folder / "postgres", "immediate")
+        await asyncio.sleep(seconds)
         await asyncio.to_thread(postgres.start, self.site.folder / "postgres")
+
+    async def kill_host(self, seconds: float = 0.0) -> None:
+        """With -9, and start it again at the same address with the same token, but without its sessions."""
+        self._host.kill()
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(self._host.start)
 
     def close(self) -> None:
         self._server.stop()
@@ -60,14 +71,17 @@ async def premises_in(folder: Path) -> AsyncGenerator[Premises]:
     try:
         await asyncio.to_thread(migrate, url)
         server = await asyncio.to_thread(temporal.start_server, folder / "temporal")
-        with _host(folder) as host:
-            site = Site(folder=folder, temporal=server.address, postgres=url, host=host)
-            premises = Premises(site, nursery, server)
+        host = Host(folder)
+        try:
+            site = Site(folder=folder, temporal=server.address, postgres=url, host=await asyncio.to_thread(host.start))
+            premises = Premises(site, nursery, server, host)
             try:
                 yield premises
             finally:
                 nursery.close()
                 premises.close()
+        finally:
+            host.kill()
     finally:
         await asyncio.to_thread(postgres.stop, folder / "postgres", "immediate")
 
@@ -91,27 +105,43 @@ class Nursery:
         self._process.communicate()
 
 
-@contextlib.contextmanager
-def _host(folder: Path) -> Generator[Handle]:
-    ready, log = folder / "host.json", folder / "host.log"
-    words = [sys.executable, "-m", "midcourse", "host", "--worlds", "office:Office", "--ready", str(ready)]
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [*words, "--idle", "36000", "--grace", "2"],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=out,
-            env={**os.environ, "PYTHONPATH": str(HERE), "MIDCOURSE_HOME": str(folder)},
-        )
-    try:
+class Host:
+    """The world host, as a process that can be killed. Started again, it is where it was."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._token = folder / "host-token"
+        self._token.write_text(secrets.token_hex(16), encoding="utf-8")
+
+    def start(self) -> Handle:
+        """Returns once it listens."""
+        ready, log = self._folder / "host.json", self._folder / "host.log"
+        ready.unlink(missing_ok=True)
+        words = [sys.executable, "-m", "midcourse", "host", "--worlds", "office:Office", "--ready", str(ready)]
+        words += ["--port", str(self._port), "--token-file", str(self._token), "--idle", "36000", "--grace", "2"]
+        with log.open("ab") as out:
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                env={**os.environ, "PYTHONPATH": str(HERE), "MIDCOURSE_HOME": str(self._folder)},
+            )
         while not ready.exists():
-            if process.poll() is not None:
+            if self._process.poll() is not None:
                 raise SystemExit(f"the host did not start: {log.read_text()}")
             time.sleep(0.05)
-        yield host_in(ready)
-    finally:
-        process.terminate()
-        process.wait()
+        handle = host_in(ready)
+        self._port = urlsplit(handle.url).port or 0
+        return handle
+
+    def kill(self) -> None:
+        """With -9."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
 
 
 def end_process(pid: int) -> None:

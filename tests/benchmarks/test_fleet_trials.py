@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SIZES = {"kill": 6, "points": 5, "freeze": 2, "temporal": 2, "budget": 3, "big": 10, "waiting": 300}
+SIZES = {
+    "kill": 6,
+    "points": 5,
+    "freeze": 2,
+    "temporal": 2,
+    "host": 2,
+    "outage": 1,
+    "budget": 3,
+    "big": 10,
+    "waiting": 300,
+}
 
 Told = Mapping[str, Mapping[str, Any]]
 
@@ -36,7 +46,7 @@ def test_the_trials_of_a_fleet(subtests: pytest.Subtests) -> None:
 
 def carried_out() -> Told:
     trials = ",".join(f"{name}:{runs}" for name, runs in SIZES.items())
-    words = ["--trial", trials, "--first-seed", "43", "--heartbeat", "2", "--json"]
+    words = ["--trial", trials, "--first-seed", "43", "--heartbeat", "2", "--away", "5", "--json"]
     command = [sys.executable, "benchmarks/chaos.py", *words]
     with subprocess.Popen(command, cwd=ROOT, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as process:
         try:
@@ -71,8 +81,13 @@ def freezes(told: Told) -> None:
 
 
 def outages(told: Told) -> None:
-    """The server was really away."""
+    """The servers were really away, and whoever may not wait that long has ended."""
     assert told["temporal"]["outages"] > 0
+    assert told["host"]["outages"] > 0
+    outage = told["outage"]
+    assert set(outage["under_way"]) == {"host", "postgres", "temporal", "model"}
+    assert all(outage["under_way"].values())
+    assert outage["limited_ended"] == outage["limited"] > 0
 
 
 def long_runs(told: Told) -> None:

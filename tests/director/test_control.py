@@ -220,7 +220,7 @@ def test_the_detail_of_an_end_is_short_and_there(detail: str) -> None:
     for drill in (
         Drill().to_planning().plans(verdict="impossible", detail=detail),
         Drill().starts().opens(False, invalid=True, detail=detail),
-        Drill(max_step_retries=0).to_planning().plans(verdict="transport", detail=detail),
+        Drill(max_outage_seconds=0).to_planning().plans(verdict="transport", detail=detail),
         Drill(max_error_replans=0).to_planning().plans(verdict="refused", detail=detail),
         Drill().to_planning().plans(verdict="done", detail=detail),
         concluding().checks("met", detail=detail),

@@ -145,13 +145,18 @@ def test_whoever_has_no_idea_gives_up() -> None:
     )
 
 
-def test_whoever_cannot_be_reached_is_asked_again_and_then_no_more() -> None:
+def test_whoever_cannot_be_reached_is_waited_for() -> None:
     lost = {"verdict": "transport", "step": None}
-    drill = on_a_detour(max_step_retries=1).tries(**lost).waits()
+    drill = on_a_detour(max_outage_seconds=5.0).tries(**lost).waits()
     assert isinstance(drill.phase, Trying)
-    assert "could not be reached" in drill.tries(**lost).pending(MakePlan).why
-    judge = on_a_detour(max_step_retries=1).tries().acts(fingerprint="f2").weighs(0.0, verdict="transport").waits()
-    assert "nobody can say" in judge.weighs(0.0, verdict="transport").pending(MakePlan).why
+    assert drill.tries(**lost).waits().tries(**lost).ended[0] == "outage"
+    judge = on_a_detour(max_outage_seconds=2.0).tries().acts(fingerprint="f2").weighs(0.0, verdict="transport").waits()
+    assert judge.weighs(0.0, verdict="transport").ended[0] == "outage"
+
+
+def test_a_judge_without_an_answer_is_asked_again_and_then_no_more() -> None:
+    judge = on_a_detour(max_step_retries=1).tries().acts(fingerprint="f2").weighs(0.0, verdict="garbage").waits()
+    assert "nobody can say" in judge.weighs(0.0, verdict="garbage").pending(MakePlan).why
 
 
 # --- nothing irreversible

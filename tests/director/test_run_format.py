@@ -239,7 +239,7 @@ RUNS: tuple[Run, ...] = (
     in_phase(Opening(then=Look(then=Plan(cause="initial"), free=True)), OpenWorld(id=20, timeout=60.0)),
     in_phase(Looking(then=Plan(cause="adaptive", why="due"), failures=1), Observe(id=20, timeout=60.0, free=True)),
     in_phase(
-        Planning(asked=AskPlanner(cause="error", why="it failed", refused="not again", tries=1)),
+        Planning(asked=AskPlanner(cause="error", why="it failed", refused="not again", turn=1)),
         MakePlan(
             id=20,
             timeout=120.0,

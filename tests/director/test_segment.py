@@ -220,16 +220,17 @@ def test_impossible_stops_at_once_unless_told_not_to() -> None:
 
 
 def test_an_unreachable_planner_is_asked_again_and_never_counts_as_a_replan() -> None:
-    drill = Drill(max_step_retries=2).to_planning()
-    for wait in (2.0, 4.0):
+    drill = Drill(max_outage_seconds=10.0).to_planning()
+    for wait in (2.0, 4.0, 2.0):
         drill.plans(verdict="transport", detail="503")
         assert isinstance(drill.phase, BackingOff)
         before = drill.now
         drill.waits()
         assert drill.now - before == wait
-    assert drill.plans(verdict="transport", detail="503").ended == ("planner_unavailable", "503")
+    ended = drill.plans(verdict="transport", detail="503").ended
+    assert ended == ("outage", "the planner could not be reached for 11 s: 503")
     counts = drill.run.counts
-    assert (counts.replans, counts.error_replans, counts.versions, counts.planner_calls) == (0, 0, 0, 3)
+    assert (counts.replans, counts.error_replans, counts.versions, counts.planner_calls) == (0, 0, 0, 4)
 
 
 def test_a_planner_that_comes_back_is_asked_the_same_question() -> None:

@@ -42,12 +42,19 @@ def test_nobody_waits_for_next_to_nothing_for_ever(wait: float):
     assert 1.0 <= drill.pending(Wait).seconds <= 1.1
 
 
-def test_another_model_is_asked_at_once_and_counts_as_a_try():
-    drill = unreachable(asked(), wait=0.0)
+def test_another_model_is_asked_at_once_but_not_for_ever():
+    drill = unreachable(asked(max_step_retries=3), wait=0.0)
     assert [command.turn for command in drill.sent(MakePlan)] == [0, 1]
-    for _ in range(3):
+    for _ in range(2):
         unreachable(drill, wait=0.0)
-    assert drill.ended == ("planner_unavailable", "nobody there")
+    assert drill.phase.kind == "planning"
+    assert unreachable(drill, wait=0.0).pending(Wait).seconds >= 1.0
+
+
+def test_a_request_that_is_rejected_is_not_waited_for():
+    assert asked().plans(verdict="rejected", detail="401").ended == ("planner_unavailable", "401")
+    another = asked().plans(verdict="rejected", detail="401", wait=0.0)
+    assert [command.turn for command in another.sent(MakePlan)] == [0, 1]
 
 
 @pytest.mark.parametrize("wait", [float("nan"), float("inf"), -5.0])

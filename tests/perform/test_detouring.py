@@ -226,10 +226,20 @@ async def test_a_judge_says_how_near_it_is_and_what_that_cost() -> None:
     assert (event.closeness, event.found, event.detail, event.cost) == (3.5, "", "half way", Cost(calls=1))
 
 
-@pytest.mark.parametrize("answer", [ValueError("hm"), ConnectionError("no route"), None, 7])
-async def test_a_judge_that_does_not_judge_was_not_reached(answer: Any) -> None:
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (ValueError("hm"), "garbage"),
+        (None, "garbage"),
+        (7, "garbage"),
+        (Closeness(value=None), "garbage"),
+        (Closeness(value=None, wait=0.0), "transport"),
+        (ConnectionError("no route"), "transport"),
+    ],
+)
+async def test_a_judge_that_does_not_judge(answer: Any, verdict: str) -> None:
     event = await judged(Paid(answer))
-    assert (event.verdict, event.found) == ("transport", "")
+    assert (event.verdict, event.found) == (verdict, "")
 
 
 async def test_a_judges_word_alone_does_not_make_it_so() -> None:

@@ -11,7 +11,7 @@ import pytest
 from midcourse.app.agent import Agent
 from midcourse.app.settings import Settings, aliases
 from midcourse.domain.budget import Cost, Limits
-from midcourse.domain.command import Command, DrawOutline, Observe, OpenWorld, PlanTry, ReviewPath, Wait
+from midcourse.domain.command import Command, DrawOutline, MakePlan, Observe, OpenWorld, PlanTry, ReviewPath, Wait
 from midcourse.domain.detour import Option
 from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches
 from midcourse.domain.lesson import Embedding
@@ -358,8 +358,20 @@ async def replan_timeout_seconds() -> None:
 
     usual = await play(Gone(), stubborn("rejected"), backoff_jitter=0)
     hasty = await play(Gone(), stubborn("rejected"), backoff_jitter=0, replan_timeout_seconds=5)
-    assert (usual.reason, usual.result.planner_calls, usual.seconds) == ("planner_unavailable", 5, 14.0)
-    assert (hasty.reason, hasty.result.planner_calls, hasty.seconds) == ("planner_unavailable", 3, 2.0)
+    assert {command.timeout for command in usual.commands(MakePlan)} == {120.0}
+    assert {command.timeout for command in hasty.commands(MakePlan)[1:]} == {5.0}
+
+
+@shows
+async def max_outage_seconds() -> None:
+    class Gone:
+        async def plan(self, context: PlanningContext) -> PlanDraft:
+            raise ConnectionRefusedError("nobody there")
+
+    usual = await play(Gone(), backoff_jitter=0)
+    hasty = await play(Gone(), backoff_jitter=0, max_outage_seconds=5)
+    assert (usual.reason, usual.seconds, usual.result.budget.calls) == ("outage", 600.0, 0)
+    assert (hasty.reason, hasty.seconds, hasty.result.planner_calls) == ("outage", 5.0, 3)
 
 
 @shows
@@ -529,7 +541,7 @@ async def plan_timeout_seconds() -> None:
 
     usual, hasty = await play(Thinking()), await play(Thinking(), plan_timeout_seconds=0.02)
     assert usual.reason == "plan_complete"
-    assert hasty.reason == "planner_unavailable"
+    assert hasty.reason == "outage"
 
 
 @shows

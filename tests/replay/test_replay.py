@@ -343,8 +343,8 @@ def test_a_planner_that_would_have_been_given_up() -> None:
     run = Recorder()
     run.to_planning().plans(a_step(), after=20.0)
     assert run.again(plan_timeout_seconds=5.0).verdict == "undetermined"
-    ends = run.again(plan_timeout_seconds=5.0, max_step_retries=0)
-    assert (ends.verdict, ends.detail.partition(",")[0]) == ("ends_earlier", "planner_unavailable")
+    ends = run.again(plan_timeout_seconds=5.0, max_outage_seconds=0)
+    assert (ends.verdict, ends.detail.partition(",")[0]) == ("ends_earlier", "outage")
 
 
 def test_an_act_that_was_given_up() -> None:

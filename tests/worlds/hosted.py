@@ -78,3 +78,21 @@ class Sleeper(Gate):
         while not (self._folder / "go").exists():
             time.sleep(0.005)
         (self._folder / f"{name}.done").touch()
+
+
+class Letterbox(BaseWorld):
+    """What is posted cannot be taken back. The letters are kept in a file, whoever serves the box."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self._letters = Path(folder) / "letters"
+
+    def look(self) -> Scene:
+        posted = (("posted", self._letters.exists()),)
+        return Scene("Letterbox", Zone(id="slot", role="slot", label="Slot", state=posted))
+
+    @skill(effect="irreversible")
+    def post(self, zone: Zone) -> None:
+        """Post a letter."""
+        with self._letters.open("a", encoding="utf-8") as file:
+            file.write("letter\n")

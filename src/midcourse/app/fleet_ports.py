@@ -22,6 +22,9 @@ from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.host.menu import session_folder
 from midcourse.worlds.host.wire import Handle, Ready
 
+NO_HOST = Handle(url="http://127.0.0.1:1", token="")
+"""Stands for a host that has not started yet. Connections are refused there, which is the outage that it is."""
+
 
 class PortsMaker:
     """`home` is where worlds in processes of their own write what they write."""
@@ -73,10 +76,13 @@ class PortsMaker:
         return Lessons(memory=memory, embedder=embedder_for(settings), above=settings.lesson_similarity)
 
     def _host_of(self, world: str) -> Handle | None:
-        """Read anew each time: a host that was started again is another one. While there is none, runs wait for it."""
+        """Read again each time: a host that was started again is another one. While there is none, runs wait for it."""
         if self._settings.host_file is None:
             return None
-        ready = decode(Ready, self._settings.host_file.read_bytes())
+        try:
+            ready = decode(Ready, self._settings.host_file.read_bytes())
+        except FileNotFoundError:
+            return NO_HOST
         return Handle(url=ready.url, token=ready.token) if world in ready.worlds else None
 
 

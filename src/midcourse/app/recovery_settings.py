@@ -45,8 +45,8 @@ class RecoverySettings(BaseSettings):
         default=Limits.replan_timeout_seconds,
         gt=0,
         validation_alias=also_known_as("replan_timeout_seconds", "AUTO_REPLANNING_TIMEOUT_SECONDS"),
-        description="A replan after a failure that takes longer, with all waiting for the planner, ends the run as "
-        "`planner_unavailable`.",
+        description="A replan after a failure that takes longer ends the run as `planner_unavailable`. Waiting for a planner "
+        "that cannot be reached does not count.",
     )
     replan_on_critical: bool = Field(
         default=Limits.replan_on_critical,

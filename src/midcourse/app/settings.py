@@ -87,8 +87,8 @@ class Settings(RecoverySettings):
     max_step_retries: int = Field(
         default=Limits.max_step_retries,
         ge=0,
-        description="How often a step is repeated after a transient failure; 3 retries are 4 executions. A failed look, "
-        "a world that does not open and an unreachable planner are tried again as often.",
+        description="How often a step is repeated after a transient failure; 3 retries are 4 executions. A failed look and "
+        "a world that does not open are tried again as often.",
     )
     max_plan_steps: int = Field(
         default=Limits.max_plan_steps,
@@ -99,6 +99,12 @@ class Settings(RecoverySettings):
         default=Limits.max_reopenings,
         ge=0,
         description="How often a world whose session was lost is opened anew. The next loss ends the run as `world_lost`.",
+    )
+    max_outage_seconds: float = Field(
+        default=Limits.max_outage_seconds,
+        ge=0,
+        description="How long a run waits, with growing pauses, for a world's host, a model or the database that cannot be reached. "
+        "After that it ends as `outage`. `max_wall_seconds` and `deadline_seconds` count while it waits.",
     )
     detour_iterations: int = Field(
         default=Limits.detour_iterations,

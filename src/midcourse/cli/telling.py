@@ -33,6 +33,7 @@ from midcourse.domain.event import (
     PauseAsked,
     PersonAsked,
     Planned,
+    Postponed,
     ProgressJudged,
     Recorded,
     Reflected,
@@ -103,9 +104,9 @@ class Teller:
     def _say(self, event: Event, commands: tuple[Command, ...]) -> Said | None:
         match event:
             case WorldOpened():
-                return (
-                    Said(text="the world is open") if event.opened else _bad("the world cannot be opened", event.detail)
-                )
+                return _world_opened(event)
+            case Postponed():
+                return _bad("put off: the database cannot be reached", event.detail)
             case Observed():
                 return _observed(event)
             case Planned():
@@ -159,7 +160,7 @@ class Teller:
                 return Said(text="the planner says that the task is done", tone="good")
             case "transport":
                 return _bad("the planner could not be reached", event.detail)
-            case "impossible" | "gave_up" | "refused" | "garbage":
+            case "impossible" | "gave_up" | "refused" | "rejected" | "garbage":
                 return _bad(f"the planner's answer: {event.verdict.replace('_', ' ')}", event.detail)
             case "steps":
                 pass
@@ -276,11 +277,17 @@ def _progress(event: ProgressJudged) -> Said:
 
 
 def _closeness(event: ClosenessJudged) -> Said:
-    if event.verdict == "transport":
+    if event.verdict != "judged":
         return _bad("nobody could judge how near it is", event.detail)
     if event.found:
         return Said(text="in reach now", tone="good", detail=event.detail)
     return Said(text=f"closeness {event.closeness:.1f} of 10", detail=event.detail)
+
+
+def _world_opened(event: WorldOpened) -> Said:
+    if event.opened:
+        return Said(text="the world is open")
+    return _bad("the world's host is away" if event.away else "the world cannot be opened", event.detail)
 
 
 def _observed(event: Observed) -> Said:

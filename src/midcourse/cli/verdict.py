@@ -163,6 +163,8 @@ def advice(result: Result, nobody_asked: bool) -> str:
             return f"look at the world, and finish by hand or start anew; {show}"
         case "planner_unavailable":
             return "see that the planner can be reached, then run it again"
+        case "outage":
+            return f"see that it can be reached, then run it again; to wait longer: --set max_outage_seconds=N; {show}"
         case "world_lost":
             return f"see that the world can be reached, then run it again; {show}"
         case "cancelled":

@@ -29,6 +29,7 @@ REASONS: dict[FinalReason, str] = {
     "rejected": "it was not approved",
     "needs_human": "a person has to find out how things stand",
     "planner_unavailable": "the planner could not be reached",
+    "outage": "something it needs was away for too long",
     "world_lost": "the world was lost",
     "deadline_exceeded": "the deadline has passed",
     "cancelled": "somebody cancelled it",

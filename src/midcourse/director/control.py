@@ -1,5 +1,6 @@
 """Wishes from outside, honoured between two moves, and the end of a run. Control events never raise."""
 
+from midcourse.director.outage import wait_out
 from midcourse.director.turn import Rest, Turn, advise, anew, count, issue, see, send, withdraw
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import CheckDone, Finish, Record, Wait
@@ -39,7 +40,7 @@ from midcourse.domain.move import (
 from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.recovery import SHORTEST_WAIT, jittered, retry_delay
+from midcourse.policy.recovery import SHORTEST_WAIT, jittered
 from midcourse.policy.spending import affords, seconds_to_deadline, worst_look, worst_reading
 
 # --- what a person or a runtime says
@@ -57,7 +58,7 @@ def cancel(run: Run, phase: Phase, _event: CancelAsked) -> Turn:
 
 
 def resume(run: Run, phase: Paused, _event: ResumeAsked) -> Turn:
-    run = replace(withdraw(run), wish="go", look_first=True)
+    run = replace(withdraw(run), wish="go", look_first=True, outage=None)
     return run, phase.then
 
 
@@ -72,7 +73,7 @@ def guided(run: Run, phase: Phase, event: Guided) -> Turn:
 
 def resumed(run: Run, phase: Phase, event: Resumed) -> Turn:
     """A process drives the run again: nobody knows what happened meanwhile."""
-    return replace(anew(run) if event.world == "reopened" else run, look_first=True), Rest(phase)
+    return replace(anew(run) if event.world == "reopened" else run, look_first=True, outage=None), Rest(phase)
 
 
 def too_late(run: Run, phase: Phase, _event: Control) -> Turn:
@@ -135,7 +136,7 @@ def conclude(run: Run, move: Conclude) -> Turn:
     seen, readings = run.seen, run.done_in_words + extract
     then, nxt = issue(
         run,
-        Concluding(detail=move.detail, otherwise=move.otherwise, tries=move.tries, turn=move.turn),
+        Concluding(detail=move.detail, otherwise=move.otherwise, turn=move.turn),
         lambda number, time: CheckDone(
             id=number,
             timeout=time,
@@ -167,8 +168,8 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
     run = replace(run, data=event.data)
     if event.seen is not None:
         run = see(run, event.seen)
-    if event.wait is not None and (later := _ask_later(run, phase, event.wait)):
-        return run, later
+    if event.wait is not None:
+        return _ask_later(run, phase, event)
     match event.verdict:
         case "met":
             return replace(run, verified=True), End(reason="goal_reached", detail=event.detail)
@@ -184,14 +185,12 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
             return run, End(reason="plan_complete", detail=event.detail or unsaid)
 
 
-def _ask_later(run: Run, phase: Concluding, wait: float) -> BackOff | None:
-    """Whoever was to read it could not be reached. None: that was often enough, and what there is has to do."""
-    again = Conclude(detail=phase.detail, otherwise=phase.otherwise, tries=phase.tries + 1, turn=phase.turn + 1)
-    if wait > 0:
-        return BackOff(seconds=jittered(run, max(SHORTEST_WAIT, wait)), then=replace(again, tries=0))
-    if phase.tries >= run.limits.max_step_retries:
-        return None
-    return BackOff(seconds=retry_delay(run, "transport", phase.tries), then=again)
+def _ask_later(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
+    """Whoever was to read it could not be reached, or asks to be left alone for a while."""
+    again = Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn + 1)
+    if event.wait:
+        return run, BackOff(seconds=jittered(run, max(SHORTEST_WAIT, event.wait)), then=again)
+    return wait_out(run, again, "the model that checks whether the task is done", event.detail)
 
 
 def end(run: Run, move: End) -> Turn:

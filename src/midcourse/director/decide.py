@@ -12,7 +12,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
-from midcourse.director import acting, asking, control, detour, monitor, outline, recovery, segment
+from midcourse.director import acting, asking, control, detour, monitor, outage, outline, recovery, segment
 from midcourse.director.table import Entry, Row, entry, row
 from midcourse.director.turn import Rest, Turn, count, finish_identity, settle
 from midcourse.domain.command import Command
@@ -33,6 +33,7 @@ from midcourse.domain.event import (
     PauseAsked,
     PersonAsked,
     Planned,
+    Postponed,
     ProgressJudged,
     Recorded,
     Reflected,
@@ -143,6 +144,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Paused, TimerFired, control.overslept),
     row(Paused, ResumeAsked, control.resume, Opening, Looking, Verifying, BackingOff),
     row(Ended, Finished, control.finished),
+    *(row(phase, Postponed, outage.postponed, BackingOff) for phase in get_args(outage.Interrupted)),
 )
 
 ANYWHERE: tuple[Row[Any, Any], ...] = (
@@ -201,7 +203,10 @@ def decide(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
     found = ROWS.get((type(run.phase), type(event)))
     if found is None:
         raise ImpossibleEvent(f"{event.kind} cannot be answered to a run that is {run.phase.kind}")
+    before = run
     run = _follow(*found.handler(run, run.phase, event))
+    if isinstance(event, Answer) and outage.ended_by(event, before, run):
+        run = replace(run, outage=None)
     if type(run.phase) not in (*found.to, Paused, Ended):
         raise ImpossibleEvent(f"{event.kind} led from {found.phase.__name__} to {run.phase.kind}, which has no row")
     return run, _issued_since(run, first_new)

@@ -4,6 +4,7 @@ A state is judged once: the closeness after a try is the one before the next. No
 nobody is asked for it.
 """
 
+from midcourse.director.outage import wait_out
 from midcourse.director.turn import REFUSALS, Turn, count, issue, remember, seen_fingerprint
 from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
 from midcourse.domain.detour import Cancel, Detour, Reverting, Tried
@@ -14,7 +15,7 @@ from midcourse.domain.plan import PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.detour import already_back, reverted_from, to_be_reverted, what_next
-from midcourse.policy.recovery import retry_delay
+from midcourse.policy.recovery import SHORTEST_WAIT, jittered, retry_delay
 from midcourse.policy.spending import left, worst_plan
 
 
@@ -63,15 +64,19 @@ def think(run: Run, move: Try) -> Turn:
 def try_planned(run: Run, phase: Trying, event: TryPlanned) -> Turn:
     asked = phase.asked
     if event.verdict == "transport":
-        if asked.tries >= run.limits.max_step_retries:
-            return _cancel(run, "no_way", f"whoever plans detours could not be reached: {event.detail}")
-        wait = retry_delay(run, "transport", asked.tries) if event.wait is None else event.wait
-        return run, BackOff(seconds=wait, then=replace(asked, tries=asked.tries + 1))
+        return _ask_later(run, replace(asked, tries=asked.tries + 1), "the model that plans detours", event)
     if asked.undo:
         return _undo(run, event.step, event.answers) if event.step else _cancel(run, "revert_unverified", event.detail)
-    if event.verdict == "gave_up":
+    if event.verdict in ("gave_up", "rejected"):
         return _cancel(run, "no_way", event.detail)
     return _try(run, event)
+
+
+def _ask_later(run: Run, again: Try | Weigh, who: str, event: TryPlanned | ClosenessJudged) -> Turn:
+    if event.wait is not None and event.wait > 0:
+        return run, BackOff(seconds=jittered(run, max(SHORTEST_WAIT, event.wait)), then=again)
+    another = isinstance(event, TryPlanned) and event.wait is not None
+    return wait_out(run, again, who, event.detail, at_once=another)
 
 
 def _try(run: Run, event: TryPlanned) -> Turn:
@@ -137,11 +142,13 @@ def weigh(run: Run, move: Weigh) -> Turn:
 
 def judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Turn:
     asked = phase.asked
+    again = replace(asked, tries=asked.tries + 1)
     if event.verdict == "transport":
+        return _ask_later(run, again, "the model that judges closeness", event)
+    if event.verdict == "garbage":
         if asked.tries >= run.limits.max_step_retries:
             return _cancel(run, "unjudged", f"nobody can say how near the goal is: {event.detail}")
-        wait = retry_delay(run, "transport", asked.tries) if event.wait is None else event.wait
-        return run, BackOff(seconds=wait, then=replace(asked, tries=asked.tries + 1))
+        return run, BackOff(seconds=retry_delay(run, "transport", asked.tries), then=again)
     return _rejoin(run, event.found) if event.found else _weighed(run, event.closeness)
 
 

@@ -37,7 +37,7 @@ def propose(run: Run, move: Propose) -> Turn:
     seen, plan = run.seen, run.segment
     if seen is None or seen.stale or plan is None or not can_wait(run, plans=2):
         return run, Begin()
-    again = replace(move.asked, refused="", tries=0, objected=True)
+    again = replace(move.asked, refused="", objected=True)
     return issue_aside(
         run,
         Reviewing(then=Orient(then=again), drafted=True),

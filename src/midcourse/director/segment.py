@@ -1,5 +1,6 @@
 """The segment horizon: look, plan for what is visible, go through the steps, look again at the transition."""
 
+from midcourse.director.outage import wait_out
 from midcourse.director.turn import REFUSALS, Rest, Turn, count, issue, lose_world, remember, see, seen_fingerprint
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import MakePlan, Observe, OpenWorld
@@ -56,10 +57,19 @@ def open_world(run: Run, move: Open) -> Turn:
 def opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
     if event.opened:
         return run, phase.then
+    if event.away:
+        return _host_away(run, Open(then=phase.then, failures=phase.failures), event.detail)
     if event.invalid or phase.failures >= run.limits.max_step_retries:
         return run, End(reason="world_lost", detail=event.detail)
     again = Open(then=phase.then, failures=phase.failures + 1)
     return run, BackOff(seconds=retry_delay(run, "error", phase.failures), then=again)
+
+
+def _host_away(run: Run, again: Open, detail: str) -> Turn:
+    """The host went, and its sessions with it: the loss is not counted as one of the world's own."""
+    if run.outage is None and run.counts.reopenings:
+        run = count(run, reopenings=-1)
+    return wait_out(run, again, "the world's host", detail)
 
 
 def look(run: Run, move: Look) -> Turn:
@@ -77,9 +87,11 @@ def observed(run: Run, phase: Looking, event: Observed) -> Turn:
     run = see(run, event.seen)
     if event.reason == "world_lost":
         return lose_world(run), Open(then=Look(then=phase.then))
-    if event.seen is None and event.wait is not None and event.wait > 0:
+    if event.seen is None and event.wait is not None:
         again = Look(then=phase.then, failures=phase.failures)
-        return run, BackOff(seconds=jittered(run, max(SHORTEST_WAIT, event.wait)), then=again)
+        if event.wait > 0:
+            return run, BackOff(seconds=jittered(run, max(SHORTEST_WAIT, event.wait)), then=again)
+        return wait_out(run, again, "the model that reads the screen", event.detail)
     if run.seen is not None:
         return run, phase.then
     if phase.failures >= run.limits.max_step_retries:
@@ -184,6 +196,10 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
             return run, Conclude(detail=event.detail)
         case "transport":
             return _ask_later(run, asked, event)
+        case "rejected" if event.wait == 0.0:  # there is another to ask
+            return _ask_later(run, asked, event)
+        case "rejected":
+            return run, End(reason="planner_unavailable", detail=event.detail)
         case "refused" if asked.amends:
             # what a person changed cannot be done like that: the plan stays as it was, and so does what was asked about it
             return run, _first_asked(run, event.detail)
@@ -218,23 +234,13 @@ def _takes_its_place(run: Run, event: Planned) -> bool:
 
 
 def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
-    """Nobody could be reached. Whoever says how long to wait is there: that is no try, nor time of the replan's. The run's own
-    time is the limit.
-    """
+    """Nobody could be reached. Whoever says how long to wait is there: that is no outage. The run's own time is the limit then."""
     again = replace(asked, turn=asked.turn + 1)
-    if event.wait is not None and event.wait > 0:
-        wait = jittered(run, max(SHORTEST_WAIT, event.wait))
-        due = None if asked.due is None else asked.due + wait
-        return run, BackOff(seconds=wait, then=replace(again, tries=0, due=due))
-    if asked.tries >= run.limits.max_step_retries:
-        return run, End(reason="planner_unavailable", detail=event.detail)
-    wait = retry_delay(run, "transport", asked.tries) if event.wait is None else 0.0
-    return _by(asked.due, run, BackOff(seconds=wait, then=replace(again, tries=asked.tries + 1)), event.detail)
-
-
-def _by(due: float | None, run: Run, wait: BackOff, detail: str) -> Turn:
-    """A replan after a failure is not waited for beyond its time."""
-    return run, wait if due is None or run.now + wait.seconds < due else _replanned_too_long(run, detail)
+    if event.wait is None or event.wait <= 0:
+        return wait_out(run, again, "the planner", event.detail, at_once=event.wait is not None)
+    wait = jittered(run, max(SHORTEST_WAIT, event.wait))
+    due = None if asked.due is None else asked.due + wait
+    return run, BackOff(seconds=wait, then=replace(again, due=due))
 
 
 def refuse(run: Run, why: str, then: AskPlanner | Recover) -> Turn:

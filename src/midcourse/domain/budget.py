@@ -1,6 +1,6 @@
 """What a run may cost, what it has cost, and what is set aside for commands under way."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from midcourse.domain.failure import FailureRule
@@ -36,6 +36,11 @@ class Cost:
 FREE = Cost()
 
 
+def uncounted(worst: Cost) -> Cost:
+    """Of a call that nobody answered: what it may have cost, but not as a call. An outage uses up no calls."""
+    return replace(worst, calls=0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Everything that `decide` is told by settings. Each field is a setting of the same name (`app/settings.py`)."""
@@ -51,6 +56,7 @@ class Limits:
     max_step_retries: int = 3
     max_plan_steps: int = 50
     max_reopenings: int = 3
+    max_outage_seconds: float = 600.0
     detour_iterations: int = 10
     outline: Outlines = "off"
     monitor: Monitors = "off"

@@ -33,6 +33,8 @@ class WorldOpened:
     opened: bool
     invalid: bool = False
     """There can be no such world: trying again would not help."""
+    away: bool = False
+    """Its host cannot be reached or has no room: an outage, and no attempt to open the world."""
     detail: str = ""
     cost: Cost = FREE
     kind: Literal["world_opened"] = "world_opened"
@@ -55,7 +57,10 @@ class Observed:
     kind: Literal["observed"] = "observed"
 
 
-PlanVerdict: TypeAlias = Literal["steps", "done", "impossible", "gave_up", "refused", "garbage", "transport"]
+PlanVerdict: TypeAlias = Literal[
+    "steps", "done", "impossible", "gave_up", "refused", "rejected", "garbage", "transport"
+]
+"""`rejected`: whoever plans does not take the question, such as for a wrong key. Asking again would not help."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +114,7 @@ class PathReviewed:
     kind: Literal["path_reviewed"] = "path_reviewed"
 
 
-OutlineVerdict: TypeAlias = Literal["goals", "gave_up", "refused", "garbage", "transport"]
+OutlineVerdict: TypeAlias = Literal["goals", "gave_up", "refused", "rejected", "garbage", "transport"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +217,7 @@ class DoneChecked:
     kind: Literal["done_checked"] = "done_checked"
 
 
-TryVerdict: TypeAlias = Literal["try", "gave_up", "refused", "garbage", "transport"]
+TryVerdict: TypeAlias = Literal["try", "gave_up", "refused", "rejected", "garbage", "transport"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +242,7 @@ class ClosenessJudged:
 
     answers: int
     at: float = 0.0
-    verdict: Literal["judged", "transport"] = "judged"
+    verdict: Literal["judged", "garbage", "transport"] = "judged"
     closeness: float = 0.0
     found: str = ""
     detail: str = ""
@@ -287,6 +292,17 @@ class Recorded:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Postponed:
+    """The command was not begun because something it needs, such as the database, cannot be reached. Nothing was spent or sent."""
+
+    answers: int
+    at: float = 0.0
+    detail: str = ""
+    cost: Cost = FREE
+    kind: Literal["postponed"] = "postponed"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finished:
     answers: int
     at: float = 0.0
@@ -311,6 +327,7 @@ Answer: TypeAlias = (
     | PersonAsked
     | TimerFired
     | Recorded
+    | Postponed
     | Finished
 )
 

@@ -57,8 +57,6 @@ class AskPlanner:
     cause: Cause
     why: str = ""
     refused: str = ""
-    tries: int = 0
-    """How often it came to nothing because nobody could be reached; being asked to wait does not count."""
     turn: int = 0
     """How often the question was put before."""
     failure: Failure | None = None
@@ -260,6 +258,7 @@ FinalReason: TypeAlias = Literal[
     "rejected",
     "needs_human",
     "planner_unavailable",
+    "outage",
     "world_lost",
     "deadline_exceeded",
     "cancelled",
@@ -286,9 +285,8 @@ class Conclude:
     detail: str = ""
     otherwise: End | None = None
     """How the run ends if it is not; nothing: it is planned again."""
-    tries: int = 0
-    """How often whoever was to read something could not be reached; being asked to wait does not count."""
     turn: int = 0
+    """How often whoever was to read something was asked before."""
     kind: Literal["conclude"] = "conclude"
 
 

@@ -144,7 +144,6 @@ class Concluding:
 
     detail: str = ""
     otherwise: End | None = None
-    tries: int = 0
     turn: int = 0
     kind: Literal["concluding"] = "concluding"
 

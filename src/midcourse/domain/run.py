@@ -67,6 +67,14 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Outage:
+    """Something the run needs cannot be reached: since when, and how often it was tried since."""
+
+    since: float
+    tries: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Origin:
     """The run that a fork was made of, and the event it branched off after."""
 
@@ -104,6 +112,7 @@ class Run:
     detour: Detour | None = None
     outline: Outline | None = None
     watch: Watch = field(default_factory=Watch)
+    outage: Outage | None = None
     look_first: bool = False
     """Time has passed unwatched (a restart, a pause, a question): look before anything else."""
     reopened: bool = False

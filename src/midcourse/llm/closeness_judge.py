@@ -32,7 +32,7 @@ class ModelClosenessJudge:
         prompt = closeness_prompt(context, self.mind.room(context.worst, ClosenessAnswer))
         reply = await self.mind.ask(prompt, ClosenessAnswer, worst=context.worst, turn=context.turn)
         if isinstance(reply, Unanswered):
-            return Closeness(value=None, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.wait)
+            return Closeness(value=None, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.again)
         answer = reply.answer
         return Closeness(value=answer.closeness, detail=answer.why[:300], cost=reply.cost, model=reply.model)
 

@@ -15,7 +15,12 @@ from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import (
     ContentFilterError,
     ModelAPIError,
+    ModelAuthenticationError,
     ModelConnectionError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
     ModelRateLimitError,
     ModelRequestRejectedError,
     UnexpectedModelBehavior,
@@ -35,7 +40,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.budget import FREE, Cost, uncounted
 from midcourse.errors import TaskInvalid
 from midcourse.llm.connection import connect
 from midcourse.llm.price import affordable, paid, price_of
@@ -56,9 +61,20 @@ SHORTEST_PROMPT = 2_000
 SHORTEST_ANSWER = 32
 """Tokens. Nobody can answer with less."""
 
+REJECTIONS = (
+    ModelRequestRejectedError,
+    ModelAuthenticationError,
+    ModelNotFoundError,
+    ModelContextWindowExceededError,
+    ModelQuotaExceededError,
+)
+UNBILLED = (500, 503, 529)
+"""With these a provider says itself that it did not answer. A gateway's 502 or 504 says nothing about what is behind it."""
+
 A = TypeVar("A", bound=BaseModel)
 
-Trouble: TypeAlias = Literal["refused", "garbage", "transport"]
+Trouble: TypeAlias = Literal["refused", "rejected", "garbage", "transport"]
+"""`rejected`: the provider does not take the request, such as for a wrong key. Asking it again would not help."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,16 +169,20 @@ class Mind:
         if isinstance(error, ContentFilterError):
             return Unanswered(why="refused", detail=detail, cost=worst, model=model.model_name)
         if isinstance(error, UnexpectedModelBehavior):
-            return Unanswered(why="transport", detail=detail, cost=worst, model=model.model_name)
-        unsent = isinstance(error, ModelRateLimitError | ModelRequestRejectedError) or (
-            isinstance(error, ModelConnectionError) and error.phase in ("pool", "connect")
+            return Unanswered(why="transport", detail=detail, cost=uncounted(worst), model=model.model_name)
+        rejected = isinstance(error, REJECTIONS)
+        unsent = (
+            rejected
+            or isinstance(error, ModelRateLimitError)
+            or (isinstance(error, ModelConnectionError) and error.phase in ("pool", "connect"))
+            or (isinstance(error, ModelHTTPError) and error.status_code in UNBILLED)
         )
         another = (turn + 1) % len(self.models) != 0
         patience = PATIENCE if isinstance(error, ModelRateLimitError) else None
         return Unanswered(
-            why="transport",
+            why="rejected" if rejected else "transport",
             detail=detail,
-            cost=FREE if unsent else worst,
+            cost=FREE if unsent else uncounted(worst),
             model=model.model_name,
             wait=0.0 if another else error.retry_after or patience,
         )

@@ -23,6 +23,7 @@ from midcourse.policy.agreement import as_planned, ruling
 from midcourse.policy.approval import binds
 from midcourse.policy.horizon import arguments_problem
 from midcourse.policy.verify import describe, holds, judge
+from midcourse.ports.world import UNSENT
 
 LEDGERED = ("reversible", "irreversible")
 """Effects that are written down before they are sent. The others may be sent twice without harm."""
@@ -78,6 +79,8 @@ async def act(ports: Ports, command: Act) -> Acted:
             sent = foreseen.digest
             entry = replace(entry, identity=foreseen.identity, likeness=foreseen.likeness, consequence=sent)
     report, entry = await _dispatch(ports, command, step, before, entry, time)
+    if report.reason == UNSENT and report.status == "no_effect":
+        return await _unsent(ports, command, entry, report)
     if report.reason == WOULD_SEND:
         step = replace(step, effect="irreversible")
         return await _turned(ports, command, step, skill, before, entry, report, time)
@@ -186,6 +189,14 @@ async def _turned(
         return await _judged(ports, command, step, before, entry, replace(report, reason=REDIRECTED), time)
     held = _held(command, foreseen, step.effect)
     return replace(held, status="unknown", reason=REDIRECTED, detail=report.detail, dispatched=True)
+
+
+async def _unsent(ports: Ports, command: Act, entry: LedgerEntry, report: Outcome) -> Acted:
+    """The world could not be reached: it is lost, and nothing has happened in it."""
+    nothing = Outcome(status="no_effect", reason="world_lost", detail=report.detail, evidence="not_dispatched")
+    if entry.dispatched_at is not None:
+        await ports.store.write_ledger(ports.run_id, replace(entry, outcome=nothing))
+    return _not_dispatched(command, nothing)
 
 
 def _held(command: Act, foreseen: Foreseen, effect: Effect) -> Acted:

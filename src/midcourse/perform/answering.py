@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from midcourse.codec import decode, encode
+from midcourse.domain.budget import Cost, uncounted
 from midcourse.errors import MidcourseError
 from midcourse.perform.ports import say
 
@@ -19,6 +20,9 @@ class NoAnswer:
 
     verdict: Literal["transport", "garbage"]
     detail: str
+
+    def cost(self, worst: Cost) -> Cost:
+        return uncounted(worst) if self.verdict == "transport" else worst
 
 
 async def answer_of(ask: Callable[[C], Awaitable[object]], context: C, kind: type[A], seconds: float) -> A | NoAnswer:

@@ -58,7 +58,7 @@ async def _ask(ports: Ports, command: PlanTry, seen: Observation, time: Allowanc
     context = await _context(ports, command, seen)
     answer = await answer_of(ports.detour_planner.plan_try, context, TryDraft, time.left())
     if isinstance(answer, NoAnswer):
-        return TryDraft(verdict=answer.verdict, detail=answer.detail, cost=worst)
+        return TryDraft(verdict=answer.verdict, detail=answer.detail, cost=answer.cost(worst))
     return answer
 
 
@@ -152,7 +152,9 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
     context = JudgingContext(task=ports.public_task, goal=goal, observation=seen, worst=worst, turn=command.turn)
     judged = await answer_of(ports.closeness_judge.judge, context, Closeness, time.left())
     if isinstance(judged, NoAnswer):
-        return ClosenessJudged(answers=command.id, verdict="transport", detail=judged.detail, cost=worst)
+        return ClosenessJudged(
+            answers=command.id, verdict=judged.verdict, detail=judged.detail, cost=judged.cost(worst)
+        )
     answer = ClosenessJudged(
         answers=command.id,
         detail=judged.detail,
@@ -160,7 +162,7 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
         spent=billed("closeness_judge", judged.cost, command.goal[0], judged.model),
     )
     if judged.value is None:
-        return replace(answer, verdict="transport", wait=judged.wait)
+        return replace(answer, verdict="garbage" if judged.wait is None else "transport", wait=judged.wait)
     value = bounded(judged.value, checkable=is_checkable(goal))
     return replace(answer, closeness=value, found=REACH if value >= THERE else "")
 

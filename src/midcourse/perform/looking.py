@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from midcourse.codec import encodable
-from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.budget import FREE, Cost, uncounted
 from midcourse.domain.observation import Observation, ObservationRef, Unseen, fingerprint_of
 from midcourse.domain.replace import replace
 from midcourse.domain.spending import Spent, billed, total
@@ -81,7 +81,7 @@ async def _read(
     try:
         return await asyncio.wait_for(reader.read(Picture(png=png, surface=seen.surface, worst=worst)), time.left())
     except TimeoutError:
-        return Sighting(why="the picture was not read in time", cost=worst)
+        return Sighting(why="the picture was not read in time", cost=uncounted(worst), wait=0.0)
     except Exception as error:
         return Sighting(why=say(error), cost=worst)
 

@@ -55,6 +55,7 @@ from midcourse.perform.ports import Ports, say
 from midcourse.perform.reflecting import reflect_on
 from midcourse.perform.reuse import drop_failed
 from midcourse.perform.reviewing import review_path
+from midcourse.ports.world import WorldAway
 
 
 class Performer:
@@ -144,7 +145,11 @@ class Performer:
             await asyncio.wait_for(self.reach_world(), command.timeout)
         except Exception as error:
             return WorldOpened(
-                answers=command.id, opened=False, invalid=isinstance(error, TaskInvalid), detail=say(error)
+                answers=command.id,
+                opened=False,
+                invalid=isinstance(error, TaskInvalid),
+                away=isinstance(error, WorldAway),
+                detail=say(error),
             )
         return WorldOpened(answers=command.id, opened=True)
 

@@ -127,7 +127,7 @@ async def _ask(
     )
     answer = await answer_of(ports.planner.plan, context, PlanDraft, time.left())
     if isinstance(answer, NoAnswer):
-        return PlanDraft(verdict=answer.verdict, detail=answer.detail, cost=worst)
+        return PlanDraft(verdict=answer.verdict, detail=answer.detail, cost=answer.cost(worst))
     return answer
 
 

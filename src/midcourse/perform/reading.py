@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs
+from midcourse.domain.budget import uncounted
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.observation import Observation
 from midcourse.domain.skill import Parameter
@@ -49,7 +50,7 @@ async def read_words(
     try:
         verdict = await asyncio.wait_for(ports.verifier.verify(claim), seconds)
     except TimeoutError:
-        verdict = Verdict(why="it was not read in time", cost=worst, wait=0.0)
+        verdict = Verdict(why="it was not read in time", cost=uncounted(worst), wait=0.0)
     except Exception as error:
         verdict = Verdict(why=say(error), cost=worst)
     return Read(verdict=verdict, spent=billed("verifier", verdict.cost, version, verdict.model))
@@ -79,7 +80,7 @@ async def extracted(ports: Ports, history: History, now: Observation | None, tim
         seconds = time.left(ports.task.limits.plan_timeout_seconds)
         found = await asyncio.wait_for(ports.extractor.extract(wanted), seconds)
     except TimeoutError:
-        found = Extract(why="it was not read in time", cost=worst, wait=0.0)
+        found = Extract(why="it was not read in time", cost=uncounted(worst), wait=0.0)
     except Exception as error:
         found = Extract(why=say(error), cost=worst)
     data = ports.mask(_kept(found.data, fields, screens))

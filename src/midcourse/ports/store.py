@@ -167,6 +167,10 @@ class Batch(Store, Protocol):
 class FleetStore(Store, Protocol):
     """A store that many workers share."""
 
+    async def ping(self) -> None:
+        """Raises `ConnectionError` if the database cannot be reached."""
+        ...
+
     def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> Batch:
         """On behalf of `turn`, the place in this run's journal that the writer's own event will take.
 

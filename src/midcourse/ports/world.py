@@ -31,6 +31,14 @@ class Call:
     """Whether the commit set that was read last for this very call may be sent. Without it, nothing that was held may go."""
 
 
+UNSENT = "unsent"
+"""Reason of an outcome without effect: whoever serves the world could not be reached, so the act was never sent."""
+
+
+class WorldAway(ConnectionError):
+    """Whoever serves the world cannot be reached, or has no room for it now: the world itself has not failed."""
+
+
 class World(Protocol):
     @property
     def name(self) -> str: ...
@@ -45,7 +53,10 @@ class World(Protocol):
         ...
 
     async def open(self) -> str:
-        """Begin a session. The handle is what another process attaches with; empty if nobody can."""
+        """Begin a session. The handle is what another process attaches with; empty if nobody can.
+
+        Raises `WorldAway` for an outage, which is waited for without counting it as an attempt.
+        """
         ...
 
     async def attach(self, handle: str) -> bool:

@@ -14,6 +14,7 @@ from midcourse.drive import Progress, drive, is_over
 from midcourse.errors import RunEnded
 from midcourse.perform import Performer, Ports
 from midcourse.perform.acting import LEDGERED, step_of
+from midcourse.ports.world import WorldAway
 
 Listener = Callable[[Progress], None]
 
@@ -111,7 +112,11 @@ class LocalRuntime:
 
     async def _pick_up(self, run: Run) -> None:
         """Reach the world, then answer for what was under way when the last process died."""
-        self.tell(Resumed(world=await self._performer.reach_world()))
+        try:
+            world = await self._performer.reach_world()
+        except WorldAway:
+            world = "reopened"  # the next look finds it lost, and from there on its host is waited for
+        self.tell(Resumed(world=world))
         for issued in run.pending:
             answer = await self._answer_for(issued)
             if answer is not None:

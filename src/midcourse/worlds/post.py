@@ -21,6 +21,8 @@ from midcourse.worlds.host.wire import Handle, Trouble
 from midcourse.worlds.line import Line, SecureLine
 
 _MOST_KEPT = 256
+_CONNECTS_WITHIN = 5.0
+"""Seconds. A host on a machine that is down refuses nothing; the connection just never comes about."""
 
 
 class Address(NamedTuple):
@@ -35,6 +37,18 @@ class Lost(Exception):
     def __init__(self, detail: str, *, sure: bool = True) -> None:
         super().__init__(detail)
         self.sure = sure
+
+
+class Away(Lost):
+    """The host cannot be reached, or takes nobody in now. `unsent`: not a byte of the request has left."""
+
+    def __init__(self, detail: str, *, sure: bool, unsent: bool = False) -> None:
+        super().__init__(detail, sure=sure)
+        self.unsent = unsent
+
+
+class _Unconnected(Exception):
+    """No connection came about."""
 
 
 class Silent(Exception):
@@ -66,9 +80,14 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
             status, answer = await _exchange(_address(to.url), head.encode() + content)
     except TimeoutError:
         raise Silent(f"no answer from the host within {timeout:g} s") from None
-    except (OSError, EOFError, ValueError, LookupError) as error:  # the last two: whatever it is, it is no host
+    except _Unconnected as unconnected:
+        error = unconnected.__cause__
         sure = isinstance(error, ConnectionRefusedError)
-        raise Lost(f"the host is gone ({type(error).__name__})", sure=sure) from None
+        raise Away(f"the host is gone ({type(error).__name__})", sure=sure, unsent=True) from None
+    except (OSError, EOFError) as error:
+        raise Away(f"the host is gone ({type(error).__name__})", sure=False) from None
+    except (ValueError, LookupError) as error:
+        raise Lost(f"what answers there is not a host ({type(error).__name__})", sure=False) from None
     match status:
         case 200:
             return answer
@@ -78,6 +97,8 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
             raise Refused(_detail(answer))
         case 422:
             raise Unserved(_detail(answer))
+        case 503:
+            raise Away(_detail(answer) or "the host takes nobody in", sure=False)
         case _:
             raise Broken(_detail(answer) or f"the host answered {status}")
 
@@ -108,7 +129,11 @@ async def _connected(address: Address) -> Line:
     try:
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await asyncio.get_running_loop().sock_connect(connection, address[:2])
+        async with asyncio.timeout(_CONNECTS_WITHIN):
+            await asyncio.get_running_loop().sock_connect(connection, address[:2])
+    except OSError as error:  # of which a time-out is one
+        connection.close()
+        raise _Unconnected from error
     except BaseException:
         connection.close()
         raise

@@ -15,7 +15,7 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
-from midcourse.ports.world import Call, Catalogue, Finding, Turn
+from midcourse.ports.world import UNSENT, Call, Catalogue, Finding, Turn, WorldAway
 from midcourse.worlds.host.start import left_behind, start
 from midcourse.worlds.host.wire import (
     Ask,
@@ -31,7 +31,7 @@ from midcourse.worlds.host.wire import (
     ProbeAsk,
     RereadAsk,
 )
-from midcourse.worlds.post import Broken, Lost, Refused, Silent, Unserved, post
+from midcourse.worlds.post import Away, Broken, Lost, Refused, Silent, Unserved, post
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,8 @@ class RemoteWorld:
         self._turn = turn
 
     async def open(self) -> str:
-        """Raises `TaskInvalid` for a world that cannot be made, `ConnectionError` for one that does not open.
+        """Raises `TaskInvalid` for a world that cannot be made, `ConnectionError` for one that does not open, `WorldAway` if its
+        host cannot be reached or has no room.
 
         A host that somebody started in this folder and never told anyone about is taken over.
         """
@@ -153,6 +154,8 @@ class RemoteWorld:
         try:
             answer = await self._ask("/act", self._call(call))
         except Lost as lost:
+            if isinstance(lost, Away) and lost.unsent:
+                return Outcome(status="no_effect", reason=UNSENT, detail=str(lost))
             return Outcome(status="unknown", reason="world_lost", detail=str(lost))
         except Silent as silent:
             return Outcome(status="unknown", reason="timeout", detail=str(silent))
@@ -214,11 +217,15 @@ class RemoteWorld:
             opened = decode(Opened, await post(host, "/sessions", encode(request), seconds))
         except (Unserved, Refused) as refusal:
             raise TaskInvalid(str(refusal)) from refusal
+        except Away as away:
+            raise WorldAway(f"the world did not open: {away}") from away
         except (Lost, Silent, Broken) as trouble:
             raise ConnectionError(f"the world did not open: {trouble}") from trouble
         handle = Handle(url=f"{host.url}/sessions/{opened.session}", token=opened.token)
         try:
             await self._attach_to(handle)
+        except Away as away:
+            raise WorldAway(f"the session of {self._spec} was opened, then its host went: {away}") from away
         except _TROUBLE as trouble:
             raise ConnectionError(
                 f"the session of {self._spec} was opened and could not be entered: {trouble}"

@@ -1,6 +1,7 @@
 """One activity: perform a command and write down what came of it, in one transaction."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -29,11 +30,12 @@ from midcourse.domain.command import (
     ReviewPath,
     Verify,
 )
-from midcourse.domain.event import Acted, Event, Observed, Verified
+from midcourse.domain.event import Acted, Event, Observed, Postponed, Verified
 from midcourse.domain.replace import replace
 from midcourse.perform import Performer
-from midcourse.ports.store import FleetStore, Happened, Standing
-from midcourse.runtimes.temporal.sessions import PortsFor, Sessions
+from midcourse.ports.store import Batch, FleetStore, Happened, Standing
+from midcourse.ports.world import Turn
+from midcourse.runtimes.temporal.sessions import PortsFor, Reached, Sessions
 from midcourse.runtimes.temporal.wire import ACTIVITY, ELSEWHERE, Done, Work, run_id_of
 
 PHASES: dict[type[Command], str] = {
@@ -69,6 +71,7 @@ class Activities:
         self._store = store
         self._sessions = Sessions(ports_for, most_sessions)
         self._name = name
+        self._database_away = False
 
     @activity.defn(name=ACTIVITY)
     async def perform(self, work: Work) -> Done:
@@ -87,19 +90,39 @@ class Activities:
     async def _perform(self, run_id: str, work: Work) -> Done:
         command, turn = work.command, (work.seq, _attempt())
         batch = self._store.batch(run_id, *turn)
-        await _patiently(lambda: batch.append(run_id, work.rows))
-        if isinstance(command, Verify):  # what the act in doubt came to is on record by now, or never will be
-            await _patiently(batch.flush)
-        reached = await _patiently(lambda: self._sessions.reach(run_id, command, turn=turn, ours=bool(work.holder)))
+        try:
+            reached = await self._prepared(batch, run_id, work, turn)
+        except ConnectionError as trouble:
+            if isinstance(command, AskPerson | Record | Finish):
+                raise  # must be done, however long it takes: the engine tries again
+            return Done(event=Postponed(answers=command.id, at=round(time.time(), 3), detail=str(trouble)))
         ports = replace(reached.ports, store=batch)
         gone = reached.gone and not isinstance(command, Finish)
-        event = _without_world(command) if gone else await Performer(ports).perform(command)
-        event = replace(event, at=round(ports.clock.now(), 3))
-        await batch.append(run_id, (Happened(seq=work.seq, event=event),), _standing_after(command))
-        await _patiently(batch.flush)
+        try:
+            event = _without_world(command) if gone else await Performer(ports).perform(command)
+            event = replace(event, at=round(ports.clock.now(), 3))
+            await batch.append(run_id, (Happened(seq=work.seq, event=event),), _standing_after(command))
+            await _patiently(batch.flush)
+        except ConnectionError:
+            self._database_away = True
+            raise
         if isinstance(command, Finish):
             self._sessions.release(run_id)
         return Done(event=event, holder=self._name if reached.taken else "", gone=gone)
+
+    async def _prepared(self, batch: Batch, run_id: str, work: Work, turn: Turn) -> Reached:
+        """Everything that needs the database before the command is begun. Raises `ConnectionError` if that is away.
+
+        Most of it is in memory. So where a command has failed because the database was away, it is asked for before the next
+        one: a command that is not begun costs nothing and can be put off.
+        """
+        if self._database_away:
+            await _patiently(self._store.ping)
+            self._database_away = False
+        await _patiently(lambda: batch.append(run_id, work.rows))
+        if isinstance(work.command, Verify):  # what the act in doubt came to is on record by now, or never will be
+            await _patiently(batch.flush)
+        return await _patiently(lambda: self._sessions.reach(run_id, work.command, turn=turn, ours=bool(work.holder)))
 
 
 def _attempt() -> int:

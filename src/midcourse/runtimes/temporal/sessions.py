@@ -43,6 +43,10 @@ class Sessions:
         only a new epoch is good for anything. The world that an earlier command of ours may still use keeps its old one.
         """
         held = self._held.get(run_id)
+        if isinstance(command, OpenWorld):  # at whatever host there is now: the one of before may be gone
+            ports = await self._ports_for(run_id)
+            self._hold(run_id, ports, turn)
+            return Reached(ports=ports, taken=True)
         if held and (ours or isinstance(command, AskPerson | Record)):
             self._hold(run_id, held.ports, turn)
             return Reached(ports=held.ports)
@@ -54,7 +58,7 @@ class Sessions:
             self._hold(run_id, held.ports, turn)
             return Reached(ports=held.ports)
         _come_for(ports, turn)
-        gone = not isinstance(command, OpenWorld) and not await _attach(ports, handle)
+        gone = not await _attach(ports, handle)
         self._hold(run_id, ports, turn)
         return Reached(ports=ports, taken=True, gone=gone)
 

@@ -14,7 +14,7 @@ from midcourse.director.decide import objection
 from midcourse.director.lost import lost
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, AskPerson, Command, Finish, Record, Wait
-from midcourse.domain.event import CancelAsked, Event, Resumed, Started, TimerFired
+from midcourse.domain.event import CancelAsked, Event, Postponed, Resumed, Started, TimerFired
 from midcourse.domain.phase import Asking, Ended, New, Paused
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Issued, Run
@@ -190,6 +190,9 @@ class RunWorkflow:
         except ActivityError as error:
             if not self._was_stopped(issued.command):
                 self._answer_for(issued, error)
+            return
+        if isinstance(done.event, Postponed):  # nothing was written, either
+            self._put(done.event)
             return
         self._unwritten = [row for row in self._unwritten if row not in work.rows]
         if done.holder:

@@ -42,6 +42,9 @@ class PostgresStore(Records):
     def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> PostgresBatch:
         return PostgresBatch(self._database, run_id, turn, attempt)
 
+    async def ping(self) -> None:
+        await self._database.rows(b"SELECT 1", ())
+
     @property
     def segments(self) -> PostgresSegments:
         """What this tenant's runs may do again."""

@@ -1,0 +1,103 @@
+"""Outages: something the run needs cannot be reached. The run waits with growing pauses, up to `max_outage_seconds`."""
+
+from typing import TypeAlias, assert_never
+
+from midcourse.director.turn import Turn
+from midcourse.domain.event import Answer, Finished, PersonAsked, Postponed, Recorded, TimerFired
+from midcourse.domain.move import AskPlanner, BackOff, Begin, Conclude, End, Look, Move, Open, Revert
+from midcourse.domain.phase import (
+    Acting,
+    Concluding,
+    Judging,
+    Looking,
+    Opening,
+    Outlining,
+    Planning,
+    Reflecting,
+    Reviewing,
+    Trying,
+    Undoing,
+    Verifying,
+    Weighing,
+)
+from midcourse.domain.replace import replace
+from midcourse.domain.run import Outage, Run
+from midcourse.policy.recovery import SHORTEST_WAIT, jittered, retry_delay
+
+Interrupted: TypeAlias = (
+    Opening
+    | Looking
+    | Planning
+    | Reflecting
+    | Reviewing
+    | Outlining
+    | Judging
+    | Acting
+    | Verifying
+    | Trying
+    | Weighing
+    | Undoing
+    | Concluding
+)
+"""Phases in which a command is awaited that may be issued again."""
+
+UNRELATED = (TimerFired, PersonAsked, Recorded, Finished)
+"""Answers that say nothing about whether an outage is over."""
+
+
+def wait_out(run: Run, again: Move, what: str, detail: str, *, at_once: bool = False) -> Turn:
+    """Wait before `again`, or end the run if the outage has lasted too long.
+
+    The last try is made when the limit is reached, so no run ends before that. `at_once`: there is another provider to ask, so
+    the first tries need no pause. From `max_step_retries` on every pause takes time, whatever the settings: else a run would
+    ask without end.
+    """
+    limits, outage = run.limits, run.outage or Outage(since=run.now)
+    left = outage.since + limits.max_outage_seconds - run.now
+    if left <= 0:
+        return run, End(
+            reason="outage", detail=f"{what} could not be reached for {run.now - outage.since:.0f} s: {detail}"
+        )
+    early = outage.tries < limits.max_step_retries
+    wait = 0.0 if at_once and early else retry_delay(run, "transport", outage.tries)
+    wait = wait if early and (wait or at_once) else max(wait, jittered(run, SHORTEST_WAIT))
+    wait = min(wait, left)
+    if isinstance(again, AskPlanner) and again.due is not None:
+        again = replace(again, due=again.due + wait)  # a replan has the time that it had to wait besides
+    return replace(run, outage=replace(outage, tries=outage.tries + 1)), BackOff(seconds=wait, then=again)
+
+
+def ended_by(answer: Answer, before: Run, after: Run) -> bool:
+    """Whether this answer shows that an outage is over: its handler did not count it as another failed try."""
+    return after.outage is not None and after.outage == before.outage and not isinstance(answer, UNRELATED)
+
+
+def postponed(run: Run, phase: Interrupted, event: Postponed) -> Turn:
+    """Nothing was begun: issue the same command again after the wait, or go on without what only advises."""
+    return wait_out(run, _again(phase), "the database", event.detail)
+
+
+def _again(phase: Interrupted) -> Move:
+    match phase:
+        case Opening():
+            return Open(then=phase.then, failures=phase.failures)
+        case Looking():
+            return Look(then=phase.then, failures=phase.failures)
+        case Planning():
+            return replace(phase.asked, turn=phase.asked.turn + 1)
+        case Reviewing() if phase.drafted:
+            return Begin()
+        case Reflecting() | Reviewing() | Outlining() | Judging():
+            return phase.then
+        case Acting():
+            return phase.doing
+        case Verifying():
+            return phase.doubt
+        case Trying() | Weighing():
+            return phase.asked
+        case Undoing():
+            return Revert()
+        case Concluding():
+            return Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn)
+        case _:
+            assert_never(phase)
