@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.app import up
-from midcourse.app.fleet import keys_in
+from midcourse.app.keys import keys_in
 from midcourse.app.process import Process, process_of
 from midcourse.app.up_file import Part, fleet_in, read_up, write_up
 from midcourse.errors import FleetUnavailable

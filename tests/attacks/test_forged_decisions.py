@@ -12,8 +12,8 @@ from midcourse.codec import encode
 from midcourse.domain.approval import Question
 from midcourse.perform.asking import decided
 from midcourse.runtimes.temporal.client import RunHandle, connect
-from midcourse.runtimes.temporal.codec import Key
 from midcourse.runtimes.temporal.wire import UPDATE
+from midcourse.sealing import Key
 from midcourse.store.postgres import PostgresStore
 from tests.runtimes.fleet import Cast, Fleet, effects, order
 from tests.runtimes.test_fleet import YES, asking

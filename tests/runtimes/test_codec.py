@@ -18,8 +18,9 @@ from midcourse.domain.event import Acted, Event
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.run import Run
 from midcourse.ports.store import Happened
-from midcourse.runtimes.temporal.codec import Key, RefusingConverter, Sealing, data_converter
+from midcourse.runtimes.temporal.codec import RefusingConverter, Sealing, data_converter
 from midcourse.runtimes.temporal.wire import Done, Start, Work
+from midcourse.sealing import Key
 
 OLD, NEW = Key(id="2025", secret=b"o" * 32), Key(id="2026", secret=b"n" * 32)
 STEP = Act(id=12, timeout=90.0, version=2, index=3, seen="o11", made_by=7)

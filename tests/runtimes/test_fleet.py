@@ -10,7 +10,7 @@ from midcourse.app.wiring import load_job
 from midcourse.domain.approval import Decision
 from midcourse.ports.world import Call
 from midcourse.runtimes.temporal.client import Listed, connect
-from midcourse.runtimes.temporal.codec import Key
+from midcourse.sealing import Key
 from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Posts
 from midcourse.worlds.base import Outcome

@@ -7,12 +7,9 @@
 It needs `pip install 'midcourse[temporal]'`, so nothing that works on one machine imports it.
 """
 
-import base64
-import binascii
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -21,11 +18,11 @@ from midcourse.app.entry import Entry
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.fleet_store import opened_store
 from midcourse.app.key import Done, Free, Unfinished, standing_of
+from midcourse.app.keys import keys_in
 from midcourse.app.wiring import Job, check_job, for_elsewhere, job_text, run_to_begin
-from midcourse.errors import FleetUnavailable, KeyTaken, TaskInvalid
+from midcourse.errors import FleetUnavailable, KeyTaken
 from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
-from midcourse.runtimes.temporal.codec import Key
 from midcourse.runtimes.temporal.wire import Pace, run_id_of
 from midcourse.store.postgres import PostgresStore
 
@@ -62,25 +59,6 @@ async def _client(settings: FleetSettings) -> Client:
         raise FleetUnavailable(f"no Temporal answers at {where}") from trouble
     except RPCError as trouble:
         raise FleetUnavailable(f"Temporal at {where} does not take us in: {trouble.message}") from trouble
-
-
-def keys_in(file: Path) -> tuple[Key, ...]:
-    """One a line: a name, and 16, 24 or 32 bytes in base64. Empty lines and comments (#) do not count."""
-    lines = [line.partition("#")[0].split() for line in file.read_text(encoding="utf-8").splitlines()]
-    keys: list[Key] = []
-    for words in lines:
-        if not words:
-            continue
-        try:
-            name, secret = words
-            keys.append(Key(id=name, secret=base64.b64decode(secret, validate=True)))
-        except (ValueError, binascii.Error):
-            raise TaskInvalid(f"keys_file {file}: a key is a line with a name and base64") from None
-        if len(keys[-1].secret) not in (16, 24, 32):
-            raise TaskInvalid(f"keys_file {file}: the key '{name}' has to have 16, 24 or 32 bytes")
-    if not keys:
-        raise TaskInvalid(f"keys_file {file}: there is no key in it")
-    return tuple(keys)
 
 
 def pace_of(settings: FleetSettings) -> Pace:

@@ -29,6 +29,7 @@ from midcourse.errors import KeyTaken, RunBusy, StoreRestored, TaskInvalid
 from midcourse.policy.audit import SAID_KINDS, is_said
 from midcourse.ports.store import JournalRow, RunSummary
 from midcourse.store.sent_log import ACCEPTED, Sent, SentLog
+from midcourse.store.session_files import SessionFiles
 from midcourse.store.sqlite_file import CHAIN, add_to_audit, audit_head, open_file
 from midcourse.store.state import (
     check_format,
@@ -64,6 +65,7 @@ class SqliteStore:
         self.path = Path(path).absolute()
         self._db = open_file(self.path)
         self._sent = SentLog(self.path)
+        self._sessions = SessionFiles(self.path)
 
     def close(self) -> None:
         """Closing twice is no error."""
@@ -216,11 +218,11 @@ class SqliteStore:
     # --- what a run refers to
 
     async def save_session(self, run_id: str, handle: str) -> None:
-        self._write(run_id, "UPDATE runs SET session = ? WHERE id = ?", handle)
+        self._write(run_id, "UPDATE runs SET session = '' WHERE id = ?")
+        self._sessions.save(run_id, handle)
 
     async def session(self, run_id: str) -> str:
-        row = self._one("SELECT session FROM runs WHERE id = ?", run_id)
-        return row[0] if row else ""
+        return self._sessions.read(run_id)
 
     async def save_observation(self, run_id: str, observation: Observation) -> None:
         sql = "INSERT OR REPLACE INTO observations SELECT id, ?, ? FROM runs WHERE id = ?"

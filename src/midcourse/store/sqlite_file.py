@@ -5,6 +5,7 @@ from pathlib import Path
 
 from midcourse.domain.audit import START, Head
 from midcourse.policy.audit import SAID_KINDS, next_row
+from midcourse.store.session_files import SessionFiles
 from midcourse.store.sqlite_opening import Schema, open_database
 
 CHAIN = ""
@@ -86,8 +87,11 @@ ASKED = (
 PLACE = ("ALTER TABLE runs ADD COLUMN place TEXT NOT NULL DEFAULT ''",)
 """Which file a run belongs to. A copy has another inode; runs of an earlier version are bound when they are next driven."""
 
+SESSIONS: tuple[str, ...] = ()
+"""The column `session` stays empty from now on: handles are in files of their own."""
+
 OLDEST = 2
-CHANGES: dict[int, tuple[str, ...]] = {OLDEST: FIRST, 3: AUDIT, 4: ASKED, 5: PLACE}
+CHANGES: dict[int, tuple[str, ...]] = {OLDEST: FIRST, 3: AUDIT, 4: ASKED, 5: PLACE, 6: SESSIONS}
 """What each version of the schema added. A file gets those above its own, in this order."""
 SCHEMA_VERSION = max(CHANGES)
 
@@ -95,7 +99,11 @@ ADD_TO_AUDIT = "INSERT INTO audit (n, run, seq, body, hash) VALUES (?, ?, ?, ?, 
 
 
 def open_file(path: Path) -> sqlite3.Connection:
-    return open_database(path, Schema(changes=CHANGES, settle=_log_what_was_said))
+    def settle(db: sqlite3.Connection, found: int) -> None:
+        _log_what_was_said(db, found)
+        _move_sessions(db, found, SessionFiles(path))
+
+    return open_database(path, Schema(changes=CHANGES, settle=settle))
 
 
 def add_to_audit(db: sqlite3.Connection, run_id: str, seq: int, body: str) -> None:
@@ -118,3 +126,13 @@ def _log_what_was_said(db: sqlite3.Connection, found: int) -> None:
         WHERE json_extract(event, '$.kind') IN ({kinds}) ORDER BY entered, seq"""
     for run_id, seq, event in db.execute(sql, SAID_KINDS).fetchall():
         add_to_audit(db, run_id, seq, event)
+
+
+def _move_sessions(db: sqlite3.Connection, found: int, files: SessionFiles) -> None:
+    """Handles out of the database, where an earlier version had them in clear."""
+    if not 0 < found < 6:
+        return
+    db.execute("PRAGMA secure_delete = ON")
+    for run_id, handle in db.execute("SELECT id, session FROM runs WHERE session <> ''").fetchall():
+        files.save(run_id, handle)
+    db.execute("UPDATE runs SET session = '' WHERE session <> ''")

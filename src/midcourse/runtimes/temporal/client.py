@@ -38,9 +38,10 @@ from midcourse.policy.approval import why_not_in_full
 from midcourse.policy.showing import changes_between, in_words
 from midcourse.ports.store import FleetStore
 from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, register, status_of
-from midcourse.runtimes.temporal.codec import Key, data_converter
+from midcourse.runtimes.temporal.codec import data_converter
 from midcourse.runtimes.temporal.wire import Pace, Start, Word, queue_of, run_id_of, workflow_id
 from midcourse.runtimes.temporal.workflow import RunWorkflow
+from midcourse.sealing import Key
 
 TURN = timedelta(seconds=5)
 """A worker that takes a turn and is not done by then counts as frozen. A turn takes milliseconds, or a second if the whole

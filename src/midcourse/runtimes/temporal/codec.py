@@ -4,14 +4,11 @@ Search attributes are not sealed, or the engine could not search by them: they h
 """
 
 import json
-import secrets
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, cast
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import (
     ActivitySerializationContext,
@@ -29,20 +26,12 @@ from temporalio.converter import (
 
 from midcourse.codec import decode_any, encode
 from midcourse.runtimes.temporal.wire import Done, Work
+from midcourse.sealing import Key, SealBroken, Seals
 
 SEALED = b"binary/encrypted"
 REFUSED = b"binary/refused"
 BOUND = "bound"
 """Metadata of a payload that can be opened only for the run that it was sealed for."""
-NONCE_BYTES = 12
-
-
-@dataclass(frozen=True, kw_only=True)
-class Key:
-    """`id` stands in the open beside what the key has sealed; `secret` is 16, 24 or 32 bytes."""
-
-    id: str
-    secret: bytes = field(repr=False)
 
 
 def data_converter(keys: Sequence[Key] = ()) -> DataConverter:
@@ -124,8 +113,7 @@ class Sealing(PayloadCodec, WithSerializationContext):
     """
 
     def __init__(self, keys: Sequence[Key]) -> None:
-        self._first = keys[0].id
-        self._ciphers = {key.id: AESGCM(key.secret) for key in keys}
+        self._seals = Seals(keys)
         self._workflow = ""
 
     def with_context(self, context: SerializationContext) -> "Sealing":
@@ -142,23 +130,18 @@ class Sealing(PayloadCodec, WithSerializationContext):
         return [self._open(payload) for payload in payloads]
 
     def _seal(self, payload: Payload) -> Payload:
-        nonce, key = secrets.token_bytes(NONCE_BYTES), self._first.encode()
-        metadata = {"encoding": SEALED, "key": key, BOUND: b"run"}
-        data = self._ciphers[self._first].encrypt(nonce, payload.SerializeToString(), self._stands_for(metadata))
-        return Payload(metadata=metadata, data=nonce + data)
+        metadata = {"encoding": SEALED, "key": self._seals.first.encode(), BOUND: b"run"}
+        data = self._seals.seal(payload.SerializeToString(), self._stands_for(metadata))
+        return Payload(metadata=metadata, data=data)
 
     def _open(self, payload: Payload) -> Payload:
         if payload.metadata.get("encoding") != SEALED:
             return _refused("a payload is not sealed, although there are keys")
-        key, data = payload.metadata["key"].decode(errors="replace"), payload.data
-        cipher = self._ciphers.get(key)
-        if cipher is None:
-            raise LookupError(f"a payload is sealed with the key '{key}', which is not here")
+        key = payload.metadata["key"].decode(errors="replace")
         try:
-            stands_for = self._stands_for(payload.metadata)
-            return Payload.FromString(cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], stands_for))
-        except (InvalidTag, ValueError):
-            return _refused(f"a payload was changed or is for another run, or the key '{key}' is another one here")
+            return Payload.FromString(self._seals.open(key, payload.data, self._stands_for(payload.metadata)))
+        except SealBroken as broken:
+            return _refused(f"a payload cannot be opened: {broken}")
 
     def _stands_for(self, metadata: Mapping[str, bytes]) -> bytes:
         """What a seal confirms besides its content. An earlier version did not bind it to a run."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, TypeAlias, TypeVar
 
+from midcourse.sealing import Seals
 from midcourse.store.postgres.connections import Connections
 from midcourse.store.postgres.kinds import Key, Kind
 from midcourse.store.postgres.queries import MONTH
@@ -22,8 +23,9 @@ MOST_MONTHS = 100_000
 
 
 class Database:
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, seals: Seals | None = None) -> None:
         self.connections = connections
+        self.seals = seals
         self._recent = Recent[Place, Any](MEMORY)
         self._months = Recent[str, date](MOST_MONTHS)
 

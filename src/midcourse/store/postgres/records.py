@@ -19,6 +19,7 @@ from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
 from midcourse.policy.audit import SAID_KINDS, is_said
 from midcourse.ports.store import Happened, JournalRow, RunSummary
+from midcourse.sealing import open_text
 from midcourse.store.postgres import queries
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.journal import Entry, state_after, with_commands
@@ -135,12 +136,15 @@ class Records:
     # --- what a run refers to
 
     async def save_session(self, run_id: str, handle: str) -> None:
-        await self._put(SESSION, run_id, THE_ONE, handle, (run_id, handle))
+        seals = self._database.seals
+        kept = seals.seal_text(handle, _session_of(run_id)) if seals else handle
+        await self._put(SESSION, run_id, THE_ONE, kept, (run_id, kept))
 
     async def session(self, run_id: str) -> str:
         """Who asks is about to take it over, and somebody else may have had it: what is remembered of the run is dropped."""
         self._database.forget(run_id)
-        return await self._get(SESSION, run_id, THE_ONE) or ""
+        kept = await self._get(SESSION, run_id, THE_ONE) or ""
+        return open_text(kept, _session_of(run_id), self._database.seals)
 
     async def save_observation(self, run_id: str, observation: Observation) -> None:
         values = (run_id, await self._database.month_of(run_id), observation.id, encode(observation))
@@ -290,3 +294,8 @@ async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:
     latest = await (await connection.execute(queries.LATEST_WITH_KEY, (key,))).fetchone()
     if latest is not None and latest[0] != after:
         raise KeyTaken(f"run {latest[0]!r} has the key {key!r} already")
+
+
+def _session_of(run_id: str) -> str:
+    """What a sealed handle stands for: it opens nothing for another run."""
+    return f"session of {run_id}"

@@ -9,6 +9,7 @@ from typing import Self
 import psycopg
 
 from midcourse.errors import RunBusy, TaskInvalid
+from midcourse.sealing import Seals
 from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.batch import PostgresBatch
 from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections, driver_errors_translated
@@ -31,11 +32,15 @@ class PostgresStore(Records):
     Many workers may share a database; each has one store for each tenant it works for, used in one event loop.
     """
 
-    def __init__(self, url: str, *, tenant: str, role: str = APP_ROLE, connections: int = 10) -> None:
-        """`connections`: how many at most. The first is opened when something is first written or read."""
+    def __init__(
+        self, url: str, *, tenant: str, role: str = APP_ROLE, connections: int = 10, seals: Seals | None = None
+    ) -> None:
+        """`connections`: how many at most. The first is opened when something is first written or read.
+        `seals`: seal the handles of worlds' sessions; without them these are in the database in clear.
+        """
         if not TENANT.fullmatch(tenant):
             raise TaskInvalid(f"{tenant!r} is no name for a tenant: letters, digits, '.', '_' and '-' only")
-        super().__init__(Database(Connections(url, tenant, role, connections)))
+        super().__init__(Database(Connections(url, tenant, role, connections), seals))
         self._url = url
         self._greeting = tenant, role
 
