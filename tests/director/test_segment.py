@@ -190,18 +190,23 @@ def test_a_replan_without_steps_ends(verdict: str) -> None:
     assert drill.ended[1]
 
 
-@pytest.mark.parametrize(("verdict", "answers"), [("refused", 1), ("garbage", 2)])
-def test_an_answer_that_is_no_plan_counts_as_an_error(verdict: str, answers: int) -> None:
-    drill = Drill(max_error_replans=2).to_planning()
-    for _ in range(2 * answers):
-        drill.plans(verdict=verdict, detail="no")
-    assert drill.run.counts.error_replans == 2
-    for _ in range(answers):
+@pytest.mark.parametrize("verdict", ["refused", "garbage"])
+@pytest.mark.parametrize(("allowed", "calls"), [(1, 2), (2, 3), (3, 4)])
+def test_an_answer_that_is_no_plan_counts_as_an_error(verdict: str, allowed: int, calls: int) -> None:
+    drill = Drill(max_error_replans=allowed).to_planning()
+    for _ in range(calls):
         drill.plans(verdict=verdict, detail="no")
     reason, detail = drill.ended
     assert reason == "replan_exhausted"
     assert detail == f"the planner's answer was {verdict}: no"
-    assert drill.run.counts.planner_calls == 3 * answers
+    assert drill.run.counts.planner_calls == calls
+    assert drill.run.counts.error_replans == allowed
+
+
+def test_an_answer_that_is_put_right_when_asked_once_more_costs_no_error_replan() -> None:
+    drill = Drill(max_error_replans=1).to_planning()
+    drill.plans(verdict="garbage", detail="no").plans(ONE)
+    assert (drill.run.counts.planner_calls, drill.run.counts.error_replans) == (2, 0)
 
 
 def test_what_is_no_plan_is_asked_for_once_more_with_the_reason_and_a_reservation_of_its_own() -> None:

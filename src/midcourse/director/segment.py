@@ -35,6 +35,9 @@ from midcourse.policy.outline import suggested
 from midcourse.policy.recovery import SHORTEST_WAIT, jittered, may_replan, replan_delay, retry_delay
 from midcourse.policy.spending import left, near_ceiling, worst_look, worst_plan
 
+NO_PLAN = "it was no plan"
+GARBAGE = "planner_garbage"
+
 
 def started(run: Run, _phase: New, event: Started) -> Turn:
     return replace(run, started_at=event.at), Open(then=Look(then=Plan(cause="initial"), free=True))
@@ -205,9 +208,12 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
             return run, _first_asked(run, event.detail)
         case "impossible" if run.limits.structural_stop:
             return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
-        case "garbage" if not asked.refused:
-            return run, replace(asked, refused=f"it was no plan: {event.detail}")
+        case "garbage" if not asked.refused and not _after_garbage(asked):
+            return run, replace(asked, refused=f"{NO_PLAN}: {event.detail}")
         case "impossible" | "refused" | "garbage":
+            if event.verdict == "garbage" and asked.refused.startswith(NO_PLAN):
+                spent = run.counts.error_replans < run.limits.max_error_replans
+                run = count(run, error_replans=spent)  # asking once more did not help, so it is not free
             reason = event.verdict if event.verdict == "impossible" else f"planner_{event.verdict}"
             return run, Recover(reason=reason, detail=f"the planner's answer was {event.verdict}: {event.detail}")
         case "steps" | "gave_up":
@@ -224,6 +230,11 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
         detail = "the same plan for the third time on the same screen: it goes round in a circle"
         return count(run, refusals=2), End(reason="replan_no_change", detail=detail)
     return _adopt(run, asked, event)
+
+
+def _after_garbage(asked: AskPlanner) -> bool:
+    """Whether the planner was asked because its last answer was no plan: it has been told the reason already."""
+    return asked.failure is not None and asked.failure.reason == GARBAGE
 
 
 def _takes_its_place(run: Run, event: Planned) -> bool:
