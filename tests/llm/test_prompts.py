@@ -279,6 +279,21 @@ def test_what_cannot_be_undone_is_told_however_long_ago_it_was():
     assert "799 earlier ones, not listed" in text
 
 
+def test_what_cannot_be_undone_is_listed_up_to_a_number_and_counted_beyond() -> None:
+    """A run of thousands of orders must not outgrow the prompt."""
+    prompts: dict[int, str] = {}
+    for count in (1_000, 5_000):
+        orders = tuple(
+            CompletedStep(version=1, index=n, skill="order", target="Order", says=f"Order {n}!", irreversible=True)
+            for n in range(count)
+        )
+        prompts[count] = prompt_for(replace(FIRST, completed=orders), ROOM).text
+    assert len(prompts[5_000]) < len(prompts[1_000]) * 1.05
+    listed = [n for n in range(5_000) if f'"Order {n}!"' in prompts[5_000]]
+    assert listed == [*range(4_700, 5_000)]
+    assert "4700 earlier ones, not listed, 4700 of which cannot be undone and are refused" in prompts[5_000]
+
+
 if __name__ == "__main__":
     for each, prompt in PROMPTS.items():
         (GOLDEN / f"{each}.md").write_text(written(prompt), encoding="utf-8")

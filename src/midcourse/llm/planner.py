@@ -47,6 +47,8 @@ SCREEN_SHARE = 0.6
 BLOCK = 50
 """Steps that are left out at a time if there are too many: not one with every plan, so that what is told begins the same."""
 MOST_STEPS = 200
+MOST_IRREVERSIBLE = 100
+"""Of the steps before the latest: those that cannot be undone and are listed all the same."""
 
 Note: TypeAlias = Callable[[PlanningContext, PlanDraft], None]
 
@@ -125,12 +127,23 @@ S = TypeVar("S", CompletedStep, FailedStep)
 
 
 def _latest(steps: Sequence[S], line: Callable[[S], str]) -> Iterable[str]:
-    """All of them, or the latest and how many came before. What cannot be undone is never left out."""
-    early = max(0, -(-(len(steps) - MOST_STEPS) // BLOCK) * BLOCK)
-    kept = [step for step in steps[:early] if isinstance(step, CompletedStep) and step.irreversible]
+    """All of them, or the latest and how many came before. Of the earlier ones, the latest that cannot be undone are listed, too.
+
+    What is left out cannot be repeated by mistake: a plan that would is refused with the reason.
+    """
+    early = _left_out(len(steps), MOST_STEPS)
+    lasting = [step for step in steps[:early] if isinstance(step, CompletedStep) and step.irreversible]
+    older = _left_out(len(lasting), MOST_IRREVERSIBLE)
+    kept = lasting[older:]
     if early > len(kept):
-        yield f"{early - len(kept)} earlier ones, not listed"
+        refused = f", {older} of which cannot be undone and are refused if they are planned again" if older else ""
+        yield f"{early - len(kept)} earlier ones, not listed{refused}"
     yield from map(line, (*kept, *steps[early:]))
+
+
+def _left_out(count: int, most: int) -> int:
+    """How many are left out from the beginning so that at most so many are listed."""
+    return max(0, -(-(count - most) // BLOCK) * BLOCK)
 
 
 def _reflection(recovery: ReplanningContext | None) -> Iterable[str]:
