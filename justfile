@@ -60,6 +60,7 @@ nightly: properties
     uv run python benchmarks/kill_local.py --runs 200 --json --keep
     uv run python benchmarks/horizon.py --runs 1000 --json --keep
     uv run python benchmarks/waste.py --runs 100 --json --keep
+    uv run python benchmarks/growth.py --steps 2000 --json --keep
     uv run python benchmarks/detour.py --runs 1000 --browser 30 --json --keep
     uv run python benchmarks/outline.py --runs 1000 --json --keep
     uv run python benchmarks/invoices.py --rows 500 --json --keep

@@ -12,7 +12,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.domain.run import Run
 from midcourse.domain.spending import total
-from midcourse.perform.history import history_of
+from midcourse.perform.history import history_of, past_of
 from midcourse.perform.learning import learn
 from midcourse.perform.looking import look
 from midcourse.perform.ports import Allowance, Ports, say
@@ -32,7 +32,7 @@ async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
     checked = await _checked(ports, command, seen, time)
     spent = (found.spent if found else ()) + checked.spent
     if command.extract and checked.verdict in ("met", "undecided"):
-        history = await history_of(ports.store, ports.run_id, ())
+        history = await history_of(ports, ())
         screen = seen if isinstance(seen, Observation) else None
         brought = await extracted(ports, history, screen, time, command.turn)
         wait = checked.wait if checked.wait is not None else brought.wait
@@ -83,7 +83,7 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe) -> DoneChec
         return DoneChecked(answers=command.id, verdict="met", detail=f"the probe '{probe.name}' found it")
     if finding == "unclear":
         return DoneChecked(answers=command.id, verdict="undecided", detail=f"the probe '{probe.name}' cannot tell")
-    sent = [e.dispatched_at for e in await ports.store.ledger(ports.run_id) if e.dispatched_at is not None]
+    sent = [e.dispatched_at for e in (await past_of(ports)).entries if e.dispatched_at is not None]
     early = max(sent, default=0.0) + probe.settles_after - ports.clock.now()
     if early > 0:
         return DoneChecked(answers=command.id, verdict="too_early", seconds=early)
@@ -101,7 +101,7 @@ async def finish(ports: Ports, command: Finish) -> Finished:
 
 
 async def _result(ports: Ports, command: Finish, run: Run) -> Result:
-    history = await history_of(ports.store, ports.run_id, command.told)
+    history = await history_of(ports, command.told)
     data, missing = _output(ports, tuple({**dict(command.data), **dict(history.data)}.items()))
     return Result(
         run=run.id,

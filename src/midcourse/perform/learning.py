@@ -16,6 +16,7 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.replace import replace
+from midcourse.perform.history import past_of
 from midcourse.perform.ports import Lessons, Ports
 from midcourse.policy.hopeless import lot_of
 from midcourse.policy.mending import teaches, words_of
@@ -93,7 +94,7 @@ async def learn(
 
 
 async def _failed(ports: Ports) -> list[LedgerEntry]:
-    return [entry for entry in await ports.store.ledger(ports.run_id) if entry.lesson]
+    return [entry for entry in (await past_of(ports)).entries if entry.lesson]
 
 
 async def _tell(
@@ -104,8 +105,8 @@ async def _tell(
     ended: FinalReason | None,
 ) -> None:
     run_id = ports.run_id
-    entries, plans = await ports.store.ledger(run_id), await ports.store.plans(run_id)
-    for word in words_of(plans, entries, ended):
+    past = await past_of(ports)
+    for word in words_of(tuple(past.plans.values()), past.entries, ended):
         await memory.save(lessons[word.lesson], placed[1] if word.lesson == placed[0] else None)
         match word.verdict:
             case "mended":

@@ -27,7 +27,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
     if command.amends:
         return await _amend(ports, command, command.amends, view, time)
-    history = await history_of(ports.store, ports.run_id, command.told)
+    history = await history_of(ports, command.told)
     recovery = (
         await replanning_context(ports, command.failure, history, command.reflection) if command.failure else None
     )

@@ -9,6 +9,7 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
+from midcourse.perform.history import Past
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
@@ -73,6 +74,8 @@ class Ports:
     progress_judge: ProgressJudge = field(default_factory=WordsSeen)
     monitor: Monitor = field(default_factory=Rules)
     reflector: Reflector = field(default_factory=RuleReflector)
+    past: Past = field(default_factory=Past)
+    """What this process has read of the run's plans and ledger."""
 
     @property
     def detours(self) -> bool:

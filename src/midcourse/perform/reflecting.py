@@ -47,7 +47,7 @@ async def _explained(ports: Ports, command: ReflectOn) -> Explanation:
 
 async def _ask(ports: Ports, command: ReflectOn) -> Explanation:
     failure = replace(command.failure, detail=ports.mask_text(command.failure.detail))
-    history = await history_of(ports.store, ports.run_id, command.told)
+    history = await history_of(ports, command.told)
     reminded = await remind(ports)
     context = ReflectionContext(
         task=ports.public_task,

@@ -12,7 +12,7 @@ async def with_results(ports: Ports, step: Step) -> Step | Outcome:
     """The step with the results it refers to in their place, or the failure that one of them is missing."""
     if not step.needs:
         return step
-    found = dict((await history_of(ports.store, ports.run_id, ())).data)
+    found = dict((await history_of(ports, ())).data)
     if missing := [name for name in step.needs if name not in found]:
         detail = f"it needs {', '.join(map(repr, missing))}, which no step has brought back"
         return Outcome(status="failed", reason="missing_dependency", detail=detail)

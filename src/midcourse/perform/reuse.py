@@ -56,7 +56,7 @@ async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: Vi
         await _drop_refused(ports, segments, command.version)
     if command.refused or command.guidance or command.stale or command.beyond:
         return None
-    past = await _past(ports, history)
+    past = _past(ports, history)
     situation = past.situation(view.observation, command.version)
     if isinstance(situation, Unclear):
         return None
@@ -117,7 +117,7 @@ async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
 
 
 async def _keep(ports: Ports, segments: Segments, command: Finish, run: Run) -> None:
-    past = await _past(ports, await history_of(ports.store, ports.run_id, command.told))
+    past = _past(ports, await history_of(ports, command.told))
     apart = past.apart
     found = [one for plan in past.worked for one in (await _kept(ports, past, plan, apart),) if one]
     if run.segment is not None and not run.segment.final and run.seen is not None:
@@ -206,8 +206,8 @@ def _as_expected(step: Step, entry: LedgerEntry | None) -> bool:
     return step.expect is None or outcome.evidence in ("", "expectation")
 
 
-async def _past(ports: Ports, history: History) -> _Past:
-    return _Past(ports=ports, entries=await ports.store.ledger(ports.run_id), history=history)
+def _past(ports: Ports, history: History) -> _Past:
+    return _Past(ports=ports, entries=tuple(ports.past.entries), history=history)
 
 
 async def _patiently(call: Awaitable[T]) -> T | None:

@@ -1,6 +1,7 @@
 """ReviewPath: a monitor is told the path, and may be wrong, late or talk nonsense; nothing worse comes of it."""
 
-from itertools import groupby
+from collections.abc import Mapping
+from itertools import groupby, takewhile
 
 from midcourse.domain.command import ReviewPath
 from midcourse.domain.event import PathReviewed
@@ -11,7 +12,7 @@ from midcourse.domain.plan import REPLAN, PlanVersion
 from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
 from midcourse.perform.answering import NoAnswer, answer_of
-from midcourse.perform.history import NO_ANSWER
+from midcourse.perform.history import NO_ANSWER, past_of
 from midcourse.perform.ports import Ports
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.monitor import Finding, MonitorContext
@@ -58,8 +59,10 @@ async def path_of(ports: Ports, since: int) -> tuple[Taken, ...]:
 
     Not what detours try: they look after themselves.
     """
-    plans = {plan.version: plan for plan in await ports.store.plans(ports.run_id) if plan.cause != "detour"}
-    tries = [e for e in await ports.store.ledger(ports.run_id) if e.command >= since and e.version in plans]
+    past = await past_of(ports)
+    plans = past.plans
+    later = takewhile(lambda entry: entry.command >= since, reversed(past.entries))
+    tries = [entry for entry in later if plans[entry.version].cause != "detour"][::-1]
     steps = [tuple(group) for _, group in groupby(tries, key=lambda entry: (entry.version, entry.index))][
         -LONGEST_PATH:
     ]
@@ -83,7 +86,7 @@ async def proposed_by(ports: Ports, command: ReviewPath) -> tuple[Proposed, ...]
     )
 
 
-def _taken(ports: Ports, plans: dict[int, PlanVersion], entry: LedgerEntry, seen: Observation | None) -> Taken:
+def _taken(ports: Ports, plans: Mapping[int, PlanVersion], entry: LedgerEntry, seen: Observation | None) -> Taken:
     step, outcome = plans[entry.version].steps[entry.index], entry.outcome or NO_ANSWER
     return Taken(
         call=entry.call,

@@ -6,6 +6,7 @@ from midcourse.domain.approval import Consequence, Revision
 from midcourse.domain.argument import Arguments
 from midcourse.domain.command import AskPerson
 from midcourse.domain.plan import PlanVersion, Step
+from midcourse.perform.history import Past, past_of
 from midcourse.perform.ports import Ports
 from midcourse.policy.diff import diff
 from midcourse.policy.identity import consequence_digest, shape_digest
@@ -47,9 +48,9 @@ async def shown_before(
     if not command.steps:
         return ()
     earlier = [one for one in await ports.store.asked(ports.run_id) if one.question < command.id]
-    plans = {plan.version: plan for plan in await ports.store.plans(ports.run_id)}
-    plan = plans.get(command.steps[0].version)
-    gone = await _done(ports, plans) | ({_deed(step) for step in plan.steps} if plan else set[Deed]())
+    past = await past_of(ports)
+    plan = past.plans.get(command.steps[0].version)
+    gone = _done(past) | ({_deed(step) for step in plan.steps} if plan else set[Deed]())
     found: list[Consequence | None] = []
     for consequence in consequences:
         digest, shape = consequence_digest(ports.run_id, consequence), shape_digest(consequence)
@@ -66,19 +67,18 @@ def _deed(what: Consequence | Step) -> Deed:
     return what.skill, what.target.role, what.target.label, what.arguments
 
 
-async def _done(ports: Ports, plans: dict[int, PlanVersion]) -> set[Deed]:
-    ledger = await ports.store.ledger(ports.run_id)
+def _done(past: Past) -> set[Deed]:
     return {
-        _deed(plans[entry.version].steps[entry.index])
-        for entry in ledger
+        _deed(past.plans[entry.version].steps[entry.index])
+        for entry in past.entries
         if entry.outcome is None or entry.outcome.status in ("ok", "unknown")
     }
 
 
 async def _carried_out(ports: Ports, plan: PlanVersion) -> int:
     """How many of its steps, from the first on."""
-    ledger = await ports.store.ledger(ports.run_id)
-    done = [e.index for e in ledger if e.version == plan.version and e.outcome and e.outcome.status == "ok"]
+    past = await past_of(ports)
+    done = [e.index for e in past.entries if e.version == plan.version and e.outcome and e.outcome.status == "ok"]
     return max(done, default=-1) + 1
 
 

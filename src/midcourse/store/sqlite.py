@@ -243,8 +243,9 @@ class SqliteStore:
         sql = "SELECT body FROM plans WHERE run = ? AND version = ? AND ? IN (0, json_extract(body, '$.made_by'))"
         return self._body(PlanVersion, sql, run_id, version, made_by)
 
-    async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
-        return self._bodies(PlanVersion, "SELECT body FROM plans WHERE run = ? ORDER BY version", run_id)
+    async def plans(self, run_id: str, since: int = 0) -> tuple[PlanVersion, ...]:
+        sql = "SELECT body FROM plans WHERE run = ? AND version >= ? ORDER BY version"
+        return self._bodies(PlanVersion, sql, run_id, since)
 
     async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
         sql = "INSERT OR REPLACE INTO consequences SELECT id, ?, ? FROM runs WHERE id = ?"
@@ -262,8 +263,9 @@ class SqliteStore:
     async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:
         return self._body(LedgerEntry, "SELECT body FROM ledger WHERE run = ? AND command = ?", run_id, command)
 
-    async def ledger(self, run_id: str) -> tuple[LedgerEntry, ...]:
-        return self._bodies(LedgerEntry, "SELECT body FROM ledger WHERE run = ? ORDER BY command", run_id)
+    async def ledger(self, run_id: str, since: int = 0) -> tuple[LedgerEntry, ...]:
+        sql = "SELECT body FROM ledger WHERE run = ? AND command >= ? ORDER BY command"
+        return self._bodies(LedgerEntry, sql, run_id, since)
 
     async def save_result(self, result: Result) -> None:
         self._write(result.run, "UPDATE runs SET result = ? WHERE id = ?", encode(result))
@@ -316,8 +318,8 @@ class SqliteStore:
         row = self._one(sql, *values)
         return decode_stored(kind, row[0]) if row else None
 
-    def _bodies(self, kind: type[T], sql: str, run_id: str) -> tuple[T, ...]:
-        return tuple(decode_stored(kind, body) for (body,) in self._db.execute(sql, (run_id,)))
+    def _bodies(self, kind: type[T], sql: str, *values: object) -> tuple[T, ...]:
+        return tuple(decode_stored(kind, body) for (body,) in self._db.execute(sql, values))
 
     def _write(self, run_id: str, sql: str, *values: object) -> None:
         """Run a statement whose last parameter is the run's id and that touches nothing if there is no such run."""

@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from midcourse.codec import decode_any, encode
 from midcourse.domain.approval import Consequence
@@ -20,6 +21,8 @@ from midcourse.domain.task import Task
 from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
 from midcourse.policy.audit import is_said, next_row
 from midcourse.ports.store import JournalRow, RunSummary
+
+T = TypeVar("T")
 
 
 @dataclass(kw_only=True)
@@ -122,9 +125,9 @@ class MemoryStore:
         plan = kept.plans.get(version) if kept else None
         return plan if plan and made_by in (0, plan.made_by) else None
 
-    async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
+    async def plans(self, run_id: str, since: int = 0) -> tuple[PlanVersion, ...]:
         kept = self._runs.get(run_id)
-        return tuple(plan for _, plan in sorted(kept.plans.items())) if kept else ()
+        return _since(kept.plans, since) if kept else ()
 
     async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
         self._known(run_id).consequences[digest] = consequence
@@ -140,9 +143,9 @@ class MemoryStore:
         kept = self._runs.get(run_id)
         return kept.ledger.get(command) if kept else None
 
-    async def ledger(self, run_id: str) -> tuple[LedgerEntry, ...]:
+    async def ledger(self, run_id: str, since: int = 0) -> tuple[LedgerEntry, ...]:
         kept = self._runs.get(run_id)
-        return tuple(entry for _, entry in sorted(kept.ledger.items())) if kept else ()
+        return _since(kept.ledger, since) if kept else ()
 
     async def save_result(self, result: Result) -> None:
         self._known(result.run).result = result
@@ -204,6 +207,10 @@ class MemoryStore:
         if kept.state.format != FORMAT:
             raise FormatUnknown(f"run {run_id!r} has format {kept.state.format}, this version reads {FORMAT}")
         return kept
+
+
+def _since(values: dict[int, T], since: int) -> tuple[T, ...]:
+    return tuple(values[key] for key in sorted(key for key in values if key >= since))
 
 
 def _summary(kept: _Kept) -> RunSummary:

@@ -143,10 +143,11 @@ class PostgresBatch(Records):
             return waits or stored
         return kind.settle(stored, waits)
 
-    async def _all(self, kind: Kind[T], run_id: str) -> dict[Key, T]:
-        found = await super()._all(kind, run_id)
-        waiting = {key: value for (k, run, key), (value, _) in self._values.items() if (k, run) == (kind, run_id)}
-        for key, value in waiting.items():
+    async def _since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
+        found = await super()._since(kind, run_id, since)
+        for (waits, run, key), (value, _) in self._values.items():
+            if (waits, run) != (kind, run_id) or not isinstance(key, int) or key < since:
+                continue
             found[key] = kind.settle(found[key], value) if kind.settle and key in found else value
         return dict(sorted(found.items()))
 

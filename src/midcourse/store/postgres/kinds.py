@@ -31,8 +31,8 @@ class Kind(Generic[T]):
     one: bytes
     """Selects the body by run and key."""
     decode: Callable[[str], T]
-    all: bytes = b""
-    """Selects keys and bodies by run, in order of keys; only where somebody asks for all."""
+    since: bytes = b""
+    """Selects keys and bodies by run from a key on, in order of keys; only of kinds that are read so."""
     remembered: bool = False
     settle: Callable[[T, T], T] | None = None
     """Which of the two counts, what is there or what comes; if not simply the latter."""
@@ -53,7 +53,8 @@ OBSERVATION = Kind(
 PLAN = Kind(
     write=SAVE_PLAN,
     one=b"SELECT body FROM midcourse.plans WHERE run = %(run)s AND version = %(key)s",
-    all=b"SELECT version, body FROM midcourse.plans WHERE run = %(run)s ORDER BY version",
+    since=b"""SELECT version, body FROM midcourse.plans WHERE run = %(run)s AND version >= %(since)s
+    ORDER BY version""",
     decode=partial(decode, PlanVersion),
     remembered=True,
     settle=_adopted,
@@ -66,7 +67,8 @@ CONSEQUENCE = Kind(
 ENTRY = Kind(
     write=WRITE_LEDGER,
     one=b"SELECT body FROM midcourse.ledger WHERE run = %(run)s AND command = %(key)s",
-    all=b"SELECT command, body FROM midcourse.ledger WHERE run = %(run)s ORDER BY command",
+    since=b"""SELECT command, body FROM midcourse.ledger WHERE run = %(run)s AND command >= %(since)s
+    ORDER BY command""",
     decode=partial(decode, LedgerEntry),
 )
 RESULT = Kind(

@@ -163,8 +163,8 @@ class Records:
             plan = await self._get(PLAN, run_id, version)
         return plan if plan and made_by in (0, plan.made_by) else None
 
-    async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
-        return tuple((await self._all(PLAN, run_id)).values())
+    async def plans(self, run_id: str, since: int = 0) -> tuple[PlanVersion, ...]:
+        return tuple((await self._since(PLAN, run_id, since)).values())
 
     async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
         await self._put(CONSEQUENCE, run_id, digest, consequence, (run_id, digest, encode(consequence)))
@@ -178,8 +178,8 @@ class Records:
     async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None:
         return await self._get(ENTRY, run_id, command)
 
-    async def ledger(self, run_id: str) -> tuple[LedgerEntry, ...]:
-        return tuple((await self._all(ENTRY, run_id)).values())
+    async def ledger(self, run_id: str, since: int = 0) -> tuple[LedgerEntry, ...]:
+        return tuple((await self._since(ENTRY, run_id, since)).values())
 
     async def save_result(self, result: Result) -> None:
         withdraw = WITHDRAW_QUESTIONS, (result.run, NO_QUESTION)
@@ -265,9 +265,10 @@ class Records:
         self._database.remember(kind, run_id, key, value, len(body))
         return value
 
-    async def _all(self, kind: Kind[T], run_id: str) -> dict[Key, T]:
-        """In order of their keys."""
-        return {key: kind.decode(body) for key, body in await self._database.rows(kind.all, {"run": run_id})}
+    async def _since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
+        """From this key on, in order of their keys."""
+        rows = await self._database.rows(kind.since, {"run": run_id, "since": since})
+        return {key: kind.decode(body) for key, body in rows}
 
     async def _entries(self, run_id: str, above: int) -> list[Entry]:
         return [

@@ -374,6 +374,18 @@ class StoreConformance:
         assert [plan.version for plan in await store.plans("a")] == [1, 2, 10, 11]
 
     @_with_store
+    async def test_plans_are_read_from_a_version_on(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        assert await store.plans("a", 1) == ()
+        for version in (1, 2, 10, 11):
+            await store.save_plan("a", replace(PLAN, version=version))
+        assert [plan.version for plan in await store.plans("a", 2)] == [2, 10, 11]
+        assert [plan.version for plan in await store.plans("a", 11)] == [11]
+        assert await store.plans("a", 12) == ()
+        await store.save_plan("a", replace(PLAN, version=11, why="drafted again"))
+        assert [plan.why for plan in await store.plans("a", 11)] == ["drafted again"]
+
+    @_with_store
     async def test_consequence_comes_back_as_it_was(self, store: Store) -> None:
         await store.begin(opening("a"), TASK)
         assert await store.consequence("a", "c1") is None
@@ -401,6 +413,18 @@ class StoreConformance:
         for command in (10, 3, 9, 3):
             await store.write_ledger("a", replace(ENTRY, command=command))
         assert [entry.command for entry in await store.ledger("a")] == [3, 9, 10]
+
+    @_with_store
+    async def test_ledger_is_read_from_a_command_on(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        assert await store.ledger("a", 1) == ()
+        for command in (3, 9, 10):
+            await store.write_ledger("a", replace(ENTRY, command=command))
+        assert [entry.command for entry in await store.ledger("a", 4)] == [9, 10]
+        assert [entry.command for entry in await store.ledger("a", 10)] == [10]
+        assert await store.ledger("a", 11) == ()
+        await store.write_ledger("a", replace(ENTRY, command=10, barred_at=13.5))
+        assert [entry.barred_at for entry in await store.ledger("a", 10)] == [13.5]
 
     @_with_store
     async def test_result_is_none_until_saved_and_then_the_last_one(self, store: Store) -> None:

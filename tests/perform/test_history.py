@@ -1,0 +1,178 @@
+"""The history that is kept beside a run and added to is the one that a full read gives, whatever was written meanwhile."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midcourse.domain.approval import Told
+from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.plan import PlanVersion, Step, Target
+from midcourse.domain.replace import replace
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.perform.history import NO_ANSWER, Past
+from midcourse.testing import MemoryStore
+
+RUN = "r"
+OUTCOMES = (
+    None,
+    Outcome(status="ok", data=(("n", 1), ("m", "x"))),
+    Outcome(status="ok"),
+    Outcome(status="failed", reason="not_found", detail="gone"),
+    Outcome(status="unknown", reason="timeout"),
+    Outcome(status="no_effect", reason="no_effect"),
+)
+
+
+async def begun() -> MemoryStore:
+    store, task = MemoryStore(), Task(goal="Anything")
+    await store.begin(Run(id=RUN, limits=task.limits), task)
+    return store
+
+
+def a_plan(version: int, cause: str, effects: list[str], made_by: int) -> PlanVersion:
+    steps = tuple(
+        Step(
+            version=version,
+            index=index,
+            zone="z",
+            skill=f"s{index}",
+            effect=effect,  # pyright: ignore[reportArgumentType]
+            target=Target(surface="S", role="button", label=f"{made_by}"),
+            call="c",
+        )
+        for index, effect in enumerate(effects)
+    )
+    return PlanVersion(
+        version=version,
+        cause=cause,  # pyright: ignore[reportArgumentType]
+        parent=None,
+        why="",
+        observation="o",
+        final=True,
+        steps=steps,
+        made_by=made_by,
+    )
+
+
+async def read_in_full(store: MemoryStore, told: tuple[Told, ...]) -> dict[str, Any]:
+    """The plain way: every record, every time."""
+    plans = {plan.version: plan for plan in await store.plans(RUN)}
+    words, completed, attempts, data = list(told), list[Any](), list[Any](), dict[str, Any]()
+    for entry in await store.ledger(RUN):
+        plan = plans[entry.version]
+        if plan.cause == "detour":
+            continue
+        outcome, place = entry.outcome or NO_ANSWER, (entry.version, entry.index)
+        word = next((word for word in words if (word.version, word.index) == place), None)
+        status = outcome.status
+        if status == "unknown" and word:
+            words.remove(word)
+            status = "ok" if word.happened else "no_effect"
+        lasting = plan.steps[entry.index].effect == "irreversible" or bool(entry.identity)
+        if status == "ok":
+            data.update(outcome.data if outcome.status == "ok" else ())
+            completed.append((*place, lasting, False))
+        elif status == "unknown" and lasting:
+            completed.append((*place, True, True))
+        else:
+            attempts.append((*place, status == "unknown"))
+    return {"completed": completed, "attempts": attempts, "data": data, "plans": tuple(plans.values())}
+
+
+async def read_by(past: Past, store: MemoryStore, told: tuple[Told, ...]) -> dict[str, Any]:
+    history = (await past.refresh(store, RUN)).history(told)
+    return {
+        "completed": [(step.version, step.index, step.irreversible, step.doubtful) for step in history.completed],
+        "attempts": [
+            (step.version, step.index, step.reason in (NO_ANSWER.reason, "timeout")) for step in history.attempts
+        ],
+        "data": dict(history.data),
+        "plans": history.plans,
+    }
+
+
+EFFECTS = st.lists(st.sampled_from(["set_state", "irreversible"]), min_size=1, max_size=3)
+WRITES = st.one_of(
+    st.tuples(st.just("plan"), st.sampled_from(["initial", "error", "detour"]), EFFECTS),
+    st.tuples(st.just("draft again"), EFFECTS),
+    st.tuples(st.just("act"), st.integers(0, 2), st.booleans()),
+    st.tuples(st.just("settle"), st.sampled_from(OUTCOMES)),
+    st.tuples(st.just("tell"), st.booleans()),
+    st.tuples(st.just("read"), st.integers(0, 1)),
+)
+
+
+@given(st.lists(WRITES, max_size=60))
+async def test_what_is_added_to_equals_a_full_read(writes: list[Any]) -> None:
+    store, pasts = await begun(), (Past(), Past())
+    plan, entry, told, acted = None, None, (), False
+    for command, (kind, *what) in enumerate(writes, 1):
+        if kind == "plan":
+            plan, acted = a_plan(plan.version + 1 if plan else 1, what[0], what[1], command), False
+            await store.save_plan(RUN, plan)
+        elif kind == "draft again" and plan and not acted:
+            plan = a_plan(plan.version, plan.cause, what[0], command)
+            await store.save_plan(RUN, plan)
+        elif kind == "act" and plan:
+            index, acted = min(what[0], len(plan.steps) - 1), True
+            identity = "i" if what[1] else ""
+            entry = LedgerEntry(
+                command=command, version=plan.version, index=index, call="c", seen="o", identity=identity
+            )
+            await store.write_ledger(RUN, entry)
+        elif kind == "settle" and entry:
+            entry = replace(entry, outcome=what[0])
+            await store.write_ledger(RUN, entry)
+        elif kind == "tell" and entry:
+            told = (*told, Told(version=entry.version, index=entry.index, happened=what[0]))
+        elif kind == "read":
+            assert await read_by(pasts[what[0]], store, told) == await read_in_full(store, told)
+    for past in (*pasts, Past()):
+        assert await read_by(past, store, told) == await read_in_full(store, told)
+
+
+class Counting(MemoryStore):
+    read = 0
+
+    async def plans(self, run_id: str, since: int = 0) -> tuple[PlanVersion, ...]:
+        found = await super().plans(run_id, since)
+        self.read += len(found)
+        return found
+
+    async def ledger(self, run_id: str, since: int = 0) -> tuple[LedgerEntry, ...]:
+        found = await super().ledger(run_id, since)
+        self.read += len(found)
+        return found
+
+
+@pytest.mark.parametrize("early", [OUTCOMES[1], OUTCOMES[4]])
+async def test_records_are_read_once_however_long_the_run(early: Outcome) -> None:
+    store, task, past = Counting(), Task(goal="Anything"), Past()
+    await store.begin(Run(id=RUN, limits=task.limits), task)
+    for version in range(1, 301):
+        await store.save_plan(RUN, a_plan(version, "adaptive", ["irreversible"], version))
+        outcome = early if version == 1 else OUTCOMES[1]
+        await store.write_ledger(
+            RUN, LedgerEntry(command=version, version=version, index=0, call="c", seen="o", outcome=outcome)
+        )
+        before = store.read
+        history = (await past.refresh(store, RUN)).history(())
+        assert len(history.completed) == version
+        assert store.read - before <= 4
+
+
+async def test_what_never_reached_the_store_is_forgotten() -> None:
+    """As a worker of a fleet whose transaction failed has read it in its own batch."""
+    store, past = await begun(), Past()
+    await store.save_plan(RUN, a_plan(1, "initial", ["set_state"], 1))
+    entry = LedgerEntry(command=2, version=1, index=0, call="c", seen="o", outcome=OUTCOMES[3])
+    ahead = await begun()
+    await ahead.save_plan(RUN, a_plan(1, "initial", ["set_state"], 1))
+    await ahead.write_ledger(RUN, entry)
+    assert len((await past.refresh(ahead, RUN)).history(()).attempts) == 1
+    assert (await past.refresh(store, RUN)).history(()).attempts == ()
+    assert past.entries == []

@@ -1,0 +1,23 @@
+"""In every generated run, the records that a run keeps beside itself are those that a full read gives."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from midcourse.perform.history import Past
+from midcourse.ports.store import Store
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _every_refresh_equals_a_full_read() -> Iterator[None]:
+    refresh = Past.refresh
+
+    async def compared(self: Past, store: Store, run_id: str) -> Past:
+        await refresh(self, store, run_id)
+        assert tuple(self.plans.values()) == await store.plans(run_id)
+        assert tuple(self.entries) == await store.ledger(run_id)
+        return self
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Past, "refresh", compared)
+        yield
