@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,9 +92,9 @@ def _read(pid: int, what: str) -> bytes:
 
 @contextmanager
 def opened(
-    home: Path, sandbox: str = "on", user: int | None = None, **more: str
+    home: Path, sandbox: str = "on", user: int | None = None, *, killed: bool = False, **more: str
 ) -> Generator[tuple[str, list[Process]]]:
-    """A browser in a process of its own, with secrets in its environment."""
+    """A browser in a process of its own, with secrets in its environment. It is closed afterwards, or killed."""
     environment: Mapping[str, str] = {
         **os.environ,
         **SECRETS,
@@ -119,6 +120,8 @@ def opened(
             said = process.stdout.readline()
             yield said, below(process.pid)
         finally:
+            if killed:
+                process.kill()
             process.communicate("\n", timeout=60)
 
 
@@ -188,8 +191,20 @@ def test_only_what_is_listed_passes_into_the_environment_of_a_browser() -> None:
 
 @linux
 @pytest.mark.slow
-def test_a_browser_puts_no_folder_of_ours_among_the_temporary_ones(home: Path) -> None:
-    """One that is killed could not remove it."""
-    with TemporaryDirectory() as folder, opened(home, sandbox="off", TMPDIR=folder) as (said, _):
-        assert said == "open Page\n"
-        assert [path.name for path in Path(folder).iterdir() if path.name.startswith("midcourse-")] == []
+def test_a_browser_whose_process_is_killed_leaves_no_process_and_no_folder(home: Path) -> None:
+    with TemporaryDirectory() as folder:
+        with opened(home, sandbox="off", killed=True, TMPDIR=folder) as (said, processes):
+            assert said == "open Page\n"
+            assert processes
+        give_up_at = time.monotonic() + 60
+        while any(_is_same(process) for process in processes) or list(Path(folder).iterdir()):
+            assert time.monotonic() < give_up_at, (processes, list(Path(folder).iterdir()))
+            time.sleep(0.05)
+
+
+def _is_same(process: Process) -> bool:
+    """Whether it is still alive."""
+    try:
+        return _read(process.pid, "cmdline") == process.command != b""
+    except OSError:
+        return False

@@ -1,6 +1,6 @@
 """What goes over the wire between a world host and `RemoteWorld`.
 
-    POST /sessions           OpenAsk -> Opened      with the host's token
+    POST /sessions           OpenAsk -> Opened      with the host's token; 503 if it is full or about to go, 422 for other options
     GET  /sessions           -> (Listed, ...)       with the host's token
     POST /sessions/ID/WHAT   attach, conceal, observe, commit_set, reread, act, probe, attend, bar, close; with the token of that session
 
