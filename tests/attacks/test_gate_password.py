@@ -1,6 +1,7 @@
 """The gate of a browser is a port of this machine: no other account may speak through it, or be taken for the page."""
 
 import asyncio
+import sys
 from base64 import b64encode
 from urllib.parse import urlsplit
 
@@ -75,3 +76,19 @@ async def test_a_browser_is_asked_for_the_password_once_and_gives_it_to_no_site(
         seen = [*secure.asked, *plain.asked]
         assert len(seen) > len(wanted)
         assert not [asked for asked in seen if {"authorization", "proxy-authorization"} & {*asked.fields}]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the gate is at the address of local sites")
+@pytest.mark.parametrize("host", ["127.0.0.1", "shop.localhost"])
+async def test_a_site_that_clears_its_data_does_not_make_the_browser_forget_the_password(host: str) -> None:
+    out = Answer("<title>Signed out</title>", fields={"Clear-Site-Data": '"*"', "Set-Cookie": "a=b"})
+    certificate = Certificate()
+    async with (
+        Site({"/": "<title>Page</title>", "/out": out}).served(host) as site,
+        chromium(certificate) as browser,
+        fenced(browser, site, certificate=certificate) as opened,
+    ):
+        for path, title in (("/out", "Signed out"), ("/", "Page"), ("/out", "Signed out"), ("/", "Page")):
+            await opened.page.goto(site.url + path)
+            assert await opened.page.title() == title

@@ -13,6 +13,7 @@ import secrets
 import ssl
 from base64 import b64encode
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -25,9 +26,12 @@ from midcourse.worlds.browser.outbox import Outbox
 from midcourse.worlds.browser.passage import Passage
 from midcourse.worlds.browser.witness import WITNESS
 
+LISTENS_AT = ("127.77.67.71", "127.0.0.1")
+"""The first of these that this machine has. A site that clears its cookies (`Clear-Site-Data`) makes Chromium forget passwords for its
+host, whatever the port; so the gate is not where a site would be, if the whole of 127.* is loopback, as it is on Linux."""
 FLAGS = (
     "--disable-quic",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {address}' for address in LISTENS_AT)}",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--no-pings",
@@ -99,8 +103,11 @@ class Gate:
 
     async def open(self) -> str:
         """The address to give to Chromium as its proxy."""
-        self._server = await asyncio.start_server(self._come, "127.0.0.1", 0, limit=MAX_HEAD)
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        for address in LISTENS_AT:
+            with suppress(OSError):
+                self._server = await asyncio.start_server(self._come, address, 0, limit=MAX_HEAD)
+                return "http://{}:{}".format(*self._server.sockets[0].getsockname())
+        raise ConnectionError("there is no free port on this machine")
 
     async def close(self) -> None:
         """From here on nothing leaves any more."""
