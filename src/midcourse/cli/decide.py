@@ -17,17 +17,16 @@ from midcourse.cli.desk import Choice
 from midcourse.cli.keyboard import InputEnded, Interrupted, Keyboard
 from midcourse.cli.marks import Marks
 from midcourse.cli.overrides import fleet_with
-from midcourse.cli.question import TITLES, question_panel, why_unseen
+from midcourse.cli.question import TITLES, question_panel, step_json, why_unseen
 from midcourse.cli.reach import DONE, REFUSED, Reached, reached, report
 from midcourse.cli.session import desk_at
 from midcourse.cli.terminal import print_object, terminal
 from midcourse.cli.words import seconds
 from midcourse.codec import encode
 from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
-from midcourse.domain.argument import Argument
 from midcourse.errors import TaskInvalid
 from midcourse.perform.asking import digests_of
-from midcourse.policy.showing import Row, changes_between, differences, in_words, is_read_at_a_glance, rows_of
+from midcourse.policy.showing import changes_between, in_words, is_read_at_a_glance
 
 SURE = (
     Choice(key="y", label="[y]es", leads_to="exactly as shown"),
@@ -210,32 +209,10 @@ def _plain(question: Question) -> dict[str, object]:
         "question": question.id,
         "about": question.about,
         "goal": question.goal,
-        "would": [_would(question, number) for number in range(len(question.consequences))],
+        "would": [step_json(question, number) for number in range(len(question.consequences))],
         "needs_all_values": not is_read_at_a_glance(question.consequences),
         "revision": json_format.loads(encode(question.revision)) if question.revision else None,
         "earlier": [{"sent_at": one.at, "finding": one.finding} for one in question.earlier],
         "detail": question.detail,
         "expires_at": question.expires_at,
     }
-
-
-def _would(question: Question, number: int) -> dict[str, object]:
-    consequence = question.consequences[number]
-    before = question.changed_from if number == 0 else None
-    before = before or (question.before[number] if number < len(question.before) else None)
-    return {
-        "says": question.says[number],
-        "digest": digests_of(question)[number],
-        "abridged": consequence.commit.abridged,
-        "shows": [_row(row) for row in rows_of(consequence)],
-        "changed": [
-            {"was": each.was and _row(each.was), "now": each.now and _row(each.now)}
-            for each in (differences(before, consequence) if before else ())
-        ],
-    }
-
-
-def _row(row: Row) -> dict[str, object]:
-    value = json_format.loads(encode(row.value, Argument))
-    numbered = {"number": row.number, "of": row.of} if row.of > 1 else {}
-    return {"kind": row.kind, "name": row.name, "value": value, **numbered}

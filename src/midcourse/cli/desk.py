@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 from rich.segment import Segments
+from rich.table import Table
 from rich.text import Text
 
 from midcourse.cli.keyboard import Keyboard
@@ -52,9 +53,11 @@ class Desk:
 
     async def choose(self, choices: Sequence[Choice]) -> str:
         """The key of one of them. There is no default: an Enter too many decides nothing."""
-        longest = max(len(choice.label) for choice in choices)
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
         for choice in choices:
-            self.say(Text.assemble("  ", (f"{choice.label:<{longest}}", "bold"), "  ", (choice.leads_to, "dim")))
+            table.add_row(Text.assemble("  ", (choice.label, "bold")), Text(choice.leads_to, "dim"))
+        self.say(table)
         keys = [choice.key for choice in choices]
         while True:
             said = (await self.line(f"{'/'.join(keys)}> ")).lower()[:1]

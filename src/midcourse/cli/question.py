@@ -4,6 +4,8 @@ The first columns are ours: a change mark, and what kind of row it is. Names and
 the columns behind them.
 """
 
+import json
+
 from rich import box
 from rich.console import Group, RenderableType
 from rich.panel import Panel
@@ -13,8 +15,11 @@ from rich.text import Text
 from midcourse.cli.earlier import earlier_lines
 from midcourse.cli.marks import Marks
 from midcourse.cli.words import argument, seconds, several
+from midcourse.codec import encode
 from midcourse.domain.approval import About, Consequence, Question, Revision
-from midcourse.policy.showing import Difference, Row, RowKind, compared, is_same
+from midcourse.domain.argument import Argument
+from midcourse.perform.asking import digests_of
+from midcourse.policy.showing import Difference, Row, RowKind, compared, differences, is_same, rows_of
 
 TITLES: dict[About, str] = {
     "approve": "May this be done?",
@@ -122,7 +127,7 @@ def _tables(now: Consequence, before: Consequence | None, marks: Marks, width: i
     values.add_column(overflow="fold", max_width=max(10, width // 3))
     values.add_column(overflow="fold", ratio=1)
     for each in named:
-        name = Text(_name(each.row.name, marks), "" if is_same(each) else "bold yellow")
+        name = Text(f"{_name(each.row.name, marks)} ", "" if is_same(each) else "bold yellow")
         values.add_row(_mark(each, marks), _label(each), name, _value(each, marks))
     return [facts, values] if named else [facts]
 
@@ -167,3 +172,29 @@ def _shown(row: Row | None, marks: Marks) -> str:
         return ABSENT
     text = marks.clean(argument(row.value).replace("\n", f"{marks.newline} "))
     return f"'{text}'" if text in (ABSENT, EMPTY) else text or EMPTY
+
+
+# --- for programs
+
+
+def step_json(question: Question, number: int) -> dict[str, object]:
+    """One of its steps: every row that the panel shows, its digest, and what differs from what was asked about before."""
+    consequence = question.consequences[number]
+    before = question.changed_from if number == 0 else None
+    before = before or (question.before[number] if number < len(question.before) else None)
+    return {
+        "says": question.says[number],
+        "digest": digests_of(question)[number],
+        "abridged": consequence.commit.abridged,
+        "shows": [_row(row) for row in rows_of(consequence)],
+        "changed": [
+            {"was": each.was and _row(each.was), "now": each.now and _row(each.now)}
+            for each in (differences(before, consequence) if before else ())
+        ],
+    }
+
+
+def _row(row: Row) -> dict[str, object]:
+    value = json.loads(encode(row.value, Argument))
+    numbered = {"number": row.number, "of": row.of} if row.of > 1 else {}
+    return {"kind": row.kind, "name": row.name, "value": value, **numbered}
