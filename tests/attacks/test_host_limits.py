@@ -174,7 +174,7 @@ async def test_a_host_with_a_certificate_is_worked_over_https(tmp_path: Path, mo
     tls = Listening(address="127.0.0.1", port=0, certificate=str(certificate), key=str(key)).tls()
     async with serving(tmp_path, Menu([SHOP], home=tmp_path), tls=tls) as (_, host):
         assert host.url.startswith("https://")
-        with pytest.raises(ConnectionError):  # nobody vouches for this certificate
+        with pytest.raises(ConnectionError, match=r"the certificate of 127\.0\.0\.1 is not trusted: self-signed"):
             await RemoteWorld(SHOP, host=host, key="run-1", timeout=5.0).open()
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         worlds = [RemoteWorld(SHOP, host=host, key=f"run-{number}", timeout=20.0) for number in range(5)]

@@ -8,6 +8,7 @@ import asyncio
 import atexit
 import os
 import socket
+import ssl
 import time
 from collections import deque
 from typing import NamedTuple
@@ -80,6 +81,8 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
             status, answer = await _exchange(_address(to.url), head.encode() + content)
     except TimeoutError:
         raise Silent(f"no answer from the host within {timeout:g} s") from None
+    except ssl.SSLCertVerificationError as error:
+        raise Broken(f"the certificate of {where.hostname} is not trusted: {error.verify_message}") from None
     except _Unconnected as unconnected:
         error = unconnected.__cause__
         sure = isinstance(error, ConnectionRefusedError)
