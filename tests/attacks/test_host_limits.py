@@ -11,6 +11,7 @@ import pytest
 from midcourse.cli.host import Listening
 from midcourse.cli.main import main
 from midcourse.errors import TaskInvalid
+from midcourse.ports.world import WorldAway
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.address import AddressRefused
 from midcourse.worlds.host.hosting import Host, Terms, hosting
@@ -143,7 +144,7 @@ async def test_a_host_that_is_full_says_so_and_takes_the_next_one_when_there_is_
         await worlds[0].open()
         await worlds[1].open()
         for _ in range(2):
-            with pytest.raises(ConnectionError, match="2 sessions open, which is as many as it may"):
+            with pytest.raises(WorldAway, match="2 sessions open, which is as many as it may"):
                 await worlds[2].open()
         await worlds[1].open()  # the same session once more is none beside it
         assert len(host.sessions) == 2
