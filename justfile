@@ -72,6 +72,7 @@ nightly: properties
     uv run python benchmarks/drift.py --seeds 50 --also wagtail.story:WAGTAIL --json --keep
     uv run python benchmarks/changed_values.py --runs 1000 --json --keep
     uv run python benchmarks/approvals.py --interleavings 10000 --forgeries 1000 --json --keep
+    uv run python benchmarks/tokens.py --trial tokens:500,absent:200,control:200 --browser 40 --json --keep
     uv run python benchmarks/audit.py --tamperings 10000 --postgres 1000 --json --keep
     uv run python benchmarks/kill_browser.py --runs 100 --runtime local --json --keep
     uv run python benchmarks/kill_browser.py --runs 100 --runtime temporal --json --keep

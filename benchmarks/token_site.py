@@ -1,0 +1,70 @@
+"""A shop on loopback whose page is new each time: it stores every order and shows its form again as if nothing had come of it."""
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+KINDS = ("token", "nonce", "timestamp", "unnamed", "script")
+_HIDDEN = {
+    "token": "<input type=hidden name=authenticity_token value={fresh}>",
+    "nonce": "<input type=hidden name=_wpnonce value={fresh}>",
+    "timestamp": "<input type=hidden name=opened value={now}>",
+    "unnamed": "<input type=hidden name=k value={fresh}>",
+}
+_FORM = "<form method=post action=/orders>{hidden}<input type=hidden name=sku value={sku}><button>Place order</button></form>"
+_SCRIPT = """<p>{sku}</p><button onclick="fetch('/orders', {{method: 'POST', body: JSON.stringify(
+{{sku: '{sku}', clientKey: crypto.randomUUID(), at: Date.now()}})}}).then(() => location.reload())">Place order</button>"""
+
+
+class Site:
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self.orders: list[str] = []
+        """What was ordered, in the shop's own log."""
+        self.url = ""
+
+    def page(self, path: str) -> str:
+        sku = parse_qs(urlsplit(path).query).get("sku", [self.orders[-1] if self.orders else "none"])[0]
+        hidden = _HIDDEN.get(self._kind, "").format(fresh=secrets.token_hex(4), now=int(time.time()))
+        body = _SCRIPT.format(sku=sku) if self._kind == "script" else _FORM.format(hidden=hidden, sku=sku)
+        return f"<!doctype html><title>Checkout</title><p>Something went wrong. Please try again.</p>{body}"
+
+    def store(self, body: str) -> None:
+        read = json.loads(body) if body.startswith("{") else {name: one[0] for name, one in parse_qs(body).items()}
+        self.orders.append(read["sku"])
+
+
+@contextmanager
+def serving(site: Site) -> Generator[Site]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.command == "POST":
+                site.store(self.rfile.read(int(self.headers.get("content-length") or 0)).decode())
+            data = site.page(self.path).encode()
+            self.send_response(200)
+            self.send_header("content-type", "text/html; charset=utf-8")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_POST = do_GET
+
+        def log_request(self, code: object = None, size: object = None) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    site.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
