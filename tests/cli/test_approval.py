@@ -17,7 +17,7 @@ from midcourse.cli.keyboard import InputEnded, Keyboard
 from midcourse.cli.marks import ASCII, UNICODE
 from midcourse.cli.question import question_panel
 from midcourse.cli.screen import Nowhere
-from midcourse.domain.approval import Change, CommitSet, Decision, Question, Revision
+from midcourse.domain.approval import Change, CommitSet, Decision, Earlier, Question, Revision
 from tests.cli.samples import consequence, question
 
 
@@ -153,6 +153,25 @@ async def test_how_should_it_go_on(terminal: Terminal, typed: str, verdict: str,
     decision = await terminal.ask(stuck)
     assert (decision.verdict, decision.guidance) == (verdict, guidance)
     assert "fill failed: rejected" in terminal.screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("typed", "verdict"), [("y\nn\n", "rejected"), ("r\nx\n", "send_again"), ("s\n", "stop"), ("g\nlook\n", "rejected")]
+)
+async def test_send_this_again(terminal: Terminal, typed: str, verdict: str) -> None:
+    """No key that approves anything else sends it."""
+    terminal.type(typed)
+    sent = (Earlier(at=1_800_000_000.0, finding="exists"),)
+    assert (await terminal.ask(replace(question(), about="repeat", earlier=sent))).verdict == verdict
+    assert "This looks like the request sent at" in terminal.screen.getvalue()
+    assert "which exists" in terminal.screen.getvalue()
+
+
+def test_a_doubt_after_two_attempts_shows_both() -> None:
+    sent = tuple(Earlier(at=1_800_000_000.0 + 60 * n, finding="reported_absent") for n in range(2))
+    text = panel(replace(question("happened"), earlier=sent))
+    assert "Attempt 1: sent at" in text
+    assert "Attempt 2: sent at" in text
 
 
 async def test_an_enter_too_many_decides_nothing(terminal: Terminal) -> None:

@@ -103,6 +103,8 @@ async def _decide(
         if shown and (why_not := await _why_outdated(question, shown, there)):
             return report(there.run.id, why_not, "", json=json)
         decision = replace(decision, by=user(), changes=changes_in(question, changes))
+        if question.about == "repeat" and decision.verdict == "rejected" and not decision.guidance:
+            said = "not sent again; it counts as done already"
         if sure and not (decision.verdict == "send_again" and not is_read_at_a_glance(question.consequences)):
             if not json:
                 _show(question)
@@ -145,6 +147,8 @@ def _mismatch(question: Question | None, there: Reached, decision: Decision) -> 
         return f"run {there.run.id} asks nothing; it is {there.run.phase.replace('_', ' ')}"
     if decision.verdict in VERDICTS[question.about]:
         return ""
+    if question.about == "repeat":
+        return f"it asks {WHAT['repeat']}: midcourse answer {there.run.id} send_again|stop, or midcourse reject {there.run.id}"
     if question.about != "approve":
         words = "|".join(VERDICTS[question.about])
         return f"it asks {WHAT[question.about]}: midcourse answer {there.run.id} {words}"
