@@ -28,7 +28,7 @@ from tests.runtimes.fleet import Cast, Fleet
 from tests.scenarios.stage import Post, Stage
 from tests.scenarios.test_recovery import Disk
 
-TIMES = ("at", "timeout", "seconds", "expires_at", "wall_seconds", "audit")
+TIMES = ("at", "sent_at", "timeout", "seconds", "expires_at", "wall_seconds", "audit")
 WITHIN = re.compile(r"within [\d.]+ s")
 STANDING = ("asking", "paused")
 
