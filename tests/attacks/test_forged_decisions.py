@@ -4,14 +4,15 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import pytest
-from temporalio.api.common.v1 import Payload
+from temporalio.api.common.v1 import Payload, WorkflowExecution
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
 from midcourse.codec import encode
 from midcourse.domain.approval import Question
 from midcourse.perform.asking import decided
-from midcourse.runtimes.temporal.client import RunHandle, connect
+from midcourse.runtimes.temporal.client import RunBroken, RunHandle, connect
 from midcourse.runtimes.temporal.wire import UPDATE
 from midcourse.sealing import Key
 from midcourse.store.postgres import PostgresStore
@@ -81,3 +82,32 @@ async def test_what_was_told_to_one_run_is_refused_by_another_although_it_is_sea
             await each.result()
     kinds = [row.event.kind for row in await fleet.store.journal(handle.run_id)]
     assert "guided" not in kinds
+
+
+async def test_execution_that_a_stranger_resets_orders_nothing_again(fleet: Fleet, temporal: str):
+    """Resetting needs no payload. The sealed history is performed again, and the database refuses its first turn."""
+    async with fleet.worker():
+        cast = order()
+        handle = await fleet.begin(cast)
+        await handle.result()
+        stranger = await Client.connect(temporal)
+        execution = WorkflowExecution(workflow_id=fleet.execution(handle.run_id).id)
+        events = (await fleet.history(handle.run_id)).events
+        first_turn = next(
+            event.event_id for event in events if event.HasField("workflow_task_completed_event_attributes")
+        )
+        await stranger.workflow_service.reset_workflow_execution(
+            ResetWorkflowExecutionRequest(
+                namespace="default",
+                workflow_execution=execution,
+                reason="again",
+                workflow_task_finish_event_id=first_turn,
+                request_id=handle.run_id,
+            )
+        )
+        with pytest.raises(RunBroken):
+            await fleet.runs.handle(handle.run_id).result()
+    assert len(effects(cast)) == 1
+    result = await fleet.store.result(handle.run_id)
+    assert result is not None
+    assert result.final_reason == "goal_reached"
