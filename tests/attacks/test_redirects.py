@@ -184,3 +184,10 @@ async def test_a_rule_for_the_address_it_leads_to_is_asked_about_although_nobody
     assert await subscribed(ground, person, rules, approvals="never") == "rejected"
     assert [question.consequences[0].commit.address for question in person.questions] == [f"POST {where}"]
     assert ground.posted() == [f"{ground.shop.url}/newsletter"]
+
+
+async def test_a_server_that_redirects_to_itself_without_end_gets_it_once_where_nobody_is_asked(ground: Ground) -> None:
+    await ground.offer(FORM, "the same address")
+    ground.shop.pages["/newsletter"] = Answer(status=307, fields={"Location": "/newsletter"})
+    await subscribed(ground, Answers(), Agreement(), approvals="never", max_step_retries=0)
+    assert ground.posted() == [f"{ground.shop.url}/newsletter"]

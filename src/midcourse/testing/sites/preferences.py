@@ -75,7 +75,7 @@ class Preferences(Site):
     }
     once = ("invitation", "subscribed")
 
-    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = False, volatile: bool = False) -> None:
+    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = True, volatile: bool = False) -> None:
         super().__init__(seed=seed, drift=drift, tokens=tokens, volatile=volatile)
         self._settings: Given = {"digest": "Daily", "quiet": "off", "since": "20:00"}
 

@@ -37,7 +37,7 @@ class Reports(Site):
     once = ("report", "subscribed")
     forgets = ("quarter",)
 
-    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = False, volatile: bool = False) -> None:
+    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = True, volatile: bool = False) -> None:
         super().__init__(seed=seed, drift=drift, tokens=tokens, volatile=volatile)
         self._polls: dict[int, int] = {}
         self._published: set[int] = set()

@@ -49,7 +49,7 @@ class Shop(Site):
     once = ("order", "subscribed")
     forgets = ("delivery",)
 
-    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = False, volatile: bool = False) -> None:
+    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = True, volatile: bool = False) -> None:
         super().__init__(seed=seed, drift=drift, tokens=tokens, volatile=volatile)
         self._basket: dict[str, int] = {}
 

@@ -44,7 +44,7 @@ class Site:
     forgets: ClassVar[tuple[str, ...]] = ()
     """Fields that a form which comes back has lost."""
 
-    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = False, volatile: bool = False) -> None:
+    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = True, volatile: bool = False) -> None:
         """`tokens`: what is sent needs a CSRF token of a page of the same session. Forms have it as a hidden field, and
         scripts send it in a header, with a fresh idempotency key in the body. `volatile`: forms have further hidden fields
         that change with every page."""

@@ -34,7 +34,7 @@ class Tickets(Site):
     once = ("ticket", "reply", "subscribed")
     forgets = ("priority",)
 
-    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = False, volatile: bool = False) -> None:
+    def __init__(self, *, seed: int = 0, drift: Drift = CALM, tokens: bool = True, volatile: bool = False) -> None:
         super().__init__(seed=seed, drift=drift, tokens=tokens, volatile=volatile)
         self._assigned: dict[int, str] = {}
 

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from midcourse.domain.approval import CommitSet, Source
 from midcourse.domain.argument import Scalar
 from midcourse.policy.likeness import QUERY, looks_random
+from midcourse.worlds.browser.requests import REDIRECTED
 
 _PREFIX = re.compile(r"^\d+: ")
 _DAY = 86_400.0
@@ -90,7 +91,9 @@ def sources_of(commit: CommitSet, pages: Sequence[Given]) -> tuple[tuple[str, So
     for name in dict.fromkeys(name for name, _ in _all(commit)):
         values = [value for known, value in _all(commit) if known == name]
         fields = [field for each in forms for field in each.fields if field.name == _PREFIX.sub("", name)]
-        if fields and any(not field.hidden for field in fields):
+        if _PREFIX.sub("", name) == REDIRECTED:
+            found[name] = "fresh"  # a redirect to the same address sends the same
+        elif fields and any(not field.hidden for field in fields):
             found[name] = "shown"
         elif fields:
             found[name] = "fresh" if all(map(is_now, values)) else "hidden"
