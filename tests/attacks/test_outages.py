@@ -1,10 +1,13 @@
 """Finding 6: a host that was away for 2.5 seconds ended every run under way. So did a model."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from midcourse import Agent, Settings
 from midcourse.domain.event import Planned, WorldOpened
@@ -161,6 +164,52 @@ async def test_a_model_that_is_away_is_waited_for_and_costs_no_calls(tmp_path: P
         )
     assert (result.final_reason, letters(tmp_path)) == ("plan_complete", 1)
     assert (len(failed), result.budget.calls) == (AWAY_FOR, 1)
+
+
+class Flaky(MemoryStore):
+    """A store that cannot be reached for a few calls, once it is switched off."""
+
+    def __init__(self, *methods: str) -> None:
+        super().__init__()
+        self.left = dict.fromkeys(methods, AWAY_FOR)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("left", "__class__") or not self.left.get(name):
+            return super().__getattribute__(name)
+        self.left[name] -= 1
+        raise ConnectionError("PostgreSQL: the server closed the connection")
+
+
+class Hurried:
+    """A clock on which nobody waits."""
+
+    def __init__(self) -> None:
+        self._now = 1_800_000_000.0
+
+    def now(self) -> float:
+        return self._now
+
+    async def sleep(self, seconds: float) -> None:
+        self._now += seconds
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("method", ["keep", "save_observation", "save_plan", "write_ledger"])
+async def test_a_local_run_waits_for_its_database(tmp_path: Path, method: str) -> None:
+    async with switched_host(tmp_path) as host:
+        store = Flaky(method)
+        run = replace(agent(host, tmp_path, Posts(), max_step_retries=6), store=store, clock=Hurried())
+        result = await run.run("Post one letter")
+    assert (result.final_reason, letters(tmp_path)) == ("plan_complete", 1)
+    assert not store.left[method]
+
+
+async def test_a_local_run_stops_when_its_database_stays_away(tmp_path: Path) -> None:
+    """Nothing could be written down, so it has not ended: it can be resumed."""
+    async with switched_host(tmp_path) as host:
+        run = replace(agent(host, tmp_path, Posts(), max_outage_seconds=5), store=Flaky("keep"), clock=Hurried())
+        with pytest.raises(ConnectionError, match="PostgreSQL"):
+            await run.run("Post one letter")
 
 
 async def test_a_host_without_room_is_an_outage(tmp_path: Path) -> None:

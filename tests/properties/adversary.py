@@ -53,6 +53,7 @@ from midcourse.domain.event import (
     PauseAsked,
     PersonAsked,
     Planned,
+    Postponed,
     ProgressJudged,
     Recorded,
     Reflected,
@@ -271,11 +272,11 @@ class Adversary:
         return self.choices.pick(*self.given[-5:]) if self.given else Started()
 
     def _lost(self) -> Event:
-        """Whoever performed a command is gone."""
+        """Whoever performed a command is gone, or did not begin it."""
         for issued in self.run.pending:
             answer = lost(issued.command, issued.reserved)
             if answer is not None and not isinstance(issued.command, OpenWorld):
-                return answer
+                return self.choices.mostly(answer, Postponed(answers=issued.command.id))
         return self._answer()
 
     def _wrong(self) -> Event:
@@ -291,7 +292,9 @@ class Adversary:
         pick, command = self.choices.pick, issued.command
         match command:
             case OpenWorld():
-                return WorldOpened(answers=command.id, opened=not self.choices.one_in(60))
+                opened = not self.choices.one_in(60)
+                away = not opened and self.choices.one_in(2)
+                return WorldOpened(answers=command.id, opened=opened, away=away)
             case Observe():
                 seen = None if self.choices.one_in(7) else self._seen(command.id)
                 reason = "" if seen else self.choices.mostly("failed", "empty", "timeout", "world_lost")

@@ -113,7 +113,7 @@ def check_deeds(story: Story, result: Result) -> None:
         assert not any(step.doubtful for step in result.completed)
     if any(step.doubtful for step in result.completed):
         asked = story.bench.commands(AskPerson)
-        given_up = ("budget_exhausted", "deadline_exceeded", "world_lost", "cancelled")
+        given_up = ("budget_exhausted", "deadline_exceeded", "world_lost", "outage", "cancelled")
         assert result.final_reason in given_up or any(question.about == "happened" for question in asked)
 
 

@@ -1,7 +1,8 @@
 """One process, one run: asyncio tasks and a mailbox. Goes on after kill -9 on the same machine; no fleet, no failover."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from midcourse.director.lost import lost
 from midcourse.domain.budget import FREE
@@ -14,7 +15,10 @@ from midcourse.drive import Progress, drive, is_over
 from midcourse.errors import RunEnded
 from midcourse.perform import Performer, Ports
 from midcourse.perform.acting import LEDGERED, step_of
+from midcourse.policy.recovery import SHORTEST_WAIT, cool_down
 from midcourse.ports.world import WorldAway
+
+T = TypeVar("T")
 
 Listener = Callable[[Progress], None]
 
@@ -79,7 +83,7 @@ class LocalRuntime:
         return replace(event, at=self._ports.clock.now())
 
     async def keep(self, progress: Progress) -> None:
-        await self._ports.store.keep(progress.run, progress.event, progress.commands)
+        await self._patiently(lambda: self._ports.store.keep(progress.run, progress.event, progress.commands))
         if self._listener:
             self._listener(progress)
 
@@ -104,11 +108,35 @@ class LocalRuntime:
                 await self._ports.clock.sleep(max(0.0, due - self._ports.clock.now()))
                 self._mailbox.put_nowait(TimerFired(answers=command.id))
             else:
-                self._mailbox.put_nowait(await self._performer.perform(command))
+                self._mailbox.put_nowait(await self._performed(issued))
         except Exception as bug:
             self._mailbox.put_nowait(bug)
         finally:
             self._tasks.pop(command.id, None)
+
+    async def _performed(self, issued: Issued) -> Event:
+        """A store that went away in the middle: what came of the command is found out as after a crash, once it is back."""
+        while True:
+            try:
+                return await self._performer.perform(issued.command)
+            except ConnectionError:
+                answer = await self._patiently(lambda: self._answer_for(issued))
+                if answer is not None:
+                    return answer
+
+    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Wait for the store as long as an outage may last. After that nothing can be written, not even an end: it raises."""
+        limits, clock, tries = self._ports.task.limits, self._ports.clock, 0
+        until = clock.now() + limits.max_outage_seconds
+        while True:
+            try:
+                return await call()
+            except ConnectionError:
+                if clock.now() >= until:
+                    raise
+            pause = max(SHORTEST_WAIT, cool_down(limits, "transport", tries))
+            await clock.sleep(min(pause, until - clock.now()))
+            tries += 1
 
     async def _pick_up(self, run: Run) -> None:
         """Reach the world, then answer for what was under way when the last process died."""
