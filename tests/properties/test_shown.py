@@ -110,7 +110,8 @@ def holds(form: list[tuple[str, str]]) -> None:
     else:
         assert in_json == [(name.replace("\r\n", "\n"), value) for name, value in form]
 
-    wide = rows(asked, 200 + 12 * sum(len(name) + len(str(value)) for name, value in commit.values[:100]))
+    longest = [max(len(UNICODE.clean(str(pair[side]))) for pair in commit.values) for side in (0, 1)]
+    wide = rows(asked, 200 + 6 * longest[0] + 3 * longest[1])
     assert [kind for kind, _ in wide].count("address") == 1
     assert next(text for kind, text in wide if kind == "address").split()[1:3] == ["POST", ADDRESS]
     shown = [text for kind, text in wide if kind == "sends"]
