@@ -35,21 +35,6 @@ def test_killed_runs_lose_and_repeat_nothing():
     assert told["kills"] > 0
 
 
-def test_a_rolling_horizon_repeats_no_effect_and_claims_nothing_false():
-    told = measured("horizon", "--runs", "10")
-    for profile, rows in told["profiles"].items():
-        arms = {row["arm"]: row for row in rows}
-        ours = arms["unlimited"]
-        assert (ours["runs"], ours["twice"], ours["false_done"]) == (10, 0, 0), profile
-        assert ours["completed"]["share"] >= arms["1 segment"]["completed"]["share"], profile
-
-
-def test_at_most_half_is_spent_on_what_nothing_could_mend():
-    told = measured("waste", "--runs", "10")
-    assert told["ratio"] <= 0.5
-    assert told["lost"] == 0
-
-
 def test_detours_find_what_replanning_does_not_and_every_revert_is_verified_or_flagged():
     told = measured("detour", "--runs", "4")
     assert (told["reverts_neither_verified_nor_flagged"], told["sent"]) == (0, 0)

@@ -1,0 +1,192 @@
+"""The figures that README publishes are those of the kept results, and a small run of today's code agrees with them.
+
+Zeros are asserted by the small runs beside this module (`test_benchmarks.py`, `test_hostile.py` and so on), which would be
+slow to run a second time. Shares are compared by their 95 % intervals: that of the small run has to meet the published one.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of README's table: the result it is taken from, and the figures that have to stand in it."""
+
+    script: str
+    results: tuple[str, ...]
+    figures: Callable[..., Sequence[str]]
+
+
+def kept(name: str) -> dict[str, Any]:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _horizon(told: dict[str, Any]) -> Sequence[str]:
+    profiles = [{row["arm"]: row for row in told["profiles"][name]} for name in ("calm", "moderate", "stormy")]
+    arms = ("unlimited", "1 segment", "plain replan loop")
+    shares = [" / ".join(percent(arms[arm]["completed"]["share"]) for arms in profiles) for arm in arms]
+    plain = [arms["plain replan loop"] for arms in profiles]
+    twice, false = sum(row["twice"] for row in plain), sum(row["false_done"] for row in plain)
+    ours = sum(arms["unlimited"]["twice"] + arms["unlimited"]["false_done"] for arms in profiles)
+    return [*shares, f"{ours} effects twice", f"{twice} effects twice", f"{false} false 'done'"]
+
+
+def _drift(told: dict[str, Any]) -> Sequence[str]:
+    arms = {row["arm"]: row for row in told["rows"] if row["application"] == "all"}
+    ours, plain, fixed = arms["midcourse"], arms["plain replan loop"], arms["fixed"]
+    shares = [f"{percent(arm['completed']['share'])} %" for arm in (ours, plain, fixed)]
+    return [*shares, f"{ours['twice']} effects twice", f"twice in {plain['twice']} runs", f"{ours['runs']} runs"]
+
+
+def _hostile(told: dict[str, Any]) -> Sequence[str]:
+    guarded, free, benign = told["guarded"], told["unguarded"], told["benign"]
+    finished = round(benign["finished"]["share"] * benign["tasks"])
+    return [
+        f"{guarded['pages']:,} hostile pages",
+        f"obeyed on {guarded['obeyed']}",
+        f"{guarded['unapproved']} effects that nobody had approved",
+        f"{guarded['off_list']} requests to origins off the list",
+        f"{free['unapproved']} of {free['pages']} pages",
+        f"{finished} of {benign['tasks']} ordinary tasks",
+    ]
+
+
+ROWS = (
+    Row(
+        script="kill_local",
+        results=("kill_local",),
+        figures=lambda t: [
+            f"{t['runs']} orders",
+            f"{t['kills']} times",
+            f"{t['lost']} lost",
+            f"{t['asked']} questions",
+        ],
+    ),
+    Row(
+        script="invoices",
+        results=("invoices",),
+        figures=lambda t: [f"{t['kills']} times", f"{t['booked_once']} booked once", f"{t['booked_twice']} twice"],
+    ),
+    Row(script="horizon", results=("horizon",), figures=_horizon),
+    Row(
+        script="chaos",
+        results=("chaos_kill",),
+        figures=lambda t: [
+            f"{t['runs']:,} runs",
+            f"{t['kills']:,} times",
+            f"{t['lost']} lost",
+            f"{t['repeated']} steps repeated",
+            f"{t['asked']} questions",
+            f"{t['resumed_median_seconds']:.1f} s in the median",
+        ],
+    ),
+    Row(
+        script="kill_browser",
+        results=("kill_browser_local", "kill_browser_temporal"),
+        figures=lambda a, b: [
+            f"{a['runs'] + b['runs']} orders",
+            f"{a['kills'] + b['kills']} times",
+            f"{a['lost'] + b['lost']} lost",
+            f"{a['twice'] + b['twice']} orders twice",
+        ],
+    ),
+    Row(script="drift", results=("drift",), figures=_drift),
+    Row(
+        script="miniwob",
+        results=("miniwob",),
+        figures=lambda t: [
+            f"{t['tasks']} tasks",
+            f"{t['tasks'] * t['seeds']:,} episodes",
+            f"{percent(t['overall']['segments']['share'])} % solved",
+            f"{percent(t['overall']['fixed']['share'])} %",
+        ],
+    ),
+    Row(
+        script="changed_values",
+        results=("changed_values",),
+        figures=lambda t: [f"{t['changed']:,} requests", f"{t['otherwise']} left otherwise"],
+    ),
+    Row(script="hostile", results=("hostile",), figures=_hostile),
+    Row(
+        script="waste",
+        results=("waste",),
+        figures=lambda t: [f"{t['ratio']:.2f} of a plain replan loop's"],
+    ),
+)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.script)
+def test_readme_says_what_was_kept(row: Row) -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    (said,) = [line for line in lines if line.startswith("|") and f"benchmarks/{row.script}.py" in line]
+    missing = [figure for figure in row.figures(*map(kept, row.results)) if figure not in said]
+    assert not missing, said
+
+
+def test_every_row_of_readme_is_checked() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    named = {word.split(".py")[0] for line in lines if line.startswith("|") for word in line.split("benchmarks/")[1:]}
+    assert named == {row.script for row in ROWS}
+
+
+# --- today's code
+
+
+def measured(script: str, *words: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, f"benchmarks/{script}.py", *words, "--json"],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["again"]["replayed"] >= int(words[1])
+    assert told["again"]["differing"] == 0
+    return told
+
+
+def meets(one: dict[str, float], other: dict[str, float]) -> bool:
+    return one["low"] <= other["high"] and other["low"] <= one["high"]
+
+
+@pytest.mark.slow
+def test_a_rolling_horizon_completes_as_published_and_repeats_no_effect() -> None:
+    told, published = measured("horizon", "--runs", "25"), kept("horizon")
+    for profile, rows in told["profiles"].items():
+        before = {row["arm"]: row for row in published["profiles"][profile]}
+        arms = {row["arm"]: row for row in rows}
+        ours = arms["unlimited"]
+        assert (ours["runs"], ours["twice"], ours["false_done"]) == (25, 0, 0), profile
+        assert ours["completed"]["share"] >= arms["1 segment"]["completed"]["share"], profile
+        apart = [arm for arm, row in arms.items() if not meets(row["completed"], before[arm]["completed"])]
+        assert not apart, profile
+
+
+@pytest.mark.slow
+def test_what_nothing_could_mend_costs_as_little_as_published() -> None:
+    """Each class of failure is the same for every seed, so a few runs say what a hundred do."""
+    told, published = measured("waste", "--runs", "10"), kept("waste")
+    assert told["lost"] == published["lost"] == 0
+    assert told["ratio"] == pytest.approx(published["ratio"], abs=0.02)
+    before = {row["case"]: row for row in published["classes"] if row["hopeless"]}
+    for row in (row for row in told["classes"] if row["hopeless"]):
+        calls = row["ours_calls"] / row["runs"]
+        assert calls == pytest.approx(before[row["case"]]["ours_calls"] / published["runs"], abs=0.2), row["case"]
+        assert calls <= row["plain_calls"] / row["runs"], row["case"]
