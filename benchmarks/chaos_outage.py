@@ -29,8 +29,8 @@ USUAL_SECONDS = 300.0
 """The outage that the usual waits and limits are for."""
 LIMITED = 2
 """Runs whose limit is shorter than the outage, where there are any."""
-SOON = 120.0
-"""Seconds in which every run has to be at work."""
+SOON = 900.0
+"""Seconds in which every run has to be at work, also on a busy machine."""
 
 
 class Model:
