@@ -127,7 +127,7 @@ async def test_a_host_that_is_away_when_a_run_begins_is_waited_for(tmp_path: Pat
     async with switched_host(tmp_path) as host:
         await host.stop()
         brings = Brings(host)
-        result = await watched(agent(host, tmp_path, Posts(), max_step_retries=6, max_outage_seconds=60), brings)
+        result = await watched(agent(host, tmp_path, Posts(), max_step_retries=4, max_outage_seconds=60), brings)
     assert (result.final_reason, letters(tmp_path)) == ("plan_complete", 1)
     assert brings.missed >= AWAY_FOR
 
