@@ -48,7 +48,7 @@ def settings_for(url: str, **more: object) -> Settings:
         "model_base_url": url,
         "answer_tokens": ANSWER_TOKENS,
         "max_error_replans": 0,
-        "max_step_retries": 0,
+        "max_outage_seconds": 0,
         "plan_timeout_seconds": PATIENCE,
     }
     return Settings.load(overrides={name: str(value) for name, value in (usual | more).items()})
@@ -97,12 +97,12 @@ async def test_it_plans_on_temporal(local_model: str, fleet: Fleet):
 
 async def test_too_slow_is_unreachable_on_the_local_runtime(local_model: str):
     result = await locally(settings_for(local_model, plan_timeout_seconds=0.05))
-    assert (result.final_reason, result.budget.calls) == ("planner_unavailable", 1)
+    assert (result.final_reason, result.budget.calls) == ("outage", 0)
 
 
 async def test_too_slow_is_unreachable_on_temporal(local_model: str, fleet: Fleet):
     result = await durably(settings_for(local_model, plan_timeout_seconds=0.05), fleet)
-    assert (result.final_reason, result.budget.calls) == ("planner_unavailable", 1)
+    assert (result.final_reason, result.budget.calls) == ("outage", 0)
 
 
 async def test_a_wrong_key_is_told(local_model: str, monkeypatch: pytest.MonkeyPatch):
@@ -114,4 +114,4 @@ async def test_a_wrong_key_is_told(local_model: str, monkeypatch: pytest.MonkeyP
 
 async def test_nobody_there():
     result = await locally(settings_for("http://127.0.0.1:9/v1"))
-    assert (result.final_reason, result.budget.calls) == ("planner_unavailable", 0)
+    assert (result.final_reason, result.budget.calls) == ("outage", 0)
