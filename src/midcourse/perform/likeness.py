@@ -4,6 +4,7 @@ import asyncio
 
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.likeness import Alike, Likeness
+from midcourse.perform.history import past_of
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.likeness import differing
 from midcourse.ports.world import Call, Rereads
@@ -18,7 +19,7 @@ async def effects_like(
     """Effects that were sent and are not known to be absent, other than this very one, which its identity finds."""
     found = [
         (entry, names)
-        for entry in await ports.store.ledger(ports.run_id)
+        for entry in (await past_of(ports)).entries
         if entry.likeness is not None and entry.identity != identity and _may_exist(entry)
         if (names := differing(entry.likeness, likeness)) is not None
     ]
