@@ -46,7 +46,7 @@ def test_approve_asks_whether_one_is_sure(tmp_path: Path, cli: Cli, home: Path, 
         assert state(cli, run_id) == "asking"
         assert orders(home, run_id) == 0
         with sitting_at(tmp_path, "approve", run_id) as person:
-            person.sees("sends reference")
+            person.sees("reference")
             person.sees("y/n>")
             person.types(typed)
             assert person.leaves_with() == code
