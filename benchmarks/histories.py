@@ -97,7 +97,8 @@ MOST_CONTROLS = 20
 async def replay(runs: Sequence[Sequence[WorkflowHistory]]) -> Replays:
     """All histories of these runs, through the workflow of this version again; and some through another one."""
     histories = [history for run in runs for history in run]
-    control = [run[0] for run in runs[:MOST_CONTROLS]]
+    planned = [run[0] for run in runs if any(one.kind == "make_plan" for one in performed([run[0]]))]
+    control = planned[:MOST_CONTROLS]  # the changed director differs only where a plan is made
     failed = await _failures(histories)
     with patch.dict(ENTER, {AskPlanner: _hesitate}):
         noticed = await _failures(control)

@@ -26,7 +26,7 @@ def swapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_temporal_program_that_was_swapped_is_not_executed(swapped: Path, tmp_path: Path) -> None:
     with pytest.raises(FleetUnavailable, match="MIDCOURSE_TEMPORAL_PROGRAM") as refused:
-        up._start_temporal(tmp_path)
+        up._start_temporal(tmp_path, ui=False)
     assert not (tmp_path / "executed").exists()
     assert str(swapped) in str(refused.value)
 
@@ -35,21 +35,21 @@ def test_one_on_the_path_is_verified_too(swapped: Path, tmp_path: Path, monkeypa
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(swapped.parent))
     with pytest.raises(FleetUnavailable, match="MIDCOURSE_TEMPORAL_PROGRAM"):
-        up._start_temporal(tmp_path)
+        up._start_temporal(tmp_path, ui=False)
     assert not (tmp_path / "executed").exists()
 
 
 def test_an_own_program_is_executed_as_told(swapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_TEMPORAL_PROGRAM", str(swapped))
     with pytest.raises(FleetUnavailable, match="Temporal did not start"):
-        up._start_temporal(tmp_path)
+        up._start_temporal(tmp_path, ui=False)
     assert (tmp_path / "executed").exists()
 
 
 def test_an_own_program_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_TEMPORAL_PROGRAM", str(tmp_path / "nothing"))
     with pytest.raises(FleetUnavailable, match="nothing"):
-        up._start_temporal(tmp_path)
+        up._start_temporal(tmp_path, ui=False)
 
 
 def test_the_pinned_version_is_the_one_whose_checksums_are_known() -> None:

@@ -17,6 +17,8 @@ FAULTS = {
     "not stored, 504 shown": '[[world.faults]]\nkind = "error_not_stored"\nskill = "place_order"\n',
 }
 KILLED = -9
+IN_DOUBT = ("after:ledger_says_dispatched", "before:order_is_sent")
+"""Where the order may have been sent as far as the ledger knows, but was not: the probe reports it as absent."""
 
 
 def dies(folder: Path, task: Path, boundary: str) -> int | None:
@@ -59,8 +61,12 @@ def test_one_order_whenever_it_dies(
     assert died == KILLED
     assert len(orders(tmp_path)) <= 1
     monkeypatch.setenv("MIDCOURSE_HOME", str(tmp_path / "home"))
-    assert main(["resume", "victim", "--json"]) == 0
+    code = main(["resume", "victim", "--json"])
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    if boundary in IN_DOUBT and fault.startswith("not stored"):  # absent a second time: only a person can decide
+        assert (code, result["final_reason"], orders(tmp_path)) == (1, "needs_human", [])
+        return
+    assert code == 0
     assert (result["success"], result["verified"], result["final_reason"]) == (True, True, "goal_reached")
     assert len(orders(tmp_path)) == 1
     assert result["data"]["order_number"] == orders(tmp_path)[0]["number"]

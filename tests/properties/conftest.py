@@ -8,7 +8,7 @@ from midcourse.perform.history import Past
 from midcourse.ports.store import Store
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _every_refresh_equals_a_full_read() -> Iterator[None]:
     refresh = Past.refresh
 

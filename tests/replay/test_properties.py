@@ -23,6 +23,7 @@ LOWER = {
     "max_step_retries": (0, 1),
     "max_plan_steps": (1, 2),
     "max_reopenings": (0, 1),
+    "max_outage_seconds": (1.0, 20.0),
     "lesson_stop_after": (1, 5),
     "lesson_tries": (0.0, 0.05),
     "approval_seconds": (1.0, 5.0),
