@@ -163,7 +163,7 @@ async def test_what_is_no_answer_is_asked_for_again_with_the_reason():
     result = await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")
     assert '"it was no plan: the answer is not JSON"' in scripted.prompts[1]
     assert "zone 'link_nowhere' is not visible" in scripted.prompts[2]
-    assert (result.final_reason, result.budget.calls, result.budget.error_replans) == ("plan_complete", 3, 1)
+    assert (result.final_reason, result.budget.calls, result.budget.error_replans) == ("plan_complete", 3, 2)
 
 
 async def test_what_had_to_be_put_right_is_told_with_the_next_plan():
