@@ -123,6 +123,6 @@ async def _failures(histories: Iterable[WorkflowHistory]) -> int:
 
 def _hesitate(run: Run, move: AskPlanner) -> Turn:
     """A director that waits a second before its first plan."""
-    if move.tries == 0:
-        return run, BackOff(seconds=1.0, then=dataclasses.replace(move, tries=1))
+    if move.turn == 0:
+        return run, BackOff(seconds=1.0, then=dataclasses.replace(move, turn=1))
     return ask_planner(run, move)

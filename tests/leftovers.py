@@ -4,7 +4,8 @@ The run has a folder, named in the environment of every process that the tests s
 a pipe that only the controlling pytest process holds. When that ends, the guard stops all processes whose environment names the
 folder, with their children, and removes the folder.
 
-Run as a program, this file is the guard: `leftovers.py FOLDER`, with the pipe as its input.
+Run as a program, this file is the guard: `leftovers.py FOLDER PID`, with the pipe as its input. PID is the controlling pytest
+process, which ends by itself: its own environment may name the folder, too.
 """
 
 import os
@@ -34,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     else:  # none was named, or this pytest was started by a test of another one
         folder = os.environ[FOLDER] = tempfile.mkdtemp(prefix="midcourse-")
     guard = subprocess.Popen(
-        [sys.executable, __file__, folder],
+        [sys.executable, __file__, folder, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -54,29 +55,29 @@ def _dismiss(guard: "subprocess.Popen[bytes]") -> None:
     guard.wait(60)
 
 
-def stop_leftovers(folder: str) -> None:
-    """End every process of the run that is left, except this one."""
-    left = _processes_of(folder)
+def stop_leftovers(folder: str, controller: int) -> None:
+    """End every process of the run that is left, except this one and the controller."""
+    left = _processes_of(folder, controller)
     for stop in (psutil.Process.terminate, psutil.Process.kill):
         for process in left:
             with suppress(psutil.NoSuchProcess):
                 stop(process)
         psutil.wait_procs(left, PATIENCE)
-        left = _processes_of(folder)  # also those that were started meanwhile
+        left = _processes_of(folder, controller)  # also those that were started meanwhile
 
 
-def _processes_of(folder: str) -> list[psutil.Process]:
+def _processes_of(folder: str, controller: int) -> list[psutil.Process]:
     found: set[psutil.Process] = set()
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             if process.environ().get(FOLDER) == folder:
                 found |= {process, *process.children(recursive=True)}
-    return [process for process in found if process.pid != os.getpid()]
+    return [process for process in found if process.pid not in (os.getpid(), controller)]
 
 
 if __name__ == "__main__":
     sys.stdin.read()
-    stop_leftovers(sys.argv[1])
+    stop_leftovers(sys.argv[1], int(sys.argv[2]))
     for link in Path(sys.argv[1]).rglob("postgres"):
         if link.is_symlink():  # root's server keeps its data elsewhere
             shutil.rmtree(link.resolve(), ignore_errors=True)

@@ -102,7 +102,9 @@ async def test_a_plan_of_nothing_else_is_no_plan() -> None:
     played = await stage.play()
     assert played.ended == (False, False, "replan_exhausted")
     assert "nothing is to be done before __replan__" in played.result.final_detail
-    assert (played.result.executions, played.result.planner_calls) == (0, 4), "it is asked again three times, told the reason"
+    assert (played.result.executions, played.result.planner_calls) == (0, 4), (
+        "it is asked again three times, told the reason"
+    )
 
 
 async def test_one_that_reaches_the_executor_all_the_same_does_nothing_and_succeeds() -> None:

@@ -256,7 +256,7 @@ async def test_one_connection_is_enough_for_one_run(tmp_path: Path, monkeypatch:
     made: list[object] = []
     connected = posting._connected
 
-    async def counted(address: tuple[str, int]) -> Any:
+    async def counted(address: posting.Address) -> Any:
         made.append(address)
         return await connected(address)
 
