@@ -46,7 +46,7 @@ async def serving(tmp_path: Path, menu: Menu, **terms: Any) -> AsyncIterator[tup
     ],
 )
 async def test_a_session_cannot_name_programs_or_files_of_the_host(world: str, options: Mapping[str, str]) -> None:
-    with pytest.raises(NotServed, match="set by whoever runs the host"):
+    with pytest.raises(NotServed, match="set by the operator of the host"):
         await Menu([SHOP, BROWSER]).make(world, options)
 
 

@@ -23,7 +23,7 @@ from midcourse.worlds.host.menu import session_folder
 from midcourse.worlds.host.wire import Handle, Ready
 
 NO_HOST = Handle(url="http://127.0.0.1:1", token="")
-"""Stands for a host that has not started yet. Connections are refused there, which is the outage that it is."""
+"""In place of a host that has not started yet: connections to it are refused, so runs wait as in any outage."""
 
 
 class PortsMaker:
@@ -76,7 +76,7 @@ class PortsMaker:
         return Lessons(memory=memory, embedder=embedder_for(settings), above=settings.lesson_similarity)
 
     def _host_of(self, world: str) -> Handle | None:
-        """Read again each time: a host that was started again is another one. While there is none, runs wait for it."""
+        """Read the host file each time: a restarted host has a new address. Without the file, runs wait for a host."""
         if self._settings.host_file is None:
             return None
         try:

@@ -1,7 +1,7 @@
-"""The home: the folder in which runs are kept. Nobody but its owner may read anything in it.
+"""The home: the folder in which runs are kept. Only its owner may read it.
 
-Whoever writes there creates it (`midcourse.private`); whoever reads or writes opens it here first, which makes a home of an
-earlier version private, too.
+`midcourse.private` creates files and folders in it. Every command opens the home here first, which also makes homes of
+earlier versions private.
 """
 
 import os

@@ -316,7 +316,7 @@ class Settings(RecoverySettings):
     )
     home: Path = Field(
         default=Path(".midcourse"),
-        description="Directory in which runs are kept. Nobody else may read it: it is made 0700, and the files in it 0600.",
+        description="Directory in which runs are kept. Only its owner may read it: the folder is 0700, files in it are 0600.",
     )
 
     @field_validator(

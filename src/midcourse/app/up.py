@@ -111,7 +111,7 @@ def _with_servers(home: Path, folder: Path, up: Up, *, ui: bool) -> Up:
 
 
 def _is_outdated(part: Part, up: Up, *, ui: bool) -> bool:
-    """Whether it has to be restarted: an earlier version's let everybody in, and a web page is had only from the start."""
+    """Whether a server must be restarted: earlier versions required no password, and the web UI can only be chosen at start."""
     match part.name:
         case "PostgreSQL":
             return not urlsplit(up.settings.get("database_url", "")).password

@@ -52,7 +52,7 @@ WORLDS = {**SIMULATED, "browser": "midcourse.worlds.browser:Browser"}
 """All that a task file has a name for."""
 
 OF_A_WORLD = ("catalogue", "observe", "act", "commit_set")
-"""What every world has, by which a class that is none is recognised."""
+"""Methods that every world has. A class without them is not a world."""
 
 JOB_FILE = "job.json"
 _PACKAGED = Path(__file__).parent / "tasks"

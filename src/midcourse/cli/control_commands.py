@@ -48,8 +48,8 @@ def approve_command(
 
     You are shown every value that will be sent. If one of them changes
     before it is, nothing is sent and you are asked again. What does not fit
-    on a screen is shown page by page; whoever stops reading, or is shown a
-    value only by its digest, has to type a word instead of a key.
+    on a screen is shown page by page. To approve without reading to the end,
+    or a value shown only by its digest, you type a word instead of a key.
 
     Without a RUN it lists what is waiting.
 

@@ -120,7 +120,7 @@ async def _decide(
 
 
 async def _why_outdated(question: Question, shown: Sequence[str], there: Reached) -> str:
-    """Why somebody who was shown what has these digests cannot decide this question, with what changed; or nothing."""
+    """Why a decision about these digests does not fit the open question, with what changed; empty if it fits."""
     if tuple(shown) == digests_of(question):
         return ""
     said = f"what you were shown is not what question {question.id} asks about"
@@ -165,7 +165,7 @@ def _panel(question: Question, width: int, marks: Marks) -> RenderableType:
 
 
 async def _confirmed(question: Question, decision: Decision, *, json: bool) -> Decision | None:
-    """The decision of somebody who has looked through the question. None: they did not decide."""
+    """The approver's decision after reading the question. None: the approver left without deciding."""
     desk = desk_at(terminal(silent=json), Keyboard())
     if desk is None:
         if not json:

@@ -40,7 +40,7 @@ class Desk:
         self.console.print(what, soft_wrap=isinstance(what, Text))
 
     async def show(self, what: RenderableType) -> bool:
-        """Print it a screen at a time. Whether all of it was shown: whoever is asked may stop before its end."""
+        """Print it one screen at a time. Returns whether all of it was shown: the approver may stop before the end."""
         lines = self.console.render_lines(what, pad=False)
         a_page = max(LEAST_LINES, self.console.height - 2)
         pages = -(-len(lines) // a_page)
@@ -66,7 +66,7 @@ class Desk:
             self.say(Text(f"  one of {', '.join(keys)}, please", "yellow"))
 
     async def agreed_unseen(self, why: str) -> bool:
-        """Whether somebody agrees to what was not shown: by a word, because a single key is pressed too easily."""
+        """Ask the approver to type a word for what was not shown, because a single key is pressed too easily."""
         self.say(Text(f"  {why}", "yellow"))
         typed = await self.line(f"Type {AGREED} to agree to it all the same, or Enter to go back> ")
         return typed.strip().lower() == AGREED

@@ -87,7 +87,7 @@ def question_panel(
 
 
 def why_unseen(question: Question, *, in_full: bool) -> str:
-    """Why whoever is asked has not seen everything that would be sent, or nothing. `in_full`: to the last page."""
+    """Why the approver has not seen everything that would be sent; empty if all was seen. `in_full`: paged to the end."""
     if question.abridged:
         return "Part of what would be sent was shown only by its digest."
     return "" if in_full else "You stopped reading before the end of what would be sent."

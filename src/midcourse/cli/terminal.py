@@ -48,5 +48,5 @@ def print_object(value: object) -> None:
 
 
 def _harmless(line: str) -> str:
-    """The same JSON with what a terminal might obey, or nobody would see, as escapes of JSON."""
+    """The same JSON with control and invisible characters as JSON escapes."""
     return spelt_out(line, lambda char: json.dumps(char)[1:-1] if ord(char) > 127 else f"\\u{ord(char):04x}")

@@ -92,7 +92,7 @@ def do(run: Run, move: Do) -> Turn:
 
 
 def _repeat(run: Run, move: Do, alike: tuple[Alike, ...]) -> Turn:
-    """It looks like what was sent before. Only an answer to that very question sends it; where nobody is asked, nothing does."""
+    """Ask before sending what looks like an earlier effect, or fail the step where the settings ask no questions."""
     step, last = move.step, alike[-1]
     exists = last.certain or any(
         (word.version, word.index, word.happened) == (last.version, last.index, True) for word in run.told

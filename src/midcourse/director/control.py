@@ -186,7 +186,7 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
 
 
 def _ask_later(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
-    """Whoever was to read it could not be reached, or asks to be left alone for a while."""
+    """The model that reads the screen could not be reached, or asks to wait."""
     again = Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn + 1)
     if event.wait:
         return run, BackOff(seconds=jittered(run, max(SHORTEST_WAIT, event.wait)), then=again)

@@ -245,7 +245,7 @@ def _takes_its_place(run: Run, event: Planned) -> bool:
 
 
 def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
-    """Nobody could be reached. Whoever says how long to wait is there: that is no outage. The run's own time is the limit then."""
+    """Wait for a planner that could not be reached. One that says how long to wait is not an outage: only the run's deadline limits it."""
     again = replace(asked, turn=asked.turn + 1)
     if event.wait is None or event.wait <= 0:
         return wait_out(run, again, "the planner", event.detail, at_once=event.wait is not None)

@@ -37,7 +37,7 @@ FREE = Cost()
 
 
 def uncounted(worst: Cost) -> Cost:
-    """Of a call that nobody answered: what it may have cost, but not as a call. An outage uses up no calls."""
+    """What an unanswered call may have cost, without the call itself: an outage uses up no calls."""
     return replace(worst, calls=0)
 
 

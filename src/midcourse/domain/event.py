@@ -60,7 +60,7 @@ class Observed:
 PlanVerdict: TypeAlias = Literal[
     "steps", "done", "impossible", "gave_up", "refused", "rejected", "garbage", "transport"
 ]
-"""`rejected`: whoever plans does not take the question, such as for a wrong key. Asking again would not help."""
+"""`rejected`: the provider refuses the request, for example for a wrong key. Asking again would not help."""
 
 
 @dataclass(frozen=True, kw_only=True)

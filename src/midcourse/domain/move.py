@@ -286,7 +286,7 @@ class Conclude:
     otherwise: End | None = None
     """How the run ends if it is not; nothing: it is planned again."""
     turn: int = 0
-    """How often whoever was to read something was asked before."""
+    """How often the reader was asked before."""
     kind: Literal["conclude"] = "conclude"
 
 

@@ -95,7 +95,7 @@ class Past:
         return self._tried[entry.command]
 
     def _forget(self, version: int, command: int) -> None:
-        """Drop what is read again. What was read meanwhile by somebody else in this process is read again, too."""
+        """Drop what is about to be read again, including what another task in this process has read meanwhile."""
         while self._plans and next(reversed(self._plans)) >= version:
             self._plans.popitem()
         while self._entries and self._entries[-1].command >= command:

@@ -30,7 +30,7 @@ async def effects_like(
 
 
 async def _changed(ports: Ports, call: Call | None, names: tuple[str, ...], time: Allowance) -> frozenset[str] | None:
-    """Which of these values the form changes by itself. None: nobody can tell, so all of them may be."""
+    """Which of these values the form changes by itself. None: unknown, so all of them may be."""
     if call is None or not isinstance(ports.world, Rereads):
         return None
     try:

@@ -19,7 +19,7 @@ from midcourse.policy.identity import digest_of, identity_digest
 QUERY = "?"
 """What the names of query values begin with here: a field may have the same name."""
 OVERFLOW = "…"
-"""The name of a value that stands for all those that were too many to be listed."""
+"""The name of the value that summarises those beyond the limit of a commit set."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NUMBERED = re.compile(r"^\d+: ")
@@ -94,7 +94,7 @@ def repeated_by(run: Run, step: PlannedStep) -> tuple[Alike, ...]:
 
 
 def names_itself_volatile(name: str) -> bool:
-    """Whether a value of this name is made anew for each form or request, and says nothing about what is ordered."""
+    """Whether a value of this name is generated for each form or request and says nothing about the order itself."""
     words = [word.lower() for word in _WORD.findall(_NUMBERED.sub("", name).removeprefix(QUERY))]
     if not words:
         return False

@@ -15,7 +15,7 @@ RowKind: TypeAlias = Literal["skill", "target", "origin", "address", "argument",
 
 MOST_ROWS = 200
 LONGEST_TEXT = 1000
-"""Characters of a name or a value, and rows, beyond which nobody reads a question at a glance."""
+"""Characters of a name or value, and rows, beyond which a question cannot be read at a glance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ def is_same(difference: Difference) -> bool:
 
 
 def changes_between(shown: Sequence[Consequence], now: Sequence[Consequence]) -> tuple[Difference, ...]:
-    """What of the consequences that somebody was shown is different in those that are asked about now, step by step."""
+    """The differences between the consequences that were shown and those asked about now, step by step."""
     found = [each for was, is_now in zip(shown, now, strict=False) for each in differences(was, is_now)]
     gone = [Difference(was=row, now=None) for one in shown[len(now) :] for row in rows_of(one)]
     added = [Difference(was=None, now=row) for one in now[len(shown) :] for row in rows_of(one)]

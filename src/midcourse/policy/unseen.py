@@ -1,8 +1,8 @@
 """Can a person see this character? By its category and by Unicode's Default_Ignorable_Code_Point, not by a list of known tricks.
 
-What nobody sees may carry a hidden text, turn the direction of a line or control a terminal. It is spelt out wherever a
+Invisible characters may carry hidden text, reverse a line or control a terminal. They are spelled out wherever a
 person or a model reads what a page wrote. Within an emoji, joiners and variation selectors are ordinary: there they are left
-out, so that the emoji itself stays readable. Joiners in scripts that use them (Persian, Indic ones) are spelt out, since
+out, so that the emoji itself stays readable. Joiners in scripts that use them (Persian, Indic ones) are spelled out, since
 their mere presence can carry a message.
 """
 
@@ -27,7 +27,7 @@ def is_unseen(char: str) -> bool:
 
 
 def spelt_out(text: str, spell: Callable[[str], str]) -> str:
-    """The text with what nobody sees put in words; nothing is left out."""
+    """The text with invisible characters spelled out; nothing is left out."""
     if text.isprintable() and not BLANK.search(text):
         return text
     return "".join(spell(char) if is_unseen(char) else char for char in text)

@@ -33,7 +33,7 @@ class Closeness:
     cost: Cost = FREE
     model: str = ""
     wait: float | None = None
-    """Without a value: nobody could be reached, and it is worth asking again after so many seconds (0: nobody said)."""
+    """Without a value: the judge could not be reached; ask again after this many seconds (0: unknown)."""
 
 
 class ClosenessJudge(Protocol):

@@ -32,11 +32,11 @@ class Call:
 
 
 UNSENT = "unsent"
-"""Reason of an outcome without effect: whoever serves the world could not be reached, so the act was never sent."""
+"""Reason of an outcome without effect: the host could not be reached, so the act was never sent."""
 
 
 class WorldAway(ConnectionError):
-    """Whoever serves the world cannot be reached, or has no room for it now: the world itself has not failed."""
+    """The host of the world cannot be reached or has no room: the world itself has not failed."""
 
 
 class World(Protocol):

@@ -115,7 +115,7 @@ class LocalRuntime:
             self._tasks.pop(command.id, None)
 
     async def _performed(self, issued: Issued) -> Event:
-        """A store that went away in the middle: what came of the command is found out as after a crash, once it is back."""
+        """The store went away during a command: its outcome is determined as after a crash, once the store is back."""
         while True:
             try:
                 return await self._performer.perform(issued.command)

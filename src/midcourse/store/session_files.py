@@ -1,6 +1,6 @@
 """The handles of worlds' sessions, in files beside the database.
 
-A handle has the token of its session: whoever has it can act there, past every approval. So copies and backups of the database
+A handle has the token of its session, which allows acting there without approval. So copies and backups of the database
 do not have it.
 """
 

@@ -120,7 +120,7 @@ class SqliteStore:
             )
 
     def accept_records(self, run_id: str) -> None:
-        """Go on with this file's records of a run, although some may be missing: somebody has checked what was done."""
+        """Go on with this file's records of a run, although some may be missing: the user has checked what was done."""
         self._write(run_id, "UPDATE runs SET place = ? WHERE id = ?", self._place())
         self._sent.append(Sent(run=run_id, command=ACCEPTED))
 

@@ -6,7 +6,7 @@ from midcourse.domain.approval import Decision, Question, Verdict
 
 
 class Approves:
-    """Says yes to everything, and to go on. Whether something happened nobody can know without looking: it then says `doubt`.
+    """Approves everything and lets the run go on. Asked whether something happened, it answers `doubt`.
 
     Nothing is sent twice: to a repetition it says no.
     """

@@ -52,7 +52,7 @@ class SecureLine(Line):
         self._tls = context.wrap_bio(self._coming, self._going, server_hostname=name)
 
     async def shake_hands(self) -> None:
-        """Raises `ssl.SSLError` for a certificate that nobody vouches for."""
+        """Raises `ssl.SSLError` for a certificate that is not trusted."""
         await self._through(self._tls.do_handshake)
 
     async def send(self, data: bytes) -> None:

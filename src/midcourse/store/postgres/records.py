@@ -298,5 +298,5 @@ async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:
 
 
 def _session_of(run_id: str) -> str:
-    """What a sealed handle stands for: it opens nothing for another run."""
+    """Open a sealed handle. It is bound to its run and cannot be opened for another one."""
     return f"session of {run_id}"

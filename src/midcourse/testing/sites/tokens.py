@@ -27,7 +27,7 @@ class Tokens:
         self._pages = 0
 
     def fields(self, session: str, *, volatile: bool) -> Given:
-        """The hidden fields of the next page. `volatile` adds some that nobody checks."""
+        """The hidden fields of the next page. `volatile` adds some that the server ignores."""
         self._pages += 1
         token = {TOKEN: self._signed(session, self._digest(f"page {self._pages}"))}
         if not volatile:

@@ -1,4 +1,4 @@
-"""A policy within another: whoever runs the machine bounds whom a browser may speak to, and a session can only narrow it."""
+"""A policy within another: the operator bounds which origins a browser may reach, and a session can only narrow it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,7 +29,7 @@ class Bounded(Origins):
         return super().is_safe(method, url) and self._bound.is_safe(method, url)
 
 
-class _Everybody(Origins):
+class _AnyPublicOrigin(Origins):
     """In no private network. It leaves open what is safe."""
 
     def of(self, address: Address) -> Origin | None:
@@ -41,7 +41,7 @@ class _Everybody(Origins):
 
 def bounded(own: Origins, within: str | Path | Mapping[str, object]) -> Origins:
     """Raises `TaskInvalid` for an origin that is named and cannot be allowed; below a wildcard it is refused when it is asked for."""
-    bound = _Everybody({}) if within == PUBLIC else read_policy(within)
+    bound = _AnyPublicOrigin({}) if within == PUBLIC else read_policy(within)
     for name, origin in own.named.items():
         if "*" in name or not origin.allowed:
             continue

@@ -1,6 +1,6 @@
 """The environment of Chromium and of Playwright's driver: an allow-list, so that no key and no secret is among it.
 
-Whoever breaks out of a page into one of these processes reads its environment first.
+An attacker who breaks out of a page into one of these processes reads its environment first.
 """
 
 import os
@@ -22,8 +22,7 @@ ALLOWED = frozenset((
 # fmt: on
 _ALLOWED_BEGINNINGS = ("LC_", "XDG_")
 _PROGRAMS = Path(__file__).parent / "programs"
-"""In place of those with which Chromium opens what is no page, such as a mail with all that a page put into its link. No gate
-sees that. Shipped, and not made for each browser, so that a process that is killed leaves no folder behind."""
+"""Replacements for the programs with which Chromium opens links that are not pages, such as `mailto:`, past the gate. Shipped, and not made for each browser, so that a process that is killed leaves no folder behind."""
 _TRANSPORTS = ("playwright._impl._transport", "playwright._impl.transport")
 """Where Playwright starts its driver; which of them depends on its version."""
 
@@ -55,7 +54,7 @@ def browser_environment() -> dict[str, str | float | bool]:
 
 @contextmanager
 def minimal_driver_environment() -> Generator[None]:
-    """Inside, a driver that this task starts gets the minimal environment, and one of anybody else the usual one.
+    """Inside, a driver that this task starts gets the minimal environment; other drivers keep the usual one.
 
     Raises `ConnectionError` for a version of Playwright that offers no way to do so.
     """

@@ -4,7 +4,7 @@ It resolves names itself and connects to the address that it checked, so no seco
 what leaves, under TLS too, and what has to be allowed first waits in the outbox. Whatever Chromium does on its own account
 comes by here: redirects, prefetches, workers, beacons, downloads, and what a tab left behind when it was closed.
 
-Whoever else is on this machine can connect to it, too, so it asks for a password that only its own browser knows.
+Other accounts on this machine can connect to it, too, so it requires a password that only its own browser knows.
 """
 
 import asyncio

@@ -2,7 +2,7 @@
 // of them are new each time the page is loaded. In a world of our own.
 globalThis.midcourse ??= {};
 (() => {
-  const served = new WeakMap(); // hidden field -> its value before anybody could act on the page
+  const served = new WeakMap(); // hidden field -> its value before any act on the page
   const hiddenFields = () => document.querySelectorAll('input[type=hidden]');
   const remember = () => {
     for (const field of hiddenFields()) if (!served.has(field)) served.set(field, field.value);

@@ -103,7 +103,7 @@ def sources_of(commit: CommitSet, pages: Sequence[Given]) -> tuple[tuple[str, So
 
 
 def is_now(value: Scalar, now: float | None = None) -> bool:
-    """Whether this is a time of today, as a script or a form would write it down. A date or a full minute is none."""
+    """Whether this is a time of today, as a script or a form would write it down. A date or a full minute is not."""
     if value is None or isinstance(value, bool):
         return False
     now = time.time() if now is None else now

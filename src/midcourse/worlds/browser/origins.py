@@ -279,13 +279,13 @@ def _name(written: str, file: str) -> tuple[str, Address]:
     if address.rest != "/" or written.endswith("/"):
         raise TaskInvalid(f"{file}: '{written}' has a path; {_WRITTEN_AS}")
     if host and (address.ip is not None or _is_public_suffix(address.host)):
-        detail = f"a wildcard stands above a name that belongs to somebody, and anybody can have a name below '{host}'"
+        detail = f"a wildcard must be below a registered name, and anyone can register a name below '{host}'"
         raise TaskInvalid(f"{file}: '{written}' is too wide; {detail}")
     return address.origin.replace("://", "://*.", 1) if host else address.origin, address
 
 
 def _is_public_suffix(host: str) -> bool:
-    """Whether names below it are given out to anybody: `com`, `co.uk`, `github.io`."""
+    """Whether anyone can register names below it: `com`, `co.uk`, `github.io`."""
     return _public_suffixes().is_public(host)
 
 

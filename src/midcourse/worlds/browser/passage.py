@@ -85,7 +85,7 @@ class Passage:
         head = parse_head(await self._reader.readuntil(b"\r\n\r\n"))
         self._bodiless = head.method == "HEAD"
         if not self._origin and not self._keeper.admits(head.get("proxy-authorization")):
-            await self._answer(407, "this proxy belongs to a browser of somebody else")
+            await self._answer(407, "this proxy belongs to another browser")
             return False
         if head.target == ENTRANCE:
             await self._answer(204, "welcome")

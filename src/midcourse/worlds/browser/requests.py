@@ -117,7 +117,7 @@ def _at_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, st
 
 
 class Digested(str):
-    """A value that stands for content which is not shown: its digest is."""
+    """A value for content that is not shown, only its digest."""
 
     __slots__ = ()
 
@@ -145,7 +145,7 @@ def _short(text: str) -> str:
 
 
 def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8) -> str:
-    """A file as a value: its name, its digest, and what is in it if that is text. Without a charset nobody knows."""
+    """A file as a value: its name, its digest, and its content if that is text in a known charset."""
     size = f"{len(content)} bytes, sha256 {digest(content)}"
     described = f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {size})"
     text = None if charset is None else _text(content, charset)
@@ -249,7 +249,7 @@ def _part(part: bytes) -> tuple[str, str]:
 
 
 def _json(body: bytes, charset: str) -> Pairs | None:
-    """Flattened: `lines[0].item`. None if it is no object or list, or one that two readers could read differently.
+    """Flattened: `lines[0].item`. None if it is not an object or list, or if two parsers could read it differently.
 
     Half of a pair of UTF-16, which JSON can spell and UTF-8 cannot, is such a case.
     """

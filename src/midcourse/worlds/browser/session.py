@@ -257,7 +257,7 @@ class Session:
         return ()
 
     async def given_at(self, url: str) -> tuple[Given, ...]:
-        """The same of a page that is loaded for it behind everybody's back. Nothing if it does not come as it was."""
+        """The same for a page that is loaded in a hidden tab. None if another page or an error comes back."""
         tab = await self.tabs.aside()
         try:
             answer = await tab.doing(tab.page.goto(url, timeout=1000 * self._terms.navigate_seconds))

@@ -71,8 +71,8 @@ class Browser(Skills):
         navigate_seconds: float = 30.0,
     ) -> None:
         """`origins` says whom it may speak to besides the start, and what is known about them: a policy file, or what would
-        be in one. `within` is such a policy too, of whoever runs the machine: what it does not allow, `origins` cannot; "public" stands
-        for everybody who is in no private network. `authorities` is a file with certificates to trust besides the usual ones.
+        be in one. `within` is the operator's policy: what it does not allow, `origins` cannot; "public" allows all
+        origins outside private networks. `authorities` is a file with certificates to trust besides the usual ones.
 
         `storage` is a file with cookies to begin with, kept up to date. `blobs` is where screenshots go, and
         `downloads` where files do that the page gives; without it, they are gone when the browser is closed. Only files
@@ -112,7 +112,7 @@ class Browser(Skills):
         self._screenshots = Screenshots(screenshots, blobs, self._concealed)
         self._catalogue = _catalogue(super().catalogue(), start, terms.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
-        """What was read again last, for what, and what came of it: the same is asked before and after an approval."""
+        """The last reread with its request and result: the same is asked before and after an approval."""
 
     # --- the port
 
@@ -150,7 +150,7 @@ class Browser(Skills):
         return self._session.fence.agree(call, commit)
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
-        """By loading the page once more in a tab of its own, which nobody sees."""
+        """Load the page once more in a hidden tab and compare its forms."""
         commit = self._session.fence.agreed(call) if self._session else None
         if self._session is None or commit is None:
             return None

@@ -83,7 +83,7 @@ async def hosting(terms: Terms) -> AsyncGenerator[Host]:
     ready = Ready(url=host.url, token=token, pid=os.getpid(), worlds=terms.menu.specs)
     try:
         private_folder(terms.ready.parent)
-        write_whole(terms.ready, encode(ready))  # whoever has the token has the worlds
+        write_whole(terms.ready, encode(ready))  # the token gives access to the worlds
         log.info("listening on %s in process %s", host.url, ready.pid)
         yield host
     finally:

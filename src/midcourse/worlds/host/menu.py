@@ -1,6 +1,6 @@
 """Which worlds a host opens, and with which options. Nothing else is ever imported, whatever a request names.
 
-A world says which of its options belong to whoever runs the host: `keeps` are files that a session writes, each named with its place in the
+A world says which of its options belong to the operator of the host: `keeps` are files that a session writes, each named with its place in the
 session's own folder; `host_options` are the others, such as programs, each with its value unless the host was started with another. A
 session that sends one of them is refused.
 """
@@ -75,7 +75,7 @@ class Menu:
         if refused:
             names = ", ".join(refused)
             raise NotServed(
-                f"{spec}: {names}: set by whoever runs the host (midcourse host --option), not by a session"
+                f"{spec}: {names}: set by the operator of the host (midcourse host --option), not by a session"
             )
         folder = None if self._home is None else self._home / session_folder(key)
         files = {} if folder is None else {option: str((folder / name).absolute()) for option, name in keeps.items()}

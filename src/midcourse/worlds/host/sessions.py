@@ -25,11 +25,11 @@ class NotOpened(Exception):
 
 
 class Full(Exception):
-    """The host has as many sessions as it may. Whoever asks again later may find room."""
+    """The host has reached its limit of sessions. A later request may find room."""
 
 
 class Leaving(Exception):
-    """The host takes nobody in any more."""
+    """The host accepts no new sessions."""
 
 
 class Stay:
