@@ -1,4 +1,4 @@
-"""A shop on loopback whose page is new each time: it stores every order and shows its form again as if nothing had come of it."""
+"""A shop on loopback whose page is new each time: it stores every order and shows its form again as if the order had failed."""
 
 import json
 import secrets
@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Protocol, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 KINDS = ("token", "nonce", "timestamp", "unnamed", "script")
@@ -39,8 +40,21 @@ class Site:
         self.orders.append(read["sku"])
 
 
+class Served(Protocol):
+    url: str
+
+    def page(self, path: str) -> str: ...
+
+    def store(self, body: str) -> None: ...
+
+
+S = TypeVar("S", bound=Served)
+
+
 @contextmanager
-def serving(site: Site) -> Generator[Site]:
+def serving(site: S) -> Generator[S]:
+    """Serve a page for each GET, and store the body of each POST before it shows the page again."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.command == "POST":

@@ -3,15 +3,12 @@
 import asyncio
 import json
 import secrets
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from benchmarks.token_site import serving
 from midcourse import Agent, Draft, Expectation, Settings
 from midcourse.domain.expectation import SurfaceMatches
 from midcourse.domain.result import Result
@@ -30,58 +27,27 @@ SCRIPT = """<p>{sku}</p><button onclick="fetch('/orders', {{method: 'POST', body
 
 
 class Shop:
-    """Stores every order and shows the form again, as if nothing had come of it."""
+    """Stores every order and shows the form again, as if the order had failed."""
 
-    def __init__(self, page: str) -> None:
-        self._page = page
+    def __init__(self, body: str) -> None:
+        self._body = body
         self.orders: list[str] = []
         self.url = ""
 
-    def shown(self, path: str) -> str:
+    def page(self, path: str) -> str:
         sku = parse_qs(urlsplit(path).query).get("sku", ["lamp"])[0]
-        return HEAD + self._page.format(fresh=secrets.token_hex(3), sku=sku)
+        return HEAD + self._body.format(fresh=secrets.token_hex(3), sku=sku)
 
-    def take(self, body: str) -> None:
+    def store(self, body: str) -> None:
         read = json.loads(body) if body.startswith("{") else {name: one[0] for name, one in parse_qs(body).items()}
         self.orders.append(read["sku"])
-
-
-@contextmanager
-def serving(shop: Shop) -> Generator[Shop]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.command == "POST":
-                shop.take(self.rfile.read(int(self.headers.get("content-length") or 0)).decode())
-            data = shop.shown(self.path).encode()
-            self.send_response(200)
-            self.send_header("content-type", "text/html; charset=utf-8")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        do_POST = do_GET
-
-        def log_request(self, code: object = None, size: object = None) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    shop.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield shop
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 class Clicks:
     """Orders each of these once from a page of its own, and then the last one again and again."""
 
     def __init__(self, shop: Shop, skus: tuple[str, ...]) -> None:
-        self._pages = [f"{shop.url}/?sku={sku}" for sku in skus]
+        self._bodys = [f"{shop.url}/?sku={sku}" for sku in skus]
         self._turn = 0
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
@@ -89,9 +55,9 @@ class Clicks:
         button = next(zone.id for zone in context.observation.zones if zone.label == "Place order")
         never = Expectation(checks=(SurfaceMatches(pattern="Thank you*"),))
         click = Draft(zone=button, skill="click", expect=never)
-        if self._turn % 2 and self._pages:
+        if self._turn % 2 and self._bodys:
             return PlanDraft(
-                steps=(Draft(zone="__global__", skill="navigate", arguments=(("url", self._pages.pop(0)),)),),
+                steps=(Draft(zone="__global__", skill="navigate", arguments=(("url", self._bodys.pop(0)),)),),
                 final=False,
             )
         return PlanDraft(steps=(click,), final=False)

@@ -170,4 +170,4 @@ def expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Tu
         case "stuck":
             return run, End(reason="needs_human", detail=f"nobody said how to go on: {_trouble(phase)}")
         case "repeat":
-            return run, End(reason="needs_human", detail=f"nobody said whether {names} is to be sent again")
+            return run, End(reason="needs_human", detail=f"no answer came whether to send {names} again")
