@@ -5,7 +5,7 @@
 Each run asks a model that answers with nonsense twice: reading, mending, resolving, the director, and acts in a world that writes
 down every call. Nobody is asked for approval, so nothing but the path itself stands between an answer and an act. Each answer comes with
 the calls that its valid steps amount to, worked out where it is made up; any other call counts as an act of an invalid draft. A run that
-takes more than a second of CPU time counts as a hang.
+takes more than ten seconds of CPU time counts as a hang.
 """
 
 import argparse
@@ -37,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from report import keep, machine, table
 from rubbish.kinds import KINDS, Nonsense
 
-HANG = 1.0
+HANG = 10.0
 """Seconds of CPU time."""
 FIRST_SEED = 10_000
 SETTINGS = Settings(

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 _PRELOADED = (
     *("midcourse.cli.durable", "midcourse.cli.host", "midcourse.cli.resume", "midcourse.cli.run", "midcourse.cli.show"),
     *("midcourse.app.fleet", "midcourse.llm.planner", "midcourse.testing.sites", "midcourse.worlds.browser"),

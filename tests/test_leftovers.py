@@ -42,7 +42,7 @@ def started_run(folder: Path, *, ends: bool) -> "subprocess.Popen[bytes]":
 
 
 def until(holds: Callable[[], bool]) -> None:
-    give_up_at = time.monotonic() + 120
+    give_up_at = time.monotonic() + 600
     while not holds():
         assert time.monotonic() < give_up_at
         time.sleep(0.02)

@@ -27,7 +27,7 @@ def midcourse(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         umask=0o022,
     )
 

@@ -85,7 +85,7 @@ def test_up_of_an_ordinary_account_is_as_private_and_its_runs_work(account: pwd.
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             umask=0o022,
         )
         assert done.returncode == 0, done.stdout + done.stderr

@@ -198,14 +198,14 @@ async def test_an_approver_that_says_so_does() -> None:
 async def test_an_answer_from_elsewhere_has_to_say_so_too() -> None:
     world, posts = Safe(), Posts()
     run = Agent(world=world, planner=Opens(), approver=posts).start("Open it")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         while not posts.questions:
             await asyncio.sleep(0.01)
     refused = run.answer(posts.questions[0], Decision(verdict="approved", by="ada"))
     assert "all_values" in refused
     assert world.opened == []
     assert run.answer(posts.questions[0], Decision(verdict="approved", by="ada", all_values=True)) == ""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(600):
         while not world.opened:
             await asyncio.sleep(0.01)
     run.cancel()

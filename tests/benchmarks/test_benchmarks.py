@@ -1,42 +1,20 @@
 """The benchmarks run, say what they measured on their last line, and what they claim holds on a few fixed seeds."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.benchmarks.scripts import measure_runs
 
 pytestmark = pytest.mark.slow
 
 
-def measured(script: str, *words: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, f"benchmarks/{script}.py", *words, "--json"],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["again"]["replayed"] >= int(words[1])
-    assert told["again"]["differing"] == 0
-    return told
-
-
 def test_killed_runs_lose_and_repeat_nothing():
-    told = measured("kill_local", "--runs", "3", "--first-seed", "500")
+    told = measure_runs("kill_local", "--runs", "3", "--first-seed", "500")
     assert (told["runs"], told["lost"], told["repeated"], told["irreversible_twice"]) == (3, 0, 0, 0)
     assert told["kills"] > 0
 
 
 def test_detours_find_what_replanning_does_not_and_every_revert_is_verified_or_flagged():
-    told = measured("detour", "--runs", "4")
+    told = measure_runs("detour", "--runs", "4")
     assert (told["reverts_neither_verified_nor_flagged"], told["sent"]) == (0, 0)
     rows = {(row["arm"], row["noise"]): row for row in told["rows"]}
     sure = rows["detour", 0.0]
@@ -46,13 +24,13 @@ def test_detours_find_what_replanning_does_not_and_every_revert_is_verified_or_f
 
 
 def test_invoices_of_a_killed_batch_are_booked_once():
-    told = measured("invoices", "--rows", "5", "--seed", "3")
+    told = measure_runs("invoices", "--rows", "5", "--seed", "3")
     assert (told["booked_once"], told["booked_twice"], told["missing"]) == (5, 0, 0)
     assert told["kills"] > 0
 
 
 def test_failures_are_answered_better_than_by_replanning_alone_in_a_world_that_is_frozen():
-    told = measured("recovery", "--runs", "60", "--learning", "120")
+    told = measure_runs("recovery", "--runs", "60", "--learning", "120")
     assert told["frozen"] == "f72d44aed3690dd7", "arms that were tuned in another world cannot be compared in this one"
     assert told["kinds_behind_b"]["c"] == {}
     assert told["wasted_c_of_b"] < 0.8

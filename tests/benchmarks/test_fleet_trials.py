@@ -1,30 +1,23 @@
 """The trials of a fleet at a small size. The nightly sizes are in the justfile."""
 
-import json
-import subprocess
-import sys
 from collections.abc import Mapping
-from pathlib import Path
-from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.benchmarks.scripts import measure_each
+
 CRASHES = {"kill": 6, "points": 5, "freeze": 2, "temporal": 2, "budget": 3, "big": 10, "waiting": 200}
 OUTAGES = {"host": 2, "outage": 1}
-SECONDS = 800
-"""Enough for a busy machine; on a quiet one each group takes about two minutes."""
 
 Told = Mapping[str, Mapping[str, Any]]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(SECONDS + 60)
 @pytest.mark.parametrize("sizes", [CRASHES, OUTAGES], ids=["crashes", "outages"])
 def test_the_trials_of_a_fleet(sizes: Mapping[str, int], subtests: pytest.Subtests) -> None:
     """One test for each group of trials, since those of a group share one set of servers."""
-    told = carried_out(sizes)
+    told = carry_out(sizes)
     checks = (workers_died, crash_points, freezes, long_runs, waiting_runs) if sizes is CRASHES else (outages,)
     for trial, one in told.items():
         with subtests.test("nothing is lost, repeated or done twice", trial=trial):
@@ -40,18 +33,10 @@ def test_the_trials_of_a_fleet(sizes: Mapping[str, int], subtests: pytest.Subtes
             check(told)
 
 
-def carried_out(sizes: Mapping[str, int]) -> Told:
+def carry_out(sizes: Mapping[str, int]) -> Told:
     trials = ",".join(f"{name}:{runs}" for name, runs in sizes.items())
-    words = ["--trial", trials, "--first-seed", "43", "--heartbeat", "2", "--away", "5", "--json"]
-    command = [sys.executable, "benchmarks/chaos.py", *words]
-    with subprocess.Popen(command, cwd=ROOT, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as process:
-        try:
-            said, complained = process.communicate(timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            process.terminate()  # so that it stops its servers
-            said, complained = process.communicate()
-    told = {one["trial"]: one for one in map(json.loads, said.splitlines())}
-    assert process.returncode == 0, f"{told}\n{complained[-20_000:]}"
+    words = ["--trial", trials, "--first-seed", "43", "--heartbeat", "2", "--away", "5"]
+    told = {one["trial"]: one for one in measure_each("chaos", *words)}
     assert set(told) == set(sizes)
     return told
 
@@ -94,7 +79,6 @@ def long_runs(told: Told) -> None:
 
 
 def waiting_runs(told: Told) -> None:
-    """They leave the worker alone, and go on at once."""
+    """They leave the worker alone. How soon they go on is for the benchmark itself: it depends on the machine."""
     waiting = told["waiting"]
     assert waiting["cached_max"] <= waiting["cached_setting"] < CRASHES["waiting"]
-    assert waiting["goes_on_median_seconds"] < 1.0

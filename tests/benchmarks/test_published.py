@@ -5,16 +5,14 @@ slow to run a second time. Shares are compared by their 95 % intervals: that of 
 """
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.benchmarks.scripts import ROOT, measure_runs
+
 RESULTS = ROOT / "benchmarks" / "results"
 
 
@@ -146,29 +144,13 @@ def test_every_row_of_readme_is_checked() -> None:
 # --- today's code
 
 
-def measured(script: str, *words: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, f"benchmarks/{script}.py", *words, "--json"],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["again"]["replayed"] >= int(words[1])
-    assert told["again"]["differing"] == 0
-    return told
-
-
 def meets(one: dict[str, float], other: dict[str, float]) -> bool:
     return one["low"] <= other["high"] and other["low"] <= one["high"]
 
 
 @pytest.mark.slow
 def test_a_rolling_horizon_completes_as_published_and_repeats_no_effect() -> None:
-    told, published = measured("horizon", "--runs", "25"), kept("horizon")
+    told, published = measure_runs("horizon", "--runs", "25"), kept("horizon")
     for profile, rows in told["profiles"].items():
         before = {row["arm"]: row for row in published["profiles"][profile]}
         arms = {row["arm"]: row for row in rows}
@@ -182,7 +164,7 @@ def test_a_rolling_horizon_completes_as_published_and_repeats_no_effect() -> Non
 @pytest.mark.slow
 def test_what_nothing_could_mend_costs_as_little_as_published() -> None:
     """Each class of failure is the same for every seed, so a few runs say what a hundred do."""
-    told, published = measured("waste", "--runs", "10"), kept("waste")
+    told, published = measure_runs("waste", "--runs", "10"), kept("waste")
     assert told["lost"] == published["lost"] == 0
     assert told["ratio"] == pytest.approx(published["ratio"], abs=0.02)
     before = {row["case"]: row for row in published["classes"] if row["hopeless"]}

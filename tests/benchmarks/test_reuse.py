@@ -1,30 +1,17 @@
 """What was done once is done again with other inputs, in the simulated worlds and in a browser."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.benchmarks.scripts import measure
 
 pytestmark = pytest.mark.slow
 
 
 def measured(*words: str) -> dict[str, dict[str, Any]]:
     """The rows, by their condition."""
-    done = subprocess.run(
-        [sys.executable, "benchmarks/reuse.py", *words, "--json"],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
+    told = measure("reuse", *words)
     assert (told["broken"], told["again"]["differing"]) == ([], 0)
     return {row["condition"]: row for row in told["rows"]}
 

@@ -139,7 +139,7 @@ def started(folder: Path, run_id: str, home: Path, *arguments: str, turns: int) 
         stdout=subprocess.PIPE,
         text=True,
     )
-    give_up_at = time.monotonic() + 120
+    give_up_at = time.monotonic() + 600
     while _turns(home, run_id) < turns:
         assert process.poll() is None
         assert time.monotonic() < give_up_at

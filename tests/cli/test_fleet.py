@@ -31,8 +31,10 @@ DOUBTFUL = '[[world.faults]]\nkind = "error_not_stored"\nskill = "place_order"'
 
 @pytest.fixture
 def home(home: Path, fleet_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Everything is below it, and every command finds the fleet in it."""
+    """Everything is below it, and every command finds the fleet in it. However slow the machine is, no worker counts as lost."""
     monkeypatch.setenv("MIDCOURSE_HOME", str(fleet_home))
+    monkeypatch.setenv("MIDCOURSE_HEARTBEAT_SECONDS", "120")
+    monkeypatch.setenv("MIDCOURSE_SESSION_SECONDS", "60")
     return fleet_home
 
 
@@ -41,7 +43,7 @@ def run_id(home: Path) -> str:
     return f"r-{uuid4().hex[:8]}"
 
 
-def until(condition: Callable[[], object], seconds: float = 120.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 600.0) -> None:
     give_up_at = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < give_up_at

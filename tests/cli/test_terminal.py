@@ -25,7 +25,7 @@ SLOW = ("--set", "step_delay_seconds=0.3")
 class Person:
     """Sits at a terminal of 80 by 24 and waits for words before typing."""
 
-    patience = 120.0
+    patience = 600.0
 
     def __init__(self, process: BaseProcess, terminal: int) -> None:
         self._process = process
@@ -227,7 +227,7 @@ def test_with_json_the_question_goes_to_standard_error(tmp_path: Path, order: st
 def test_a_dumb_terminal_gets_lines(tmp_path: Path) -> None:
     with sitting_at(tmp_path, "run", "notepad", TERM="dumb") as person:
         assert person.leaves_with() == 0
-    assert " 0:00  done: Click Save" in person.output
+    assert re.search(r" \d+:\d\d  done: Click Save", person.output)
     assert "\x1b" not in person.output
 
 

@@ -28,7 +28,7 @@ def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=600,
     )
 
 

@@ -79,7 +79,7 @@ def test_another_key_is_another_model(monkeypatch: pytest.MonkeyPatch):
             assert agent_of(server).run_sync("Look").final_reason == "plan_complete"
 
 
-def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+def until(condition: Callable[[], bool], seconds: float = 600.0) -> None:
     give_up_at = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < give_up_at

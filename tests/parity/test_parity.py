@@ -18,7 +18,7 @@ from tests.parity.playing import play_locally, play_on_temporal
 from tests.parity.stories import STORIES
 from tests.runtimes.fleet import Fleet
 
-PATIENT = Pace(session_seconds=10.0)
+PATIENT = Pace(heartbeat_seconds=120.0, session_seconds=60.0)
 """However slow the machine is, nobody is taken for lost."""
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]

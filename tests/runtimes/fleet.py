@@ -105,7 +105,7 @@ class Fleet:
         return await self.runs.begin(self.enter(cast, run_id), cast.task, world=cast.world.name)
 
     async def until(self, handle: RunHandle, status: str) -> None:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(600):
             while (await handle.describe()).status != status:
                 await asyncio.sleep(0.02)
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 async def promote(fleet: Fleet, build: str) -> None:
     """As soon as the engine has heard of it."""
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(600):
         while True:
             try:
                 return await make_current(fleet.client, tenant=fleet.tenant, build=build)

@@ -72,7 +72,7 @@ def serves(ready: Ready | Handle) -> bool:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(600):
         while not condition():
             await asyncio.sleep(0.01)
 

@@ -44,7 +44,7 @@ class Wire:
         return int(head.split(" ")[1]), json.loads(body) if body else None
 
     async def ends(self) -> bool:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(600):
             try:
                 return await self.reader.read() == b""
             except ConnectionError:

@@ -18,8 +18,16 @@ from midcourse.app.fleet_settings import FleetSettings
 from midcourse.errors import FleetUnavailable
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker, make_current
 
-KNOWN_WITHIN = 30.0
+KNOWN_WITHIN = 120.0
 """Seconds from a worker's start until Temporal knows of its build, at most."""
+NOT_YET = {
+    RPCStatusCode.NOT_FOUND,
+    RPCStatusCode.FAILED_PRECONDITION,
+    RPCStatusCode.UNAVAILABLE,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.RESOURCE_EXHAUSTED,
+}
+"""What Temporal answers before it knows of a build, or while it is too busy to say."""
 
 
 def worker_of(fleet: Fleet, home: Path) -> FleetWorker:
@@ -55,7 +63,6 @@ async def make_build_current(fleet: Fleet) -> None:
             await make_current(fleet.client, tenant=tenant, build=build)
             return
         except RPCError as trouble:
-            early = trouble.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION)
-            if not early or time.monotonic() > until:
+            if trouble.status not in NOT_YET or time.monotonic() > until:
                 raise FleetUnavailable(f"build '{build}' cannot be made current: {trouble.message}") from trouble
         await asyncio.sleep(0.1)

@@ -41,7 +41,7 @@ class Fenced:
             await self.page.goto(held.request.url, referer=held.claim)
 
 
-async def until(holds: Callable[[], bool], seconds: float = 120.0) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 600.0) -> None:
     async with asyncio.timeout(seconds):
         while not holds():
             await asyncio.sleep(0.01)

@@ -88,7 +88,7 @@ async def test_file_that_is_still_coming_is_busy(pages: Pages):
         outcome = await visitor.do("extract", file, name="report")
         assert (outcome.status, outcome.reason) == ("failed", "busy")
         rest.set()
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(600):
             while (file := (await files(visitor))[0]).get("busy"):
                 await asyncio.sleep(0.05)
         assert Path(str(file.get("value"))).read_text() == "half, half"

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 async def until_other_words(visitor: Visitor, before: Observation) -> Observation:
     """Looks until something on the page reads differently."""
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(600):
         while True:
             now = await visitor.see()
             if [zone.label for zone in now.zones] != [zone.label for zone in before.zones]:

@@ -46,7 +46,7 @@ class Client:
         await self.writer.drain()
 
     async def reply(self) -> tuple[int, bytes]:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(600):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
             length = head.partition("content-length: ")[2].partition("\r\n")[0]
             return int(head.split(" ")[1]), await self.reader.readexactly(int(length or 0))
@@ -212,7 +212,7 @@ async def test_a_tunnel_leads_nowhere_but_to_its_own_origin() -> None:
 
 
 async def waiting(gate: Gate) -> Held:
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(600):
         while not gate.outbox.waiting:
             await asyncio.sleep(0.001)
     return gate.outbox.waiting[0]
@@ -250,7 +250,7 @@ async def test_what_the_browser_no_longer_wants_sent_is_gone() -> None:
         held = await waiting(gate)
         asking.cancel()
         client.writer.close()
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(600):
             while gate.outbox.waiting:
                 await asyncio.sleep(0)
         gate.outbox.release([held])

@@ -20,6 +20,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 SAYS = "<p id=log role=status>-</p><script>const say = (text) => { log.textContent = text }</script>"
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
+    """It waits long enough for a busy machine to report a tab that an act opened."""
+    async with visiting(pages, quiet_seconds=0.5) as hand:
+        yield hand
+
+
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
 async def one_tab(visitor: Visitor) -> AsyncGenerator[None]:
     yield

@@ -122,6 +122,6 @@ async def test_a_person_works_in_the_window(display: None, pages: Pages):
 
 
 async def _until(holds: Any) -> None:
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(600):
         while not holds():
             await asyncio.sleep(0.02)

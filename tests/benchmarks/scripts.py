@@ -1,0 +1,30 @@
+"""Runs a benchmark as its user does, and reads the JSON objects it prints."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+def measure(script: str, *words: str) -> dict[str, Any]:
+    """The object on the last line, which sums up."""
+    return measure_each(script, *words)[-1]
+
+
+def measure_runs(script: str, *words: str) -> dict[str, Any]:
+    """As `measure`, for scripts that take the number of runs first and replay each of them."""
+    told = measure(script, *words)
+    assert told["again"]["replayed"] >= int(words[1])
+    assert told["again"]["differing"] == 0
+    return told
+
+
+def measure_each(script: str, *words: str) -> list[dict[str, Any]]:
+    """Without a time limit of its own: how long a benchmark takes depends on the machine, and pytest ends one that hangs."""
+    command = [sys.executable, f"benchmarks/{script}.py", *words, "--json"]
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-20_000:]}"
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
