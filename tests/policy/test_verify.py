@@ -148,6 +148,26 @@ def test_an_irreversible_step_without_effect_needs_positive_evidence(said: Statu
     assert (outcome.status, outcome.evidence, outcome.reason) == ("no_effect", "absent_when", "no_effect")
 
 
+@pytest.mark.parametrize(
+    ("seen", "status"),
+    [
+        (sight(ERROR, expect=None), "ok"),
+        (sight(ERROR, expect=all_of(ZoneGone(label="Order"))), "ok"),
+        (sight(ERROR), "unknown"),
+        (sight(REFUSED, expect=None), "no_effect"),
+        (sight(None, expect=None), "unknown"),
+    ],
+)
+def test_a_response_is_evidence_unless_what_is_seen_contradicts_it(seen: Sight, status: Status) -> None:
+    outcome = judge("irreversible", Outcome(evidence="response"), seen)
+    assert (outcome.status, outcome.evidence == "response") == (status, status == "ok")
+
+
+def test_a_response_proves_nothing_where_the_world_itself_is_not_sure() -> None:
+    outcome = judge("irreversible", Outcome(status="unknown", evidence="response"), sight(ERROR, expect=None))
+    assert (outcome.status, outcome.evidence) == ("unknown", "")
+
+
 def test_an_expectation_that_held_before_says_nothing_about_the_act() -> None:
     always = all_of(ZoneAppears(label="Order"))
     assert judge("irreversible", Outcome(), sight(REFUSED, expect=always, absent=None)).status == "unknown"

@@ -15,7 +15,7 @@ from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
 from midcourse.domain.likeness import Absence, Alike
-from midcourse.domain.move import Ask, BackOff, Do, Doubt, Look, Open, Report
+from midcourse.domain.move import Ask, BackOff, Do, Doubt, Look, Open, Plan, Report
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
@@ -24,6 +24,7 @@ from midcourse.domain.run import Run
 from midcourse.policy.admission import already_finished, repeats_failure, too_soon
 from midcourse.policy.approval import binds, live_grant, needs_approval
 from midcourse.policy.likeness import repeated_by
+from midcourse.policy.recovery import may_replan
 from midcourse.policy.spending import worst_look, worst_reading
 
 MOST_HOLDS = 3
@@ -33,7 +34,7 @@ MOST_ABSENCES = 100
 """How many acts that a probe reported as absent a run remembers. After that, no such report is believed any more."""
 
 EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
-    "ok": ("expectation", "probe", "person"),
+    "ok": ("expectation", "probe", "response", "person"),
     "no_effect": ("absent_when", "probe", "rule", "person", "not_dispatched"),
     "failed": (),
     "unreachable": (),
@@ -256,8 +257,18 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             return run, settled(doubted, "no_effect", "not_dispatched", event.detail)
         case "undecided" if event.evidence == "probe" and (first := _absent_before(run, doubted.step)):
             return _absent_again(run, doubted, first, event)
+        case "undecided" if event.reason == "elsewhere" and _can_be_deferred(run, doubted):
+            why = f"whether {doubted.step.skill} happened cannot be seen from here: {event.detail}"
+            return run, Plan(cause="adaptive", why=why, doubt=doubted)
         case "undecided":
             return _undecided(run, doubted, event.detail)
+
+
+def _can_be_deferred(run: Run, doubted: Doubt) -> bool:
+    """Whether a plan may come first, after which it can be seen: once for each doubt, and within the limits."""
+    if doubted.purpose != "segment" or doubted.step.effect != "irreversible" or run.deferred is not None:
+        return False
+    return may_replan(run) and run.counts.segments < run.limits.max_segments
 
 
 def _absent_before(run: Run, step: PlannedStep) -> Absence | None:

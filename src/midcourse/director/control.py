@@ -1,7 +1,7 @@
 """Wishes from outside, honoured between two moves, and the end of a run. Control events never raise."""
 
 from midcourse.director.outage import wait_out
-from midcourse.director.turn import Rest, Turn, advise, anew, count, issue, see, send, withdraw
+from midcourse.director.turn import Rest, Turn, advise, anew, count, issue, look_into_deferred, see, send, withdraw
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import CheckDone, Finish, Record, Wait
 from midcourse.domain.event import (
@@ -126,6 +126,8 @@ CARRIED_OUT = "every step of the plan was carried out"
 
 def conclude(run: Run, move: Conclude) -> Turn:
     """Without a `done_when` nobody can tell whether the task is done. What it is to bring back is read on the way out."""
+    if run.deferred is not None:
+        return look_into_deferred(run)
     extract = run.wants_data and bool(run.limits.reads_words) and not move.otherwise
     if not (run.has_done_when or extract):
         return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)

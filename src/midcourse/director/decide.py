@@ -105,9 +105,9 @@ ORIENTED = (Outlining, Judging, Planning)
 """What comes before a plan once its path was reviewed, and planning."""
 REVIEWED = (Reviewing, *ORIENTED)
 REPLANNING = (Reflecting, *REVIEWED)
-GOING_ON = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding)
+GOING_ON = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding, Verifying)
 """Where a step that is settled, or a wait that is over, can lead."""
-FAILED = (Looking, *REPLANNING, Asking, BackingOff, Concluding)
+FAILED = (Looking, *REPLANNING, Asking, BackingOff, Concluding, Verifying)
 """Where a failure can lead: it may be a person who has to say how to go on."""
 DETOURING = (Trying, Weighing, Undoing)
 """And inside a detour."""
@@ -130,12 +130,12 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Reviewing, PathReviewed, monitor.reviewed, *GOING_ON),
     row(Outlining, Outlined, outline.outlined, Looking, *ORIENTED),
     row(Judging, ProgressJudged, outline.progress_judged, Looking, *ORIENTED),
-    row(Acting, Acted, acting.acted, Opening, Verifying, *GOING_ON, *DETOURING),
-    row(Verifying, Verified, acting.verified, Opening, Verifying, *GOING_ON, *DETOURING),
+    row(Acting, Acted, acting.acted, Opening, *GOING_ON, *DETOURING),
+    row(Verifying, Verified, acting.verified, Opening, *GOING_ON, *DETOURING),
     row(Asking, PersonAsked, asking.posted, Asking),
     row(Asking, ApprovalDecided, asking.decided, Looking, Asking),
     row(Asking, TimerFired, asking.expired),
-    row(BackingOff, TimerFired, recovery.waited, Opening, Verifying, *GOING_ON, *DETOURING),
+    row(BackingOff, TimerFired, recovery.waited, Opening, *GOING_ON, *DETOURING),
     row(Trying, TryPlanned, detour.try_planned, Acting, *DETOURING, *FAILED),
     row(Weighing, ClosenessJudged, detour.judged, Acting, *DETOURING, *FAILED),
     row(Undoing, RevertPlanned, detour.revert_planned, Acting, *DETOURING, *FAILED),
@@ -182,7 +182,12 @@ ENTRIES: tuple[Entry[Any], ...] = (
     entry(End, control.end),
 )
 
-REPORTS = {"segment": segment.reported, "try": detour.tried, "revert": detour.undone}
+REPORTS = {
+    "segment": segment.reported,
+    "try": detour.tried,
+    "revert": detour.undone,
+    "deferred": segment.resolved,
+}
 """Which horizon is told how its step went, by purpose."""
 
 ROWS: dict[tuple[type[Any], type[Any]], Row[Any, Any]] = {(r.phase, r.event): r for r in (*ANYWHERE, *TABLE)}

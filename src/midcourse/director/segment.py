@@ -1,7 +1,18 @@
 """The segment horizon: look, plan for what is visible, go through the steps, look again at the transition."""
 
 from midcourse.director.outage import wait_out
-from midcourse.director.turn import REFUSALS, Rest, Turn, count, issue, lose_world, remember, see, seen_fingerprint
+from midcourse.director.turn import (
+    REFUSALS,
+    Rest,
+    Turn,
+    count,
+    issue,
+    look_into_deferred,
+    lose_world,
+    remember,
+    see,
+    seen_fingerprint,
+)
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import MakePlan, Observe, OpenWorld
 from midcourse.domain.event import Observed, Planned, Started, WorldOpened
@@ -111,6 +122,9 @@ def plan(run: Run, move: Plan) -> Turn:
 
     Between two plans after failures some time has to pass, and what is to be seen then is another matter.
     """
+    if move.doubt is None and run.deferred is not None:
+        return look_into_deferred(run)
+    run = replace(run, deferred=move.doubt)
     limits, counts = run.limits, run.counts
     if counts.segments >= limits.max_segments:
         return run, End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
@@ -331,6 +345,15 @@ def reported(run: Run, move: Report) -> Turn:
         return refuse(run, move.detail, Recover(reason="plan_refused", detail=move.detail))
     run = remember(_learn(_unrefused(run), segment, move.step), move)
     return run, Recover(step=move.step, reason=move.reason, detail=move.detail, track=move.track)
+
+
+def resolved(run: Run, move: Report) -> Turn:
+    """A step of an earlier plan has an outcome after all."""
+    if move.status == "ok":
+        run = replace(count(run, completed=1), walked=with_progress(run))
+    happened = "happened" if move.status == "ok" else "did not happen"
+    why = f"{move.step.skill}, of which that was not known, {happened}"
+    return run, Plan(cause="adaptive", why=f"{why}: {move.detail}" if move.detail else why)
 
 
 def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:

@@ -166,6 +166,12 @@ def remember(run: Run, move: Report) -> Run:
     return replace(run, attempts=(*others, attempt)[-MOST_ATTEMPTS:])
 
 
+def look_into_deferred(run: Run) -> Turn:
+    """Find out now whether the step that was put off happened: other steps may have led to where that can be seen."""
+    assert run.deferred is not None, "nothing was put off"
+    return replace(run, deferred=None), replace(run.deferred, purpose="deferred")
+
+
 def finish_identity(run: Run, identity: str) -> Run:
     """From now on no plan may do this again."""
     if not identity or identity in run.finished_irreversible:

@@ -181,7 +181,10 @@ class Acted:
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """Whether a doubted act happened. `too_early`: ask again after `seconds`, absence would not count yet."""
+    """Whether a doubted act happened. `too_early`: ask again after `seconds`, absence would not count yet.
+
+    The reason `elsewhere` means that a probe could not get to where it looks: it may after other steps, such as a sign-in.
+    """
 
     answers: int
     at: float = 0.0

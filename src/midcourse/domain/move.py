@@ -15,8 +15,8 @@ from midcourse.domain.outcome import Status
 from midcourse.domain.plan import Amendment, Cause, PlannedStep
 from midcourse.domain.reflection import Reflection
 
-Purpose: TypeAlias = Literal["segment", "try", "revert"]
-"""Which horizon asked for a step, and is told how it went."""
+Purpose: TypeAlias = Literal["segment", "try", "revert", "deferred"]
+"""Which horizon asked for a step, and is told how it went. `deferred`: a step of an earlier plan, looked into again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +47,8 @@ class Plan:
     failure: Failure | None = None
     """What went wrong, if the cause is an error."""
     amends: Amendment | None = None
+    doubt: "Doubt | None" = None
+    """A step whose outcome can be looked into once this plan was carried out."""
     kind: Literal["plan"] = "plan"
 
 

@@ -6,9 +6,10 @@ from typing import Literal, TypeAlias
 from midcourse.domain.argument import Pairs
 
 Status: TypeAlias = Literal["ok", "failed", "no_effect", "unreachable", "unknown"]
-Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "rule", "not_dispatched", "person"]
+Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "rule", "response", "not_dispatched", "person"]
 """What an outcome rests on; empty is the world's own word, which is not enough for an irreversible step. A `rule` is what
-somebody declared of this origin: that such an answer means that nothing was stored."""
+a policy declares of this origin: that such an answer means that nothing was stored. A `response` is an answer of success that
+led to another page: the run may go on without repeating the step, but the goal is not verified by it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
 from midcourse.domain.likeness import Absence
 from midcourse.domain.monitor import Watch
+from midcourse.domain.move import Doubt
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outline import Outline
 from midcourse.domain.phase import New, Phase
@@ -122,6 +123,8 @@ class Run:
     """Identities of irreversible steps that happened, or may have."""
     absences: tuple[Absence, ...] = ()
     """Irreversible acts that a probe reported as absent, one for each likeness."""
+    deferred: Doubt | None = None
+    """An irreversible step whose outcome is unknown and is looked into again before the next plan."""
     attempts: tuple[Attempt, ...] = ()
     replanned_at: float | None = None
     """When the last plan after a failure was asked for."""

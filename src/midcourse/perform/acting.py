@@ -281,5 +281,5 @@ def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:
         reason=f"world_{reason}" if reason in OURS else reason,
         detail=ports.plain(answer.detail),
         data=ports.mask(answer.data),
-        evidence="rule" if answer.evidence == "rule" else "",
+        evidence=answer.evidence if answer.evidence in ("rule", "response") else "",
     )

@@ -99,6 +99,9 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
         return Verified(answers=command.id, detail=f"the probe failed: {say(error)}")
     if finding == "present":
         return _decided(command, "happened", "probe")
+    if finding == "elsewhere":
+        detail = f"the probe '{probe.name}' was led elsewhere, as to a sign-in"
+        return Verified(answers=command.id, reason="elsewhere", detail=detail)
     if finding == "unclear":
         return Verified(answers=command.id, detail=f"the probe '{probe.name}' cannot tell")
     if entry.barred_at is None:

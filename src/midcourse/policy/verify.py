@@ -129,6 +129,11 @@ class Sight:
         return shown and bool(self._holds(self.absent_when)) and not self.newly_expected
 
     @property
+    def is_consistent(self) -> bool:
+        """Whether nothing to be seen contradicts that it happened: no unmet expectation, and no sign of absence."""
+        return self.after is not None and self.expected is not False and not self._holds(self.absent_when)
+
+    @property
     def unchanged(self) -> bool:
         return self.after is not None and self.after.fingerprint == self.before.fingerprint
 
@@ -160,12 +165,13 @@ def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
         return replace(report, status="ok", evidence="expectation")
     if report.status == "no_effect" and report.evidence == "rule" and not sight.newly_expected:
         return report
+    if report.status == "ok" and report.evidence == "response" and sight.is_consistent:
+        return report
     if sight.absent and report.status != "unknown":
         detail = report.detail or "the sign that nothing was done is there"
         return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")
-    return replace(
-        report, status="unknown", reason=report.reason or "no_evidence", detail=report.detail or unmet(sight)
-    )
+    reason, detail = report.reason or "no_evidence", report.detail or unmet(sight)
+    return replace(report, status="unknown", reason=reason, detail=detail, evidence="")
 
 
 def unmet(sight: Sight) -> str:

@@ -11,7 +11,8 @@ from midcourse.domain.plan import Target
 from midcourse.domain.skill import Catalogue as Catalogue
 from midcourse.domain.skill import ProbeSpec as ProbeSpec
 
-Finding: TypeAlias = Literal["present", "absent", "unclear"]
+Finding: TypeAlias = Literal["present", "absent", "unclear", "elsewhere"]
+"""What a probe found. `elsewhere`: what it asked for did not come, but something else in its place, such as a sign-in."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Mapping
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast, get_args
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
@@ -152,6 +152,8 @@ class BaseWorld:
         except Exception:
             log.exception("%s: probe %s failed", self.name, name)
             return "unclear"
+        if found in get_args(Finding):
+            return found
         return "unclear" if found is None else "present" if found else "absent"
 
     async def bar(self, command: int) -> None:

@@ -39,6 +39,7 @@ globalThis.midcourse ??= {};
     const fields = elements.filter((one) => one.name).map((one) => fieldOf(one, forms));
     const entered = [...document.querySelectorAll('input,textarea')].map((one) => one.value);
     const source = texts.length ? [document.URL, document.documentElement.outerHTML, ...entered].join('\n') : '';
-    return JSON.stringify({ url: document.URL, fields, shown: texts.filter((text) => source.includes(text)) });
+    const language = document.documentElement.lang.split('-')[0].toLowerCase();
+    return JSON.stringify({ url: document.URL, language, fields, shown: texts.filter((text) => source.includes(text)) });
   };
 })();

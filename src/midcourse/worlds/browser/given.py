@@ -55,6 +55,8 @@ class Given:
     url: str
     forms: tuple[Form, ...]
     shown: frozenset[str]
+    language: str = ""
+    """As the document says, without a region: `en`."""
 
 
 def read_given(answers: Iterable[dict[str, Any]]) -> tuple[Given, ...]:
@@ -71,6 +73,7 @@ def _given(answer: dict[str, Any]) -> Given:
         url=answer["url"],
         forms=tuple(Form(action=action, fields=tuple(fields)) for action, fields in forms.values()),
         shown=frozenset(answer["shown"]),
+        language=answer["language"],
     )
 
 

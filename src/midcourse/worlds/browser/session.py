@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 _CLOSES_WITHIN = 5.0
 
 
+class LedElsewhere(Exception):
+    """Another page came than the one that was asked for."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Terms:
     """What a session is started with."""
@@ -234,9 +238,9 @@ class Session:
     # --- elsewhere
 
     async def text_at(self, url: str) -> str | None:
-        """What another page says, opened behind everybody's back. None: it did not come, or came as an error.
+        """What another page says, opened in a tab of its own. None: it did not come, or came as an error.
 
-        Nor if another one came in its place: whoever is asked to sign in again has not seen that an order is missing.
+        Raises `LedElsewhere` if another page came in its place: a sign-in does not show that an order is missing.
         """
         tab = await self.tabs.aside()
         try:
@@ -244,7 +248,9 @@ class Session:
             if answer is None or not answer.ok:
                 return None
             await settle(tab, self._terms.patience)
-            return await Capture().text(tab) if _place(tab.page.url) == _place(url) else None
+            if _place(tab.page.url) != _place(url):
+                raise LedElsewhere(tab.page.url)
+            return await Capture().text(tab)
         except Interrupted:
             return None
         finally:

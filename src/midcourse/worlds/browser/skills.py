@@ -14,7 +14,7 @@ from midcourse.worlds.browser.capture import shows
 from midcourse.worlds.browser.forms import commit_of_form
 from midcourse.worlds.browser.hands import Hands
 from midcourse.worlds.browser.reading import Kind, Unreadable, read_as
-from midcourse.worlds.browser.session import Session, Terms
+from midcourse.worlds.browser.session import LedElsewhere, Session, Terms
 from midcourse.worlds.browser.tabs import Tab
 
 _OPTIONS = ("option", "menuitem", "menuitemradio", "treeitem")
@@ -282,10 +282,13 @@ class Skills(BaseWorld):
     # --- probes
 
     @probe
-    async def page_shows(self, url: str, text: str) -> bool | None:
+    async def page_shows(self, url: str, text: str) -> bool | Literal["elsewhere"] | None:
         """Whether another page says this. The session's own tabs stay as they are."""
         address, _ = self._terms.origins.check(url, PAGES)
-        said = await self._running.text_at(address.url)
+        try:
+            said = await self._running.text_at(address.url)
+        except LedElsewhere:
+            return "elsewhere"
         return None if said is None else text in said
 
 

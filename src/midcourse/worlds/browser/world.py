@@ -13,6 +13,7 @@ from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import Scene, Unseen, failed
+from midcourse.worlds.browser.acceptance import is_accepted, is_sign_in, place_of
 from midcourse.worlds.browser.bounds import PUBLIC, bounded
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.concealed import Concealed
@@ -113,6 +114,8 @@ class Browser(Skills):
         self._catalogue = _catalogue(super().catalogue(), start, terms.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
         """The last reread with its request and result: the same is asked before and after an approval."""
+        self._sign_ins: set[str] = set()
+        """Places where a password was asked for."""
 
     # --- the port
 
@@ -202,16 +205,29 @@ class Browser(Skills):
         if (repeated := fence.repeats(call)) is not None:
             return repeated
         await self._session.stir()
+        before = await self._session.look() if call.allowed else None
         own = fence.begin(call)
         with fence.expecting(call):
             outcome = await (self._let_go(own) if own else self._carried_out(call))
             await self._session.rest()
         outcome = fence.judged(call, outcome, sends=bool(own) or declared.effect == "irreversible")
+        if before is not None and outcome.status == "ok" and await self._was_accepted(before):
+            outcome = replace(outcome, evidence="response")
         await self._session.keep()
         if self._tab.crashed:
             outcome = _interrupted(self._tab)
         self._screenshots.failed = outcome.status != "ok"
         return outcome
+
+    async def _was_accepted(self, before: Scene) -> bool:
+        """Whether the answers to what the act sent, and the page that they led to, show that it was accepted."""
+        session = self._running
+        if is_sign_in(before):
+            self._sign_ins.add(place_of(before.surface.address))
+        sent = session.fence.outbox.sent
+        if not sent:
+            return False
+        return is_accepted(sent, before, await session.look(), await session.given(()), self._sign_ins)
 
     async def _carried_out(self, call: Call) -> Outcome:
         async def attempt() -> Outcome:

@@ -1,0 +1,69 @@
+"""A session that ends with the order: signing in again shows whether the order exists, and no person is asked."""
+
+import pytest
+
+from midcourse.domain.expectation import Probe
+from midcourse.domain.outcome import Outcome
+from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.ports.world import Finding
+from midcourse.testing import Approves
+from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
+from tests.scenarios.stage import AGAIN, Stage, Thinking, plan
+
+ORDER = Draft(
+    zone=GLOBAL, skill="order", says="Place the order", probe=Probe(name="ordered", arguments=()), transition=True
+)
+SIGN_IN = Draft(zone=GLOBAL, skill="sign_in", says="Sign in")
+
+
+class Shop(BaseWorld):
+    """A shop whose session ends with the first order, before or after it is stored."""
+
+    def __init__(self, *, stores: bool, opens: bool = True) -> None:
+        super().__init__()
+        self.orders = 0
+        self.signed_in = True
+        self._stores = stores
+        self._opens = opens
+
+    def look(self) -> Scene:
+        title = "Shop" if self.signed_in else "Sign in"
+        return Scene(title, Zone(id="title", role="heading", label=title))
+
+    @skill(effect="irreversible")
+    def order(self) -> Outcome:
+        self.orders += self._stores
+        self._stores, self.signed_in = True, False
+        return Outcome(detail="redirected to the sign-in")
+
+    @skill
+    def sign_in(self) -> None:
+        self.signed_in = self._opens
+
+    @probe
+    def ordered(self) -> Finding:
+        return "elsewhere" if not self.signed_in else "present" if self.orders else "absent"
+
+
+def think(context: PlanningContext) -> PlanDraft:
+    if context.observation.surface.title == "Sign in":
+        return plan(SIGN_IN, AGAIN)
+    ordered = any(step.says == ORDER.says for step in context.completed)
+    return PlanDraft(verdict="done") if ordered else plan(ORDER, final=True)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+async def test_the_run_signs_in_and_looks_before_it_asks(stored: bool) -> None:
+    shop, approver = Shop(stores=stored), Approves()
+    played = await Stage(world=shop, planner=Thinking(think), approver=approver).play()
+    assert played.result.success
+    assert shop.orders == 1
+    assert {question.about for question in approver.questions} == {"approve"}
+
+
+async def test_a_person_is_asked_once_signing_in_has_not_helped() -> None:
+    shop, approver = Shop(stores=True, opens=False), Approves()
+    await Stage(world=shop, planner=Thinking(think), approver=approver).play()
+    assert shop.orders == 1
+    assert [question.about for question in approver.questions] == ["approve", "happened"]

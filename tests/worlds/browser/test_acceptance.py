@@ -1,0 +1,116 @@
+"""Which answers count as evidence that a request was accepted, and which leave the outcome unknown."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from midcourse.domain.outcome import Outcome
+from midcourse.worlds.browser import Browser
+from tests.worlds.browser.site import Answer, Site
+from tests.worlds.support import Hand, ok
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+TOKEN = "<input type=hidden name=csrf value=8d1f0c2ab9>"
+FORM = f"<form method=post action=/orders>{TOKEN}<label>Item <input name=item value=Lamp></label><button>Order</button></form>"
+SIGN_IN = "<form method=post action=/enter><label>Password <input type=password name=password></label><button>Enter</button></form>"
+SCRIPTED = """<div id=all><label>Item <input name=item value=Lamp></label><button onclick="order()">Order</button></div>
+<script>async function order() { const answer = await fetch('/orders', {method: 'POST', body: '{}'});
+  document.getElementById('all').innerHTML = '<p>' + SAYS + '</p>' }</script>"""
+
+
+def html(body: str, *, status: int = 200, language: str = "en") -> Answer:
+    return Answer(f"<!doctype html><html lang={language}><title>Page</title>{body}</html>", status=status)
+
+
+def redirect(to: str) -> Answer:
+    return Answer("", status=303, fields={"location": to})
+
+
+@pytest.fixture(scope="module")
+def site() -> Site:
+    return Site({"/": "<title>Start</title>"})
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def hand(site: Site) -> AsyncGenerator[Hand]:
+    async with site.served():
+        browser = Browser(f"{site.url}/", quiet_seconds=0.05)
+        await browser.open()
+        yield Hand(browser)
+        await browser.close()
+
+
+async def order(hand: Hand, site: Site, page: str = FORM) -> Outcome:
+    """What the world says of an order that was allowed."""
+    site.pages["/page"] = html(page)
+    ok(await hand.do("navigate", url=f"{site.url}/page"))
+    site.forget()
+    call = hand.call("click", await hand.zone("Order"))
+    held = await hand.world.act(call)
+    assert held.reason == "would_send"
+    await hand.world.commit_set(call)
+    hand.command += 1
+    outcome = await hand.world.act(replace(call, command=hand.command, allowed=True))
+    assert site.effects() == ["POST /orders"]
+    return outcome
+
+
+ACCEPTED = {
+    "a redirect to another page": {"/orders": redirect("/thanks"), "/thanks": html("<p>Thank you, order 7")},
+    "another page at once": {"/orders": html("<p>Thank you, order 7")},
+    "the next page of a wizard at the same address": {
+        "/orders": html(f"<form method=post action=/orders>{TOKEN}<input name=street><button>Next</button></form>")
+    },
+    "a page in German": {"/orders": html("<p>Vielen Dank, Bestellung 7", language="de-AT")},
+}
+UNKNOWN = {
+    "a redirect to a sign-in": {"/orders": redirect("/enter"), "/enter": html(SIGN_IN)},
+    "a redirect to the first page of a sign-in in two steps": {
+        "/orders": redirect("/account/login?next=/orders"),
+        "/account/login": html("<form method=post><input name=email><button>Next</button></form>"),
+    },
+    "out of stock": {"/orders": html("<p>We are sorry: the lamp is out of stock.")},
+    "home, with an error message": {
+        "/orders": redirect("/"),
+        "/": html("<h1>Home</h1><div>Your card was declined</div>"),
+    },
+    "the same form again": {"/orders": html(FORM)},
+    "the same form with new tokens and fewer fields": {"/orders": redirect("/page")},
+    "a server error": {"/orders": html("<p>Bad gateway", status=502)},
+    "a redirect to a page that is missing": {"/orders": redirect("/gone"), "/gone": html("<p>Nothing", status=404)},
+    "words of failure in German": {"/orders": html("<p>Die Bestellung konnte nicht gespeichert werden", language="de")},
+    "a language whose words are not known": {"/orders": html("<p>Takk for bestillingen", language="nb")},
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+async def test_an_answer_that_leads_on_is_evidence(hand: Hand, site: Site, name: str) -> None:
+    site.pages.update(ACCEPTED[name])
+    outcome = await order(hand, site)
+    assert (outcome.status, outcome.evidence) == ("ok", "response")
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+async def test_an_answer_that_may_be_a_refusal_is_not(hand: Hand, site: Site, name: str) -> None:
+    site.pages.update(UNKNOWN[name])
+    outcome = await order(hand, site)
+    assert outcome.evidence == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "says", "evidence"),
+    [
+        ('{"ok": true, "order": 7}', "'Order 7'", "response"),
+        ('{"ok": false}', "'Order 7'", ""),
+        ('{"data": {"errors": ["no stock"]}}', "'Order 7'", ""),
+        ('{"status": "rejected"}', "'Order 7'", ""),
+        ('{"order": 7}', "'Something failed'", ""),
+        ('{"order": 7}', "'<input name=item> Order another'", ""),
+    ],
+)
+async def test_an_answer_to_a_script(hand: Hand, site: Site, answer: str, says: str, evidence: str) -> None:
+    site.pages["/orders"] = Answer(answer, kind="application/json")
+    assert (await order(hand, site, SCRIPTED.replace("SAYS", says))).evidence == evidence
