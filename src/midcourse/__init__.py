@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from midcourse.app.agent import Agent as Agent
+    from midcourse.app.doing import do as do
     from midcourse.app.settings import Settings as Settings
     from midcourse.domain.approval import Decision as Decision
     from midcourse.domain.expectation import Expectation as Expectation
@@ -37,6 +38,7 @@ _HOMES = {
     "Settings": "midcourse.app.settings",
     "Task": "midcourse.domain.task",
     "Zone": "midcourse.domain.observation",
+    "do": "midcourse.app.doing",
     "probe": "midcourse.worlds.base",
     "skill": "midcourse.worlds.base",
 }

@@ -72,6 +72,8 @@ class Job:
     settings: Settings
     by: str = ""
     """Who begins it."""
+    unfiled: bool = False
+    """Whether it was made from words on the command line, so that no file has it yet."""
 
     @property
     def task(self) -> Task:
@@ -86,7 +88,12 @@ def load_job(reference: str, overrides: Mapping[str, str]) -> Job:
         if reference not in packaged:
             raise TaskInvalid(f"there is no file '{reference}'; tasks that ship: {', '.join(packaged)}")
         path = packaged[reference]
-    return replace(_job(path.stem, read_text(path), overrides), by=user())
+    return job_in(read_text(path), path.stem, overrides)
+
+
+def job_in(source: str, name: str, overrides: Mapping[str, str]) -> Job:
+    """From the text of a task file that this user begins."""
+    return replace(_job(name, source, overrides), by=user())
 
 
 def packaged_tasks() -> tuple[str, ...]:
@@ -137,6 +144,7 @@ def job_text(job: Job) -> str:
         "inputs": [list(pair) for pair in job.inputs],
         "source": job.source,
         "by": job.by,
+        "unfiled": job.unfiled,
     }
     return json.dumps(saved)
 
@@ -144,7 +152,8 @@ def job_text(job: Job) -> str:
 def job_from(text: str) -> Job:
     saved = json.loads(text)
     inputs = tuple((name, value) for name, value in saved["inputs"])
-    return replace(_job(saved["name"], saved["source"], saved["overrides"], inputs), by=saved.get("by", ""))
+    job = _job(saved["name"], saved["source"], saved["overrides"], inputs)
+    return replace(job, by=saved.get("by", ""), unfiled=saved.get("unfiled", False))
 
 
 def for_elsewhere(job: Job) -> Job:

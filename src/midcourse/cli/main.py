@@ -19,6 +19,7 @@ from midcourse.cli import (
     lessons_commands,
     reuse_commands,
     runs_commands,
+    start_commands,
 )
 from midcourse.cli.options import (
     EXIT_CODES,
@@ -325,6 +326,7 @@ def settings_command(json: Json = False) -> None:
     settings(json=json)
 
 
+app.add_typer(start_commands.commands)
 app.add_typer(runs_commands.commands, name="runs")
 app.add_typer(reuse_commands.commands, name="reuse")
 app.add_typer(lessons_commands.commands, name="lessons")

@@ -44,8 +44,14 @@ ABRIDGED = (
 
 
 def question_panel(
-    question: Question, seconds_left: float, width: int, marks: Marks, hint: str = "Ctrl-C to cancel or quit"
+    question: Question,
+    seconds_left: float | None,
+    width: int,
+    marks: Marks,
+    hint: str = "Ctrl-C to cancel or quit",
+    title: str = "",
 ) -> RenderableType:
+    """`seconds_left` is None for what is only shown and waits for no answer."""
     parts: list[RenderableType] = []
     if question.changed_from is not None:
         parts += [
@@ -73,10 +79,10 @@ def question_panel(
         parts += [Text(_words(question.detail, marks), "dim")]
     elif parts:
         parts.pop()
-    expires = f"expires in {seconds(seconds_left)}"
+    expires = "" if seconds_left is None else f"expires in {seconds(seconds_left)}"
     return Panel(
         Group(*parts),
-        title=Text(f"{TITLES[question.about]}", "bold magenta"),
+        title=Text(title or TITLES[question.about], "bold magenta"),
         title_align="left",
         subtitle=Text(marks.fit(f" {marks.dot} ".join(filter(None, (expires, hint))), width - 6)),
         subtitle_align="right",

@@ -3,9 +3,9 @@
 import asyncio
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from midcourse.app.agent import new_run_id
+from midcourse.app.doing import taping
 from midcourse.app.fleet_settings import FleetSettings
 from midcourse.app.wiring import load_job
 from midcourse.cli.find import LAST
@@ -15,7 +15,7 @@ from midcourse.errors import TaskInvalid
 
 
 def run(task: str, overrides: Sequence[str], *, run_id: str, again: bool, json: bool, quiet: bool) -> int:
-    _check_name("--run-id", run_id)
+    check_name("--run-id", run_id)
     job = load_job(task, pairs(overrides))
     return asyncio.run(begin(job, run_id or new_run_id(), Manner(json=json, quiet=quiet), again=again))
 
@@ -23,7 +23,7 @@ def run(task: str, overrides: Sequence[str], *, run_id: str, again: bool, json: 
 def run_durably(
     task: str, overrides: Sequence[str], *, run_id: str, again: bool, detach: bool, json: bool, quiet: bool
 ) -> int:
-    _check_name("--run-id", run_id)
+    check_name("--run-id", run_id)
     of_runs, of_fleets = split(overrides)
     job = load_job(task, pairs(of_runs))
     settings = FleetSettings.load(job.settings.home, of_fleets)
@@ -48,16 +48,15 @@ def run_rows(
 ) -> int:
     from midcourse.cli.batch import begun_batch, conduct_batch
 
-    _check_name("--batch", batch_id)
+    check_name("--batch", batch_id)
     job = load_job(task, pairs(overrides))
     batch = begun_batch(job, inputs, batch_id=batch_id, results=results, concurrency=concurrency)
     return asyncio.run(conduct_batch(batch, Manner(json=json, quiet=quiet), again=again))
 
 
 def on_tape(*, record: str, cassette: str) -> list[str]:
-    """As settings of the run. Whoever goes on with it may stand elsewhere, so they say where from the top."""
-    given = {"record": record, "cassette": cassette}
-    return [f"{name}={Path(file).absolute()}" for name, file in given.items() if file]
+    """As settings of the run."""
+    return [f"{name}={file}" for name, file in taping(record=record, cassette=cassette).items()]
 
 
 def refuse_mixture(
@@ -75,6 +74,7 @@ def refuse_mixture(
             raise TaskInvalid(f"{option} is for many runs: name their rows with --inputs FILE")
 
 
-def _check_name(option: str, name: str) -> None:
+def check_name(option: str, name: str) -> None:
+    """Raises `TaskInvalid` for what cannot be the name of a run or a batch."""
     if name and (name == LAST or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", name)):
         raise TaskInvalid(f"{option} '{name}': letters, digits, dots and dashes only, 80 at most, and not '{LAST}'")

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from midcourse.app.agent import Agent, LiveRun
+from midcourse.app.doing import DryRun
 from midcourse.app.entry import enter
 from midcourse.app.home import open_store
 from midcourse.app.nobody import NOBODY
@@ -19,13 +21,18 @@ from midcourse.cli.approval import TerminalApprover
 from midcourse.cli.conduct import Conductor
 from midcourse.cli.desk import Desk
 from midcourse.cli.keyboard import Keyboard
+from midcourse.cli.question import question_panel, step_json
 from midcourse.cli.screen import Lines, LiveView, Nowhere, Screen
+from midcourse.cli.sent import plain_sent, sent_by
 from midcourse.cli.terminal import Terminal, print_json, print_object, terminal
-from midcourse.cli.verdict import Verdict, most_steps
+from midcourse.cli.verdict import Verdict, counts, most_steps
 from midcourse.cli.view import View
+from midcourse.cli.words import argument
+from midcourse.domain.approval import Question
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
+from midcourse.policy.showing import rows_of
 from midcourse.ports.store import Store
 from midcourse.private import private_opener
 from midcourse.redact import Discreet
@@ -46,15 +53,15 @@ class Manner:
         return self.json or self.quiet
 
 
-async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False) -> int:
-    """A new run, or the earlier one under the same business key."""
+async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False, dry: DryRun | None = None) -> int:
+    """A new run, or the earlier one under the same business key. A `dry` one drops the first irreversible request."""
     with open_store(job.settings.home) as store:
         entry = await enter(job, run_id, store, again=again)
         if entry.result is not None:
             folder = run_folder(job.settings, entry.run)
             return await present(entry.result, store, folder, manner, key=job.task.key)
         try:
-            return await pick_up(entry.job, entry.run, store, manner)
+            return await pick_up(entry.job, entry.run, store, manner, dry=dry)
         except RunEnded:  # a process that began it together with this one was faster
             result = await store.result(entry.run)
             if result is None:
@@ -62,8 +69,16 @@ async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False) -
             return await present(result, store, run_folder(job.settings, entry.run), manner, key=job.task.key)
 
 
-async def pick_up(job: Job, run_id: str, store: SqliteStore, manner: Manner, *, restored: bool = False) -> int:
-    session = Session(job, run_id, store, manner)
+async def pick_up(
+    job: Job,
+    run_id: str,
+    store: SqliteStore,
+    manner: Manner,
+    *,
+    restored: bool = False,
+    dry: DryRun | None = None,
+) -> int:
+    session = Session(job, run_id, store, manner, dry)
     run, _ = await store.load(run_id)
     session.view.recall(run, await store.plans(run_id), await store.journal(run_id))
     try:
@@ -76,7 +91,9 @@ async def pick_up(job: Job, run_id: str, store: SqliteStore, manner: Manner, *, 
 class Session:
     """One run, its folder, and whoever watches it."""
 
-    def __init__(self, job: Job, run_id: str, store: SqliteStore, manner: Manner) -> None:
+    def __init__(self, job: Job, run_id: str, store: SqliteStore, manner: Manner, dry: DryRun | None = None) -> None:
+        self._dry = dry
+        self._save_as = f"midcourse init task {job.name}.toml --from {run_id}" if job.unfiled else ""
         self.folder = run_folder(job.settings, run_id)
         self._run_id = run_id
         self._store = store
@@ -93,7 +110,9 @@ class Session:
             interrupted=self._conductor.question_interrupted,
             ended=self._conductor.leave,
         )
-        self.agent: Agent = replace(agent_for(job, self.folder, approver), store=store)
+        if dry is not None and approver is not None:
+            dry.otherwise = approver
+        self.agent: Agent = replace(agent_for(job, self.folder, dry or approver), store=store)
 
     async def conduct(self, live: LiveRun) -> int:
         self._announce()
@@ -102,7 +121,9 @@ class Session:
         await export(self._store, self._run_id, self.folder)
         if result is None:
             return self._left()
-        return await present(result, self._store, self.folder, self._manner)
+        if self._dry is not None and self._dry.dropped is not None:
+            return present_dry(result, self._dry.dropped, self._manner)
+        return await present(result, self._store, self.folder, self._manner, save_as=self._save_as)
 
     def _announce(self) -> None:
         if not self._terminal.live and not self._manner.silent:
@@ -130,18 +151,27 @@ def screen_at(where: Terminal, view: View, keyboard: Keyboard, manner: Manner, h
 
 
 async def present(
-    result: Result, store: Store, folder: Path | None, manner: Manner, *, key: str = "", ended: bool = False
+    result: Result,
+    store: Store,
+    folder: Path | None,
+    manner: Manner,
+    *,
+    key: str = "",
+    ended: bool = False,
+    save_as: str = "",
 ) -> int:
     """Say what a run came to, and return the exit code for it.
 
-    `key`: it had done it before, under this one. `ended`: there was nothing left to resume.
+    `key`: it had done it before, under this one. `ended`: there was nothing left to resume. `save_as`: the command that makes a
+    task file of it.
     """
     if manner.json:
-        plain = result_json(result)
-        print_json(json.dumps({**json.loads(plain), "again": True}, ensure_ascii=False) if key else plain)
+        more: dict[str, object] = {"sent": [plain_sent(sent) for sent in await sent_by(store, result.run)]}
+        more |= ({"again": True} if key else {}) | ({"save_as": save_as} if save_as else {})
+        print_json(json.dumps({**json.loads(result_json(result)), **more}, ensure_ascii=False))
     else:
         where = terminal()
-        verdict = await verdict_of(result, store, folder)
+        verdict = replace(await verdict_of(result, store, folder), save_as=save_as)
         before = f"run {result.run} had ended already; this is what it came to" if ended else ""
         before = f"already done under this key: {where.marks.clean(key)}" if key else before
         if manner.quiet:
@@ -159,7 +189,34 @@ async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdi
     if result.final_reason in ("rejected", "needs_human"):
         decided = [row.event for row in await store.journal(result.run) if isinstance(row.event, ApprovalDecided)]
         nobody = bool(decided) and decided[-1].by == NOBODY
-    return Verdict(result=result, folder=folder, nobody_asked=nobody)
+    return Verdict(result=result, folder=folder, nobody_asked=nobody, sent=await sent_by(store, result.run))
+
+
+def present_dry(result: Result, dropped: Question, manner: Manner) -> int:
+    """Show the request at which a dry run ended. That it got there is a success."""
+    if manner.json:
+        would = [step_json(dropped, number) for number in range(len(dropped.consequences))]
+        print_json(json.dumps({**json.loads(result_json(result)), "dry_run": True, "would": would}, ensure_ascii=False))
+        return SUCCEEDED
+    where = terminal()
+    if not manner.quiet:
+        where.console.print(dry_panel(dropped, where))
+    where.console.print(Text(f"dry run: this would be sent, and was not; {counts(result)}", "bold"), soft_wrap=True)
+    where.console.print(Text("to do it: the same command without --dry-run", "dim"), soft_wrap=True)
+    return SUCCEEDED
+
+
+def dry_panel(dropped: Question, where: Terminal) -> RenderableType:
+    """A panel in a terminal, plain lines elsewhere."""
+    width = min(where.console.width, 100)
+    if where.console.is_terminal:
+        return question_panel(dropped, None, width, where.marks, title="This would be sent", hint="")
+    lines = (
+        f"{row.kind:<9} {row.name + ' = ' if row.name else ''}{argument(row.value)}"
+        for consequence in dropped.consequences
+        for row in rows_of(consequence)
+    )
+    return Text("\n".join(where.marks.clean(line) for line in lines))
 
 
 class PrivateLog(logging.FileHandler):

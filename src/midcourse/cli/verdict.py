@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from midcourse.cli.marks import Marks
+from midcourse.cli.sent import Sent
 from midcourse.cli.words import argument, headline, seconds, several
 from midcourse.domain.result import BudgetUsed, Result
 
@@ -32,6 +33,10 @@ class Verdict:
     """Where its files are; None if they were not written out here."""
     nobody_asked: bool = False
     """Whether a question was denied because nobody could answer it."""
+    sent: tuple[Sent, ...] = ()
+    """What was sent into the world, and what shows how it turned out."""
+    save_as: str = ""
+    """The command that makes a task file of it, if it came from none."""
 
     @property
     def unanswered(self) -> str:
@@ -59,6 +64,7 @@ class Verdict:
             rows.append(("", Text(self.unanswered, "yellow")))
         rows.append(("took", Text(counts(result))))
         rows += _labelled("done", self._completed(marks), most, marks)
+        rows += _labelled("sent", [_sent(one, marks) for one in self.sent], most, marks)
         rows += _labelled("failed", self._attempts(marks), most, marks)
         data = [Text(marks.clean(f"{name} = {argument(value)}"), "cyan") for name, value in result.data]
         rows += _labelled("data", data, most, marks)
@@ -68,6 +74,8 @@ class Verdict:
             rows.append(("files", Text(str(self.folder / "result.json"))))
             rows.append(("", Text(str(self.folder / "journal.jsonl"))))
         rows.append(("next", Text(advice(result, self.nobody_asked))))
+        if self.save_as:
+            rows.append(("save", Text(self.save_as)))
         return rows
 
     def print(self, console: Console, marks: Marks, most: int = ALL) -> None:
@@ -113,6 +121,12 @@ class Verdict:
             lines[line] = lines.get(line, 0) + 1
         times = [(line, f", {often} times" if often > 1 else "") for line, often in lines.items()]
         return [Text.assemble((f"{marks.failed} ", "red"), line, (often, "dim")) for line, often in times]
+
+
+def _sent(one: Sent, marks: Marks) -> Text:
+    sign, style = (marks.unknown, "yellow") if one.happened is None else (marks.done, "green")
+    sign, style = (marks.failed, "red") if one.happened is False else (sign, style)
+    return Text.assemble((f"{sign} ", style), marks.clean(one.what), (f" {marks.dash} {one.evidence}", "dim"))
 
 
 def _labelled(label: str, lines: list[Text], most: int, marks: Marks) -> list[tuple[str, Text]]:

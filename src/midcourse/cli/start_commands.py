@@ -1,0 +1,148 @@
+"""The commands that somebody new begins with."""
+
+from typing import Annotated
+
+import typer
+
+from midcourse.cli.options import Cassette, Home, Json, OriginsFile, Quiet, Record, RunId, Set, teach
+
+commands = typer.Typer()
+
+PANEL = "To begin with"
+
+Goal = Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in one sentence.", show_default=False)]
+Start = Annotated[str, typer.Option("--at", metavar="URL", help="The page where it begins.", show_default=False)]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:NAME",
+        help="Who plans, such as openai:gpt-5; else MIDCOURSE_MODEL.",
+        show_default=False,
+    ),
+]
+Input = Annotated[
+    list[str] | None,
+    typer.Option("--input", metavar="NAME=VALUE", help="A value that it needs, as often as needed."),
+]
+Secret = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--secret",
+        metavar="NAME[@ORIGIN]",
+        help="A secret that it may type, from MIDCOURSE_SECRET_NAME: at this origin, or else at that of --at. "
+        "Models never see it.",
+    ),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost", metavar="USD", min=0.0, help="What the model may cost at most. It holds.", show_default=False
+    ),
+]
+ApprovalsMode = Annotated[
+    str,
+    typer.Option(
+        "--approvals",
+        metavar="always|adaptive|never",
+        help="Whether you are asked before something irreversible is sent. always, if nothing is said.",
+        show_default=False,
+    ),
+]
+Headed = Annotated[bool, typer.Option("--headed", help="Show the browser's window.")]
+What = Annotated[str, typer.Argument(metavar="task|world|planner", help="What to begin.", show_default=False)]
+NewName = Annotated[
+    str,
+    typer.Argument(
+        metavar="[NAME]", help="What to call the file; task.toml, world.py or planner.py if nothing is said."
+    ),
+]
+FromRun = Annotated[
+    str, typer.Option("--from", metavar="RUN", help="A task file of what this run was told; 'last' is the latest.")
+]
+DryRunWanted = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Go up to the first irreversible request, show it in full, and drop it."),
+]
+
+
+@commands.command(
+    name="do",
+    rich_help_panel=PANEL,
+    epilog=teach(
+        ('midcourse do "Order one desk lamp" --at https://shop.example --model openai:gpt-5', "you are asked first"),
+        ('midcourse do "Order one desk lamp" --at https://shop.example --dry-run', "see what would be sent"),
+        (
+            'midcourse do "Report that the lamp hums" --at https://desk.example --input user=ada --secret password',
+            "types MIDCOURSE_SECRET_PASSWORD there, and nowhere else",
+        ),
+        ("midcourse init task lamp.toml --from last", "save what you did as a task file"),
+    ),
+)
+def do_command(
+    goal: Goal,
+    at: Start,
+    model: Model = "",
+    input_: Input = None,
+    secret: Secret = None,
+    max_cost: MaxCost = None,
+    approvals: ApprovalsMode = "",
+    headed: Headed = False,
+    dry_run: DryRunWanted = False,
+    origins: OriginsFile = "",
+    record: Record = "",
+    cassette: Cassette = "",
+    set_: Set = None,
+    run_id: RunId = "",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Have a model do something in a browser, described in one sentence.
+
+    Before anything irreversible is sent, you are shown the very request and
+    asked. It ends with what was done, what it cost, what shows that it
+    happened, and the command that saves it as a task file.
+
+    Exit codes: 0 success (of a dry run: it came to the request), 1 ended
+    without success, 2 misuse, 130 left before its end (midcourse resume).
+    """
+    from midcourse.cli.do import do
+    from midcourse.cli.run import on_tape
+
+    code = do(
+        goal,
+        [*(set_ or []), *on_tape(record=record, cassette=cassette)],
+        at=at,
+        model=model,
+        inputs=input_ or [],
+        secrets=secret or [],
+        origins=origins,
+        max_cost=max_cost,
+        approvals=approvals,
+        headed=headed,
+        dry_run=dry_run,
+        run_id=run_id,
+        json=json,
+        quiet=quiet,
+    )
+    raise typer.Exit(code)
+
+
+@commands.command(
+    name="init",
+    rich_help_panel=PANEL,
+    epilog=teach(
+        ("midcourse init task lamp.toml", "a task file that runs, with a word on each part"),
+        ("midcourse init world mailbox.py", "a world of your own, with a skill and a probe"),
+        ("midcourse init planner", "a planner of your own"),
+        ("midcourse init task lamp.toml --from last", "what midcourse do was told, as a task file"),
+    ),
+)
+def init_command(what: What, name: NewName = "", from_: FromRun = "", set_: Home = None, json: Json = False) -> None:
+    """Create a task, a world or a planner that works, to change into your own.
+
+    Nothing is overwritten.
+    """
+    from midcourse.cli.init import init
+
+    init(what, name, set_ or [], run=from_, json=json)

@@ -1,0 +1,57 @@
+"""A world of your own: a mailbox. Change what is seen, what can be done, and how one finds out whether it was done.
+
+    python {file}
+
+In a task file it is `name = "{module}:Mailbox"` under [world].
+"""
+
+import asyncio
+
+from midcourse import Agent, BaseWorld, Decision, Draft, Expectation, PlanDraft, Scene, Zone, probe, skill
+from midcourse.domain.approval import Question
+from midcourse.domain.expectation import ZoneAppears
+from midcourse.ports.planner import PlanningContext
+
+
+class Mailbox(BaseWorld):
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[str] = []
+
+    def look(self) -> Scene:
+        """What is on the screen now: zones that a planner may act on or read."""
+        mails = (Zone(id=f"mail-{number}", role="mail", label=text) for number, text in enumerate(self.sent))
+        return Scene("Mailbox", Zone(id="new", role="button", label="New mail"), *mails)
+
+    @skill(effect="irreversible", probe="was_sent")
+    def send(self, zone: Zone, text: str) -> None:
+        """Send a mail."""
+        self.sent.append(text)
+
+    @probe
+    def was_sent(self) -> bool:
+        """Whether a mail was sent: looked up when nothing else shows it, such as after a crash."""
+        return bool(self.sent)
+
+
+class Planner:
+    """Stands in for a model. With one, write Agent(world=..., model="openai:gpt-5")."""
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        seen = Expectation(checks=(ZoneAppears(role="mail", label="Hello"),))
+        return PlanDraft(steps=(Draft(zone="new", skill="send", arguments=(("text", "Hello"),), expect=seen),))
+
+
+class You:
+    """Is asked before anything irreversible is done."""
+
+    async def ask(self, question: Question) -> Decision:
+        print(dict(question.consequences[0].commit.values or question.consequences[0].arguments))
+        said = await asyncio.to_thread(input, "Send it? [y/n] ")
+        return Decision(verdict="approved" if said == "y" else "rejected")
+
+
+if __name__ == "__main__":
+    world = Mailbox()
+    result = Agent(world=world, planner=Planner(), approver=You()).run_sync("Say hello")
+    print(f"{result.final_reason}: {world.sent}")

@@ -1,0 +1,93 @@
+"""`midcourse do` on a site of ours, planned by a scripted model behind a real server. The site says what was done."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+import midcourse
+from midcourse.app.wiring import saved_job
+from midcourse.testing import Approves
+from midcourse.testing.models import ModelServer
+from midcourse.testing.sites import PASSWORD, Tickets, serve
+from tests.cli.conftest import Cli
+from tests.cli.test_terminal import sitting_at
+from tests.llm.clerk import Clerk
+
+pytestmark = pytest.mark.slow
+
+GOAL = "Report that the lamp of customer C-4711 hums"
+
+
+class Desk:
+    """A ticket system, and the words of a command that works in it. Signing in is declared safe in a policy file."""
+
+    def __init__(self, folder: Path, site: Tickets, address: str) -> None:
+        self.site = site
+        self.address = address
+        (folder / "origins.toml").write_text(f'["{address}"]\nsafe = ["POST /login*"]\n')
+        common = ["--at", address, "--model", "openai:gpt-5", "--secret", "password", "--origins", "origins.toml"]
+        self.words = ["do", GOAL, *common, "--input", "customer=C-4711", "--run-id", "lamp"]
+
+    @property
+    def tickets(self) -> list[str]:
+        return [effect.values["customer"] for effect in self.site.effects if effect.name == "ticket"]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Desk]:
+    site = Tickets()
+    with serve(site) as address, ModelServer(Clerk()) as server:
+        monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", PASSWORD)
+        monkeypatch.setenv("MIDCOURSE_MODEL_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "any")
+        yield Desk(tmp_path, site, address)
+
+
+def test_a_dry_run_drops_the_request_although_the_settings_say_never_to_ask(desk: Desk, cli: Cli):
+    said = cli(*desk.words, "--dry-run", "--set", "approvals=never", "--json")
+    assert (said.code, said.json["dry_run"]) == (0, True)
+    (would,) = said.json["would"]
+    assert {"kind": "address", "name": "", "value": f"POST {desk.address}/tickets"} in would["shows"]
+    assert {"kind": "value", "name": "customer", "value": "C-4711"} in would["shows"]
+    assert desk.tickets == []
+
+
+def test_it_asks_in_the_terminal_and_ends_with_what_shows_it(desk: Desk, tmp_path: Path):
+    with sitting_at(tmp_path, *desk.words) as person:
+        person.sees("May this be done?")
+        person.sees("C-4711")
+        person.types("y\n")
+        code = person.leaves_with()
+    assert code == 0, person.output
+    assert desk.tickets == ["C-4711"]
+    for words in ("$0.", "POST", "what was expected was seen", "midcourse init task"):
+        assert words in person.output, person.output
+
+
+def test_for_programs(desk: Desk, cli: Cli):
+    told = cli(*desk.words, "--approvals", "never", "--json", "--max-cost", "1").json
+    assert told["success"] is True, told
+    assert desk.tickets == ["C-4711"]
+    (sent,) = told["sent"]
+    assert (sent["what"], sent["happened"]) == (f"POST {desk.address}/tickets", True)
+    assert "--from lamp" in told["save_as"]
+    assert told["budget"]["max_cost_usd"] == 1.0
+
+
+async def test_from_python(desk: Desk):
+    result = await midcourse.do(
+        GOAL,
+        at=desk.address,
+        model="openai:gpt-5",
+        inputs={"customer": "C-4711"},
+        secrets=["password"],
+        origins="origins.toml",
+        record="tape.jsonl",
+        approver=Approves(),
+        run_id="ours",
+    )
+    assert (result.success, desk.tickets) == (True, ["C-4711"])
+    assert '"kind": "exchange"' in Path("tape.jsonl").read_text()
+    assert PASSWORD not in Path("tape.jsonl").read_text()
+    assert saved_job(Path(".midcourse/runs/ours")).task.goal == GOAL

@@ -1,0 +1,65 @@
+"""`midcourse init`: every template runs as it is, and is checked as code of ours is."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+def python(file: str, typed: str = "") -> str:
+    done = subprocess.run([sys.executable, file], input=typed, capture_output=True, text=True, env={**os.environ})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_task(cli: Cli):
+    assert cli("init", "task").out.startswith("wrote task.toml; to try it: midcourse run task.toml")
+    assert "midcourse run task.toml" in Path("task.toml").read_text()
+    told = cli("run", "task.toml", "--json", "--set", "approvals=never").json
+    assert (told["final_reason"], told["verified"]) == ("goal_reached", True)
+
+
+@pytest.mark.slow
+def test_a_world(cli: Cli):
+    assert cli("init", "world", "mailbox", "--json").json == {"file": "mailbox.py", "try": "python mailbox.py"}
+    assert "plan_complete: ['Hello']" in python("mailbox.py", "y\n")
+    assert "rejected: []" in python("mailbox.py", "n\n")
+
+
+@pytest.mark.slow
+def test_a_planner_also_from_a_task_file(cli: Cli):
+    assert cli("init", "planner", "counting.py").code == 0
+    assert python("counting.py") == "plan_complete after 3 steps\n"
+    Path("count.toml").write_text(
+        'goal = "Count"\n[world]\nname = "counting:Counter"\n[planner]\nname = "counting:Counting"\noptions.to = 2\n'
+    )
+    told = cli("run", "count.toml", "--json").json
+    assert (told["final_reason"], told["steps"]) == ("plan_complete", 2)
+
+
+def test_the_task_file_of_a_run(cli: Cli, order: str):
+    cli("run", order, "--set", "approvals=never", "--run-id", "lamp", "--json")
+    assert cli("init", "task", "again", "--from", "last").code == 0
+    assert Path("again.toml").read_text() == Path(order).read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["wrld"], "did you mean 'world'?"),
+        (["task", "there"], "there.toml is there already"),
+        (["world", "my-world"], "no name for a Python module"),
+        (["world", "--from", "last"], "midcourse init task NAME --from RUN"),
+        (["task", "new", "--from", "last"], "there are no runs"),
+    ],
+)
+def test_what_will_not_do(words: list[str], problem: str, cli: Cli):
+    Path("there.toml").write_text("mine")
+    said = cli("init", *words)
+    assert (said.code, problem in said.err) == (2, True), said.err
+    assert Path("there.toml").read_text() == "mine"
+    assert not Path("new.toml").exists()
