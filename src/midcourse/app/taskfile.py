@@ -82,7 +82,7 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
     )
     notation = Notation(
         inputs=_inputs(root.table("inputs"), inputs),
-        secrets=root.texts("secrets"),
+        secrets=tuple(name.partition("@")[0] for name in root.texts("secrets")),
         files=root.texts("files"),
     )
     world = _world(_required(root, "world"), notation)
@@ -93,7 +93,7 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
             inputs=notation.inputs,
             output=_output(root.table("output")),
             done_when=notation.condition(root.table("done_when")) if "done_when" in root else None,
-            secrets=notation.secrets,
+            secrets=root.texts("secrets"),
             files=notation.files,
             key=notation.text(root, "key", ""),
         ),

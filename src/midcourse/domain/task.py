@@ -20,7 +20,9 @@ class Task:
     done_when: Condition | None = None
     """Without it the best a run can say is that its plan was carried out."""
     secrets: tuple[str, ...] = ()
-    """Names only. Values are filled in right before acting and stored nowhere."""
+    """Names only. Values are filled in right before acting and stored nowhere. `NAME@ORIGIN` binds one to an origin."""
+    secret_origins: tuple[tuple[str, str], ...] = ()
+    """The origin that each bound secret belongs to, by name."""
     files: tuple[str, ...] = ()
     key: str = ""
     """Business key: a second run with the same key returns the first."""
@@ -29,3 +31,9 @@ class Task:
     """Who wants it done."""
     agreement: Agreement = field(default_factory=Agreement)
     """Who has to agree, beyond what the limits say."""
+
+    def __post_init__(self) -> None:
+        split = [name.partition("@") for name in self.secrets]
+        bound = {**dict(self.secret_origins), **{name: origin for name, _, origin in split if origin}}
+        object.__setattr__(self, "secrets", tuple(name for name, _, _ in split))
+        object.__setattr__(self, "secret_origins", tuple(bound.items()))

@@ -136,7 +136,9 @@ class Performer:
             return "kept"
         handle = await world.open()
         if secrets := self.ports.secrets():
-            await world.conceal(secrets)
+            origins = dict(self.ports.task.secret_origins)
+            named = ((f"{name}@{origins[name]}" if name in origins else name, value) for name, value in secrets)
+            await world.conceal(tuple(named))
         await store.save_session(run_id, handle)
         return "reopened"
 

@@ -65,7 +65,10 @@ class World(Protocol):
         ...
 
     async def conceal(self, secrets: Pairs) -> None:
-        """Picture none of these, by name, for as long as the session lasts. Asked once it is open, if there are any."""
+        """Picture none of these, by name, for as long as the session lasts. Asked once it is open, if there are any.
+
+        A name that ends with `@ORIGIN` belongs to that origin: there it may be typed, and may sign in.
+        """
         ...
 
     async def observe(self) -> Observation | Unseen: ...

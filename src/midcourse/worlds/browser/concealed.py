@@ -39,6 +39,10 @@ class Concealed:
     def __bool__(self) -> bool:
         return bool(self._secrets)
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(self._secrets.values())
+
     async def places(self, frames: Frames) -> Places:
         """Of all documents in which there is something to cover. Raises `Gone`."""
         found: dict[str, tuple[Box, ...]] = {}

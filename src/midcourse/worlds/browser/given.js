@@ -27,6 +27,7 @@ globalThis.midcourse ??= {};
       action: form ? address(attribute(form, 'action')) : '',
       name: element.name,
       hidden: element.type === 'hidden',
+      type: element.type,
       value: String(element.value),
       served: served.get(element) ?? null,
     };

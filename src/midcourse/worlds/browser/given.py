@@ -2,8 +2,8 @@
 
 import re
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -29,6 +29,8 @@ class Field:
     hidden: bool
     value: str
     served: str | None
+    type: str = ""
+    """As HTML has it: `text`, `password`, `submit`."""
 
     @property
     def original(self) -> str:
@@ -68,7 +70,7 @@ def _given(answer: dict[str, Any]) -> Given:
     forms: dict[int, tuple[str, list[Field]]] = {}
     for one in answer["fields"]:
         _, fields = forms.setdefault(one["form"], (one["action"], []))
-        fields.append(Field(name=one["name"], hidden=one["hidden"], value=one["value"], served=one["served"]))
+        fields.append(Field(**{name: one[name] for name in ("name", "hidden", "value", "served", "type")}))
     return Given(
         url=answer["url"],
         forms=tuple(Form(action=action, fields=tuple(fields)) for action, fields in forms.values()),
@@ -103,6 +105,21 @@ def sources_of(commit: CommitSet, pages: Sequence[Given]) -> tuple[tuple[str, So
         elif all((looks_random(value) or is_now(value)) and str(value) not in shown for value in values):
             found[name] = "fresh"
     return tuple(found.items())
+
+
+def without_passwords(commit: CommitSet, pages: Sequence[Given], named: Collection[str]) -> CommitSet:
+    """With passwords that were typed on the page replaced by their length: but for those that are `named` secrets, which are
+    shown by their names.
+    """
+    fields = [field for page in pages for form in page.forms for field in form.fields]
+    typed = {
+        (field.name, field.value) for field in fields if field.type == "password" and field.value not in ("", *named)
+    }
+
+    def masked(name: str, value: Scalar) -> Scalar:
+        return f"<password of {len(str(value))} characters>" if (_PREFIX.sub("", name), value) in typed else value
+
+    return replace(commit, values=tuple((name, masked(name, value)) for name, value in commit.values))
 
 
 def is_now(value: Scalar, now: float | None = None) -> bool:

@@ -197,10 +197,15 @@ class Origins:
             address, origin = self.check(url)
         except AddressRefused:
             return False
-        if any(RequestPattern.of(written).some(method, address.path) for written in origin.unsafe):
+        if self.is_declared_unsafe(method, url):
             return False
         safe = any(RequestPattern.of(written).every(method, address.path) for written in origin.safe)
         return safe or method in SAFE_METHODS
+
+    def is_declared_unsafe(self, method: str, url: str) -> bool:
+        """Whether the policy says that it has to be allowed, whatever it is."""
+        address, origin = self.check(url)
+        return any(RequestPattern.of(written).some(method, address.path) for written in origin.unsafe)
 
     def disproved(self, method: str, url: str, status: int, body: str) -> str:
         """The rule by which this answer proves that nothing was stored, in words; empty if none does."""

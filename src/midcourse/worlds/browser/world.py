@@ -18,13 +18,14 @@ from midcourse.worlds.browser.bounds import PUBLIC, bounded
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.concealed import Concealed
 from midcourse.worlds.browser.frames import Gone
-from midcourse.worlds.browser.given import changed_between, form_page, sources_of, worth_finding
+from midcourse.worlds.browser.given import changed_between, form_page, sources_of, without_passwords, worth_finding
 from midcourse.worlds.browser.hands import Unreached
 from midcourse.worlds.browser.origins import Origins, read_origins
 from midcourse.worlds.browser.outbox import Held, commit_of
 from midcourse.worlds.browser.screenshots import Screenshots, When, drawn
 from midcourse.worlds.browser.session import Session, Terms
 from midcourse.worlds.browser.settle import Patience
+from midcourse.worlds.browser.sign_in import SignIns
 from midcourse.worlds.browser.skills import Skills
 from midcourse.worlds.browser.tabs import Interrupted, Tab
 
@@ -114,8 +115,7 @@ class Browser(Skills):
         self._catalogue = _catalogue(super().catalogue(), start, terms.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
         """The last reread with its request and result: the same is asked before and after an approval."""
-        self._sign_ins: set[str] = set()
-        """Places where a password was asked for."""
+        self._sign_ins = SignIns()
 
     # --- the port
 
@@ -130,7 +130,11 @@ class Browser(Skills):
             await session.end()
 
     async def conceal(self, secrets: Pairs) -> None:
-        self._concealed.add((name, str(value)) for name, value in secrets)
+        for written, value in secrets:
+            name, _, origin = written.partition("@")
+            self._concealed.add([(name, str(value))])
+            if origin:
+                self._sign_ins.bind(name, str(value), origin)
 
     async def attend(self) -> str:
         await self._running.attend()
@@ -150,6 +154,8 @@ class Browser(Skills):
         if commit is not None and commit.address:
             pages = await self._session.given(worth_finding(commit))
             commit = replace(commit, sources=sources_of(commit, pages))
+            self._session.fence.agree(call, commit)
+            return without_passwords(commit, pages, self._concealed.values)
         return self._session.fence.agree(call, commit)
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -211,6 +217,8 @@ class Browser(Skills):
             outcome = await (self._let_go(own) if own else self._carried_out(call))
             await self._session.rest()
         outcome = fence.judged(call, outcome, sends=bool(own) or declared.effect == "irreversible")
+        if not call.allowed and (signs_in := await self._signs_in(call)):
+            outcome = await self._sign_in(call, signs_in)
         if before is not None and outcome.status == "ok" and await self._was_accepted(before):
             outcome = replace(outcome, evidence="response")
         await self._session.keep()
@@ -223,11 +231,30 @@ class Browser(Skills):
         """Whether the answers to what the act sent, and the page that they led to, show that it was accepted."""
         session = self._running
         if is_sign_in(before):
-            self._sign_ins.add(place_of(before.surface.address))
+            self._sign_ins.places.add(place_of(before.surface.address))
         sent = session.fence.outbox.sent
         if not sent:
             return False
-        return is_accepted(sent, before, await session.look(), await session.given(()), self._sign_ins)
+        return is_accepted(sent, before, await session.look(), await session.given(()), self._sign_ins.places)
+
+    async def _signs_in(self, call: Call) -> tuple[Held, ...]:
+        """What waits for this call, if it is nothing but a sign-in with a secret that belongs there."""
+        waiting = self._running.fence.waiting_for(call)
+        if len(waiting) != 1 or not self._sign_ins:
+            return ()
+        request = waiting[0].request
+        if self._terms.origins.is_declared_unsafe(request.method, request.url):
+            return ()
+        return waiting if self._sign_ins.admit(request, await self._running.given(())) else ()
+
+    async def _sign_in(self, call: Call, waiting: tuple[Held, ...]) -> Outcome:
+        session = self._running
+        before = await session.look()
+        self._sign_ins.places.add(place_of(before.surface.address))
+        session.fence.begin(replace(call, allowed=True))
+        outcome = await self._let_go(waiting)
+        await session.rest()
+        return session.fence.judged(call, outcome, sends=True)
 
     async def _carried_out(self, call: Call) -> Outcome:
         async def attempt() -> Outcome:
@@ -265,8 +292,8 @@ class Browser(Skills):
         await self._hands.load("secrets.js", zone)
         origin = await self._hands.ask("origin", zone)
         for _, name in call.secrets:
-            if not self._terms.origins.takes_secret(str(name), origin):
-                detail = f"'{name}' may not be typed at {origin}; if it belongs there, add it to its secrets"
+            if not (self._terms.origins.takes_secret(str(name), origin) or self._sign_ins.takes(str(name), origin)):
+                detail = f"'{name}' may not be typed at {origin}; if it belongs there, name it '{name}@{origin}'"
                 return failed("secret_not_allowed_here", detail)
         return await self._hands.ask("conceal", zone)
 

@@ -1,0 +1,117 @@
+"""Which forms sign in without a question: those that send a bound secret to its origin, and nothing else of weight."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from midcourse.domain.outcome import Outcome
+from midcourse.worlds.browser import Browser
+from tests.worlds.browser.site import Answer, Site
+from tests.worlds.browser.visitor import page_of
+from tests.worlds.support import Hand, ok
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+SECRET = "lovelace-1843"
+USER = "<label>User <input name=user></label>"
+PASSWORD = "<label>Password <input type=password name=password></label>"
+TOKEN = "<input type=hidden name=csrf value=8d1f0c2ab9>"
+
+
+def form(*parts: str, action: str = "/login", method: str = "post") -> str:
+    return f"<form method={method} action='{action}'>{''.join(parts)}<button>Sign in</button></form>"
+
+
+@pytest.fixture(scope="module")
+def site() -> Site:
+    return Site({"/": "<title>Start</title>"})
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def elsewhere() -> AsyncGenerator[Site]:
+    async with Site({"/login": "<title>Taken</title>"}).served() as other:
+        yield other
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def hand(site: Site, elsewhere: Site) -> AsyncGenerator[Hand]:
+    async with site.served():
+        known = {site.url: {"unsafe": ["POST /guarded"]}, elsewhere.url: {}}
+        browser = Browser(f"{site.url}/", origins=known, quiet_seconds=0.05)
+        await browser.open()
+        await browser.conceal(((f"password@{site.url}", SECRET),))
+        yield Hand(browser)
+        await browser.close()
+
+
+async def press(hand: Hand, site: Site, body: str, *, password: str = SECRET, script: str = "") -> Outcome:
+    site.pages["/page"] = Answer(f"<!doctype html><html lang=en><title>Page</title>{body}")
+    for path in ("/login", "/guarded"):
+        site.pages[path] = Answer("", status=303, fields={"location": "/home"})
+    site.pages["/home"] = "<!doctype html><title>Home</title><p>Welcome"
+    ok(await hand.do("navigate", url=f"{site.url}/page"))
+    if "name=user" in body:
+        ok(await hand.do("type", await hand.zone("User"), text="ada"))
+    ok(await hand.do("type", await hand.zone("Password"), text=password))
+    if script:
+        await page_of(hand).evaluate(script)
+    site.forget()
+    return await hand.world.act(hand.call("click", await hand.zone("Sign in")))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        form(USER, PASSWORD, TOKEN),
+        form(PASSWORD, "<button name=act value=go>Sign in</button>").replace("<button>Sign in</button>", ""),
+    ],
+    ids=["with a token", "without a user, with a named button"],
+)
+async def test_a_sign_in_with_a_bound_secret_is_not_asked_about(hand: Hand, site: Site, body: str) -> None:
+    outcome = await press(hand, site, body)
+    assert (outcome.status, outcome.reason) == ("ok", "")
+    assert site.effects() == ["POST /login"]
+    assert await hand.title() == "Home"
+
+
+HELD = {
+    "another value": form(USER, PASSWORD, "<label>Amount <input name=amount value=100></label>"),
+    "a choice": form(USER, PASSWORD, "<input type=checkbox name=remember checked>"),
+    "two passwords": form(PASSWORD, "<input type=password name=repeat value=x>"),
+    "a request that the policy declares unsafe": form(USER, PASSWORD, action="/guarded"),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+async def test_with_any_other_value_it_is(hand: Hand, site: Site, name: str) -> None:
+    outcome = await press(hand, site, HELD[name])
+    assert outcome.reason == "would_send"
+    assert site.effects() == []
+
+
+async def test_another_password_is(hand: Hand, site: Site) -> None:
+    assert (await press(hand, site, form(USER, PASSWORD), password="guess")).reason == "would_send"
+
+
+async def test_a_hidden_field_that_was_changed_since_it_was_served_is(hand: Hand, site: Site) -> None:
+    changed = "document.forms[0].csrf.value = 'transfer=100'"
+    assert (await press(hand, site, form(USER, PASSWORD, TOKEN), script=changed)).reason == "would_send"
+
+
+async def test_another_origin_is(hand: Hand, site: Site, elsewhere: Site) -> None:
+    outcome = await press(hand, site, form(USER, PASSWORD, action=f"{elsewhere.url}/login"))
+    assert outcome.reason == "would_send"
+    assert elsewhere.effects() == []
+
+
+async def test_a_password_that_is_no_secret_is_masked_in_the_question_and_sent_as_it_is(hand: Hand, site: Site) -> None:
+    await press(hand, site, form(USER, PASSWORD), password="written in the goal")
+    call = replace(hand.call("click", await hand.zone("Sign in")))
+    commit = await hand.world.commit_set(call)
+    assert commit is not None
+    assert dict(commit.values) == {"user": "ada", "password": "<password of 19 characters>"}
+    ok(await hand.world.act(replace(call, command=hand.command + 1, allowed=True)))
+    hand.command += 1
+    assert [asked.body for asked in site.asked if asked.method == "POST"] == [b"user=ada&password=written+in+the+goal"]
