@@ -1,10 +1,12 @@
-"""`midcourse effects learn`: watches one supervised run, and proposes what the policy file should say."""
+"""`midcourse effects`: proposes what a policy file should say, from a supervised run or from one that has ended."""
 
 import asyncio
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 
+from midcourse.cli.locate import located
+from midcourse.cli.overrides import places_with
 from midcourse.cli.run import run
 
 
@@ -25,6 +27,17 @@ def learn(what: str, overrides: Sequence[str]) -> int:
                 code = run(what, overrides, run_id="", again=False, json=False, quiet=True)
     print(learned.proposal(), end="")
     return code
+
+
+def propose(name: str, overrides: Sequence[str]) -> None:
+    print(asyncio.run(_proposal(name, overrides)), end="")
+
+
+async def _proposal(name: str, overrides: Sequence[str]) -> str:
+    from midcourse.worlds.browser.proposal import propose_policy, requests_of
+
+    async with located(*places_with(overrides, "home"), name) as found:
+        return propose_policy(await requests_of(found.store, found.run.id))
 
 
 async def _sit_by(url: str) -> None:

@@ -35,3 +35,26 @@ def learn_command(watched: Watched, set_: Set = None) -> None:
     from midcourse.cli.effects import learn
 
     raise typer.Exit(learn(watched, set_ or []))
+
+
+Finished = Annotated[str, typer.Argument(metavar="RUN", help="A run that has ended, or 'last'.", show_default=False)]
+
+
+@commands.command(
+    name="propose",
+    epilog=teach(
+        ("midcourse effects propose last > origins.toml", "read it, then give it to the next run"),
+        ('midcourse run order.toml   # with [world] origins = "origins.toml"', "asks about the order only"),
+    ),
+)
+def propose_command(run: Finished, set_: Set = None) -> None:
+    """Propose a policy file from what a run was allowed to send.
+
+    Requests that led up to the last one (drafts, a basket, pages of a form)
+    are proposed as safe: the next run is not asked about them. The last
+    request, and every one whose address names an effect, is asked about
+    as before. Read the file before you use it.
+    """
+    from midcourse.cli.effects import propose
+
+    propose(run, set_ or [])

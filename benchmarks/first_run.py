@@ -1,0 +1,294 @@
+"""Does a first run succeed? A model, the page's address, the password as a secret, and no policy file.
+
+    python benchmarks/first_run.py --json
+
+A scripted model that reads only its prompt works in two applications (`first_run/sites.py`) and, with `--apps wagtail`, in Wagtail as it
+comes from PyPI. Each run has one fault: none, a pop-up, renamed controls, a session that ends, or an effect that is stored and answered with HTTP 504. What
+was stored is counted in the application's own log. Each run is followed by a second one with the policy that the first one proposes
+(`midcourse effects propose`). The approver agrees to everything it is shown, and cannot say whether something happened.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import tomllib
+from collections.abc import Generator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+sys.path.insert(0, str(Path(__file__).parent))
+from first_run.scripted_model import ARTICLE, serve_model
+from first_run.sites import APPS, FAULTS, GOALS, PASSWORD, SECRET, Site, serve, truth
+from report import Share, keep, machine, table
+
+from midcourse import Agent, Settings, Task
+from midcourse.store.sqlite import SqliteStore
+from midcourse.testing import Approves
+from midcourse.worlds.browser import Browser
+from midcourse.worlds.browser.proposal import propose_policy, requests_of
+
+ENOUGH = 0.95
+"""Of the runs of a cell are to finish."""
+AT_SUBMIT = "expired at submit"
+"""The session ends with the very request that stores the ticket or order."""
+ARTICLE_GOAL = (
+    f"Sign in as user '{ARTICLE['user']}'. Under {ARTICLE['parent']} add a child page (an article) with title '{ARTICLE['title']}', summary "
+    f"'{ARTICLE['summary']}' and related page '{ARTICLE['related']}' (in {ARTICLE['parent']}, {ARTICLE['section']}), and publish it, exactly once."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    app: str
+    fault: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    app: str
+    fault: str
+    seed: int
+    second: bool
+    success: bool
+    right: bool
+    repeated: int
+    approvals: int
+    unsafe: int
+    """Requests other than the sign-in that reached the application and may have changed something."""
+    doubts: int
+    reason: str
+    detail: str
+    calls: int
+
+    @property
+    def finished(self) -> bool:
+        return self.success and self.right and not self.repeated and not self.doubts
+
+    @property
+    def false_done(self) -> bool:
+        return self.success and not self.right
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """An application that is up: where it is, what is wanted of it, and what has become of that."""
+
+    url: str
+    goal: str
+    password: str
+
+    def stored(self) -> tuple[bool, int]:
+        raise NotImplementedError
+
+    def unsafe(self) -> int:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSite(Place):
+    site: Site
+
+    def stored(self) -> tuple[bool, int]:
+        found = truth(self.site)
+        return found.right and not found.wrong and not found.unasked, found.repeated
+
+    def unsafe(self) -> int:
+        return sum(each.startswith("POST ") and each != "POST /login" for each in self.site.requests)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wagtail(Place):
+    application: Any
+    proxy: Any
+
+    def stored(self) -> tuple[bool, int]:
+        found = self.application.truth(ARTICLE["title"])
+        return found.live == 1 and not found.others, max(found.published - 1, 0) + max(found.pages - 1, 0)
+
+    def unsafe(self) -> int:
+        return sum(each.startswith("POST ") and "/login/" not in each for each in self.proxy.changing)
+
+
+@contextmanager
+def wagtail(fault: str, seed: int) -> Generator[Place]:
+    from wagtail.application import PASSWORD, Application
+    from wagtail.proxy import Fault, Proxy, in_front_of
+    from wagtail.story import LIST, is_page, is_publication, running
+
+    faults = {
+        "clean": (),
+        "popup": (Fault(kind="overlay", at=is_page, nth=1 + seed % 5),),
+        "expired": (Fault(kind="expired", at=is_page, nth=2 + seed % 4),),
+        "lost": (Fault(kind="lost", at=is_publication),),
+        AT_SUBMIT: (Fault(kind="expired", at=is_publication),),
+    }
+    with tempfile.TemporaryDirectory() as folder, running(Application(Path(folder))) as application:
+        proxy = Proxy(application.address, faults[fault])
+        with in_front_of(proxy) as url:
+            yield Wagtail(url=url + LIST, goal=ARTICLE_GOAL, password=PASSWORD, application=application, proxy=proxy)
+
+
+@contextmanager
+def place(cell: Cell, seed: int) -> Generator[Place]:
+    if cell.app == "wagtail":
+        with wagtail(cell.fault, seed) as there:
+            yield there
+        return
+    at_submit = cell.fault == AT_SUBMIT
+    site = Site(cell.app, "expired" if at_submit else cell.fault, seed, expires_at_submit=at_submit)  # type: ignore[arg-type]
+    with serve(site) as url:
+        yield OwnSite(url=f"{url}/", goal=GOALS[site.app], password=PASSWORD, site=site)
+
+
+class Vault:
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+
+    def reveal(self, name: str) -> str | None:
+        return self._secret if name == SECRET else None
+
+
+async def run_once(cell: Cell, seed: int, policy: Mapping[str, object] | None) -> tuple[Ended, str]:
+    """How it ended, and the policy that it proposes with the origin left open."""
+    with place(cell, seed) as there, serve_model(cell.app) as (model_url, model), tempfile.TemporaryDirectory() as home:
+        origin = "{0.scheme}://{0.netloc}".format(urlsplit(there.url))
+        settings = Settings.load(overrides={"home": home, "model_base_url": model_url})
+        approver, store = Approves(), SqliteStore(Path(home) / "runs.db")
+        agent = Agent(
+            world=Browser(there.url, origins=None if policy is None else {origin: dict(policy)}),
+            model="openai:gpt-5",
+            approver=approver,
+            settings=settings,
+            store=store,
+            vault=Vault(there.password),
+        )
+        task = Task(goal=there.goal, secrets=(f"{SECRET}@{origin}",), limits=settings.limits())
+        result = await agent.run(task, run_id="first")
+        proposed = propose_policy(await requests_of(store, "first"))
+        store.close()
+        right, repeated = there.stored()
+        about = [question.about for question in approver.questions]
+        ended = Ended(
+            app=cell.app,
+            fault=cell.fault,
+            seed=seed,
+            second=policy is not None,
+            success=result.success,
+            right=right,
+            repeated=repeated,
+            approvals=about.count("approve"),
+            unsafe=there.unsafe(),
+            doubts=len(about) - about.count("approve"),
+            reason=result.final_reason,
+            detail=str(result.final_detail),
+            calls=len(model.calls),
+        )
+        return ended, json.dumps(tomllib.loads(proposed).get(origin, {}))
+
+
+def run_twice(cell: Cell, seed: int) -> list[Ended]:
+    first, proposed = asyncio.run(run_once(cell, seed, None))
+    second, _ = asyncio.run(run_once(cell, seed, json.loads(proposed)))
+    return [first, second]
+
+
+def summary_of(ended: list[Ended]) -> dict[str, Any]:
+    first, second = [[one for one in ended if one.second is again] for again in (False, True)]
+    rows: list[dict[str, Any]] = []
+    for cell in dict.fromkeys((one.app, one.fault) for one in ended):
+        of = [one for one in first if (one.app, one.fault) == cell]
+        again = [one for one in second if (one.app, one.fault) == cell]
+        rows.append(
+            {
+                "app": cell[0],
+                "fault": cell[1],
+                "runs": len(of),
+                "finished": asdict(Share.of(sum(one.finished for one in of), len(of))),
+                "second_finished": asdict(Share.of(sum(one.finished for one in again), len(again))),
+                "repeated": sum(one.repeated for one in of + again),
+                "false_done": sum(one.false_done for one in of + again),
+                "questions": max(one.approvals for one in of),
+                "more_questions_than_requests": sum(one.approvals > one.unsafe for one in of),
+                "second_questions": max(one.approvals for one in again),
+                "asked_a_person": sum(one.doubts > 0 for one in of + again),
+            }
+        )
+    bars = {
+        "each cell finishes at least 95 %": all(row["finished"]["share"] >= ENOUGH for row in rows),
+        "nothing is repeated": all(row["repeated"] == 0 for row in rows),
+        "nothing is claimed that was not done": all(row["false_done"] == 0 for row in rows),
+        "at most one question per unsafe request": all(row["more_questions_than_requests"] == 0 for row in rows),
+        "second run: at most one question": all(row["second_questions"] <= 1 for row in rows),
+    }
+    troubled = [asdict(one) for one in ended if not one.finished]
+    return {"runs": len(ended), "rows": rows, "bars": bars, "troubled": troubled[:20]}
+
+
+def tables(told: dict[str, Any]) -> str:
+    header = [
+        "application",
+        "fault",
+        "runs",
+        "finished %",
+        "second run %",
+        "repeated",
+        "false 'done'",
+        "questions",
+        "second run",
+        "asked a person",
+    ]
+    rows = [
+        [
+            row["app"],
+            row["fault"],
+            str(row["runs"]),
+            str(Share(**row["finished"])),
+            str(Share(**row["second_finished"])),
+            str(row["repeated"]),
+            str(row["false_done"]),
+            str(row["questions"]),
+            str(row["second_questions"]),
+            str(row["asked_a_person"]),
+        ]
+        for row in told["rows"]
+    ]
+    return table(header, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=20, help="runs of each cell")
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--apps", nargs="+", default=list(APPS), choices=[*APPS, "wagtail"])
+    parser.add_argument("--faults", nargs="+", default=[*FAULTS, AT_SUBMIT], choices=[*FAULTS, AT_SUBMIT])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    parser.add_argument("--keep", action="store_true", help="write the result to benchmarks/results")
+    given = parser.parse_args()
+    cells = [Cell(app=app, fault=fault) for app in given.apps for fault in given.faults]
+    cells = [cell for cell in cells if (cell.app, cell.fault) != ("wagtail", "renamed")]  # its controls are its own
+    jobs = [(cell, seed) for seed in range(given.first_seed, given.first_seed + given.seeds) for cell in cells]
+    ended: list[Ended] = []
+    with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn"), max_tasks_per_child=20) as pool:
+        for done in [pool.submit(run_twice, *job) for job in jobs]:
+            ended += done.result()
+            print(f"\r{len(ended)} of {2 * len(jobs)} runs", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    told = {**summary_of(ended), "machine": machine()}
+    print(tables(told))
+    if given.keep:
+        keep("first_run", "python " + " ".join(["benchmarks/first_run.py", *sys.argv[1:]]), told, tables(told))
+    if given.json:
+        print(json.dumps(told))
+    sys.exit(0 if all(told["bars"].values()) else 1)
+
+
+if __name__ == "__main__":
+    main()
