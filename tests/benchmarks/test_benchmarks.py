@@ -8,13 +8,13 @@ pytestmark = pytest.mark.slow
 
 
 def test_killed_runs_lose_and_repeat_nothing():
-    told = measure_runs("kill_local", "--runs", "3", "--first-seed", "500")
-    assert (told["runs"], told["lost"], told["repeated"], told["irreversible_twice"]) == (3, 0, 0, 0)
+    told = measure_runs("kill_local", "--runs", "2", "--first-seed", "500")
+    assert (told["runs"], told["lost"], told["repeated"], told["irreversible_twice"]) == (2, 0, 0, 0)
     assert told["kills"] > 0
 
 
 def test_detours_find_what_replanning_does_not_and_every_revert_is_verified_or_flagged():
-    told = measure_runs("detour", "--runs", "4")
+    told = measure_runs("detour", "--runs", "2")
     assert (told["reverts_neither_verified_nor_flagged"], told["sent"]) == (0, 0)
     rows = {(row["arm"], row["noise"]): row for row in told["rows"]}
     sure = rows["detour", 0.0]
@@ -24,8 +24,8 @@ def test_detours_find_what_replanning_does_not_and_every_revert_is_verified_or_f
 
 
 def test_invoices_of_a_killed_batch_are_booked_once():
-    told = measure_runs("invoices", "--rows", "5", "--seed", "3")
-    assert (told["booked_once"], told["booked_twice"], told["missing"]) == (5, 0, 0)
+    told = measure_runs("invoices", "--rows", "3", "--seed", "3")
+    assert (told["booked_once"], told["booked_twice"], told["missing"]) == (3, 0, 0)
     assert told["kills"] > 0
 
 

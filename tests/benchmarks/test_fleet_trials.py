@@ -7,7 +7,7 @@ import pytest
 
 from tests.benchmarks.scripts import measure_each
 
-CRASHES = {"kill": 6, "points": 5, "freeze": 2, "temporal": 2, "budget": 3, "big": 10, "waiting": 200}
+CRASHES = {"kill": 4, "points": 5, "freeze": 2, "temporal": 1, "budget": 2, "big": 4, "waiting": 60}
 OUTAGES = {"host": 2, "outage": 1}
 
 Told = Mapping[str, Mapping[str, Any]]

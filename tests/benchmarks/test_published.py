@@ -150,12 +150,12 @@ def meets(one: dict[str, float], other: dict[str, float]) -> bool:
 
 @pytest.mark.slow
 def test_a_rolling_horizon_completes_as_published_and_repeats_no_effect() -> None:
-    told, published = measure_runs("horizon", "--runs", "25"), kept("horizon")
+    told, published = measure_runs("horizon", "--runs", "10"), kept("horizon")
     for profile, rows in told["profiles"].items():
         before = {row["arm"]: row for row in published["profiles"][profile]}
         arms = {row["arm"]: row for row in rows}
         ours = arms["unlimited"]
-        assert (ours["runs"], ours["twice"], ours["false_done"]) == (25, 0, 0), profile
+        assert (ours["runs"], ours["twice"], ours["false_done"]) == (10, 0, 0), profile
         assert ours["completed"]["share"] >= arms["1 segment"]["completed"]["share"], profile
         apart = [arm for arm, row in arms.items() if not meets(row["completed"], before[arm]["completed"])]
         assert not apart, profile
@@ -164,7 +164,7 @@ def test_a_rolling_horizon_completes_as_published_and_repeats_no_effect() -> Non
 @pytest.mark.slow
 def test_what_nothing_could_mend_costs_as_little_as_published() -> None:
     """Each class of failure is the same for every seed, so a few runs say what a hundred do."""
-    told, published = measure_runs("waste", "--runs", "10"), kept("waste")
+    told, published = measure_runs("waste", "--runs", "4"), kept("waste")
     assert told["lost"] == published["lost"] == 0
     assert told["ratio"] == pytest.approx(published["ratio"], abs=0.02)
     before = {row["case"]: row for row in published["classes"] if row["hopeless"]}

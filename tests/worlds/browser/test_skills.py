@@ -553,7 +553,7 @@ async def test_page_elsewhere_is_read_without_leaving_this_one(visitor: Visitor)
     assert await visitor.world.probe("page_shows", (("url", broken), ("text", "Order 17"))) == "unclear"
     visitor.pages.show("/signin", "<p>Please sign in</p>")
     expired = visitor.pages.show("/expired", "<script>location.replace('/signin')</script>")
-    assert await visitor.world.probe("page_shows", (("url", expired), ("text", "Order 17"))) == "unclear"
+    assert await visitor.world.probe("page_shows", (("url", expired), ("text", "Order 17"))) == "elsewhere"
     after = await visitor.see()
     assert (after.surface, after.zones) == (before.surface, before.zones)
 
