@@ -77,11 +77,6 @@ class Page:
     def text(self) -> str:
         return "\n".join(element.name for element in self.elements.values())
 
-    @property
-    def origin(self) -> str:
-        found = re.match(r"https?://[^/]+", self.address)
-        return found[0] if found else ""
-
     def find(self, roles: Sequence[str], usual: str) -> Element | None:
         for name in (usual, *OTHER_NAMES.get(usual, ())):
             for element in self.elements.values():
@@ -114,7 +109,7 @@ def read_page(text: str) -> Page:
     for name in ("SCREEN", "CHANGES"):
         for line in _fence(text, name).splitlines():
             _read_line(line, page)
-    page.finished = _fence(text, "FINISHED")
+    page.finished = _fence(text, "FINISHED") + _fence(text, "FINISHED_HERE")
     if f"$secret.{SECRET}" in _fence(text, "VALUES"):
         page.password = f"$secret.{SECRET}"
     return page
@@ -276,34 +271,33 @@ def _open(page: Page, name: str) -> list[Move]:
 def write(moves: list[Move], page: Page, evidence: Evidence) -> dict[str, Any]:
     if moves[0].kind == "done":
         return {"verdict": "done", "reason": moves[0].says}
-    steps = [_step(move, page, evidence) for move in moves]
-    if moves[-1].final and evidence != "none":
-        return {"verdict": "steps", "steps": steps, "final": True}
-    return {"verdict": "steps", "steps": [*steps, {"zone": "__replan__"}]}
+    steps = [_step(move, evidence) for move in moves]
+    return {"steps": steps, "final": True} if moves[-1].final and evidence != "none" else {"steps": steps}
 
 
-def _step(move: Move, page: Page, evidence: Evidence) -> dict[str, Any]:
+def _step(move: Move, evidence: Evidence) -> dict[str, Any]:
     match move.kind:
         case "wait":
             text = move.says.split(" is ")[0]
-            return {"zone": "__global__", "skill": "wait_for", "arguments": {"text": text, "seconds": 1}}
+            return {"skill": "wait_for", "arguments": {"text": text, "seconds": 1}}
         case "navigate":
-            url = page.origin + move.value
-            return {"zone": "__global__", "skill": "navigate", "arguments": {"url": url}, "says": move.says}
+            return {"skill": "navigate", "arguments": {"url": move.value}}
         case "click" | "done":
             assert move.element
-            step: dict[str, Any] = {"zone": move.element.id, "skill": "click", "says": move.says}
+            step: dict[str, Any] = {"zone": move.element.id, "skill": "click"}
+            if move.then:
+                step["says"] = move.says
             if evidence == "none" or not (move.final or (evidence == "all" and move.then)):
                 return step
-            step["expect"] = {"checks": [{"kind": "surface_matches", "text": move.then}]}
+            step["expect"] = {"page": move.then}
             if move.final:
                 path, text = LISTED[move.says]
-                step["probe"] = {"name": "page_shows", "arguments": {"url": page.origin + path, "text": text}}
+                step["probe"] = {"name": "page_shows", "arguments": {"url": path, "text": text}}
             return step
         case "type" | "select":
             assert move.element
             name = "text" if move.kind == "type" else "option"
-            return {"zone": move.element.id, "skill": move.kind, "arguments": {name: move.value}, "says": move.says}
+            return {"zone": move.element.id, "skill": move.kind, "arguments": {name: move.value}}
 
 
 # --- the model

@@ -255,19 +255,19 @@ def far_too_many_steps(chance: random.Random) -> Nonsense:
 @kind
 def patterns_that_take_for_ever(chance: random.Random) -> Nonsense:
     pattern = chance.choice(("*a" * 500, "*" * 2000, "[!" * 500, "?*" * 500 + "b", "[a-" * 300, "(a+)+$" * 50))
-    check = {
-        "kind": chance.choice(("zone_appears", "zone_gone", "surface_matches", "text_contains")),
-        "label": pattern,
+    expected = {
+        "page": pattern,
         "text": pattern,
+        "appears": pattern,
+        "gone": pattern,
+        "state": f"{pattern} value={pattern}",
     }
-    return plan({**GOOD, "expect": {"checks": [check] * 20}, "absent_when": {"checks": [check] * 20}}, calls=(CALL,))
+    return plan({**GOOD, "expect": expected}, calls=(CALL,))
 
 
 @kind
 def expectations_of_no_kind(chance: random.Random) -> Nonsense:
-    return plan(
-        {**GOOD, "expect": chance.choice(({"checks": [{"kind": "magic"}]}, {"checks": "none"}, "it works", [1]))}
-    )
+    return plan({**GOOD, "expect": chance.choice(({"page": {"kind": "magic"}}, {"text": ["none"]}, "it works", [1]))})
 
 
 @kind

@@ -41,7 +41,7 @@ class Clerk:
                 ]
             case _:
                 return {"verdict": "done"}
-        return {"verdict": "steps", "steps": [*steps, {"zone": "__replan__"}]}
+        return {"steps": steps}
 
 
 def typing(request: ChatRequest, label: str, text: str) -> dict[str, Any]:
@@ -54,8 +54,13 @@ def typing(request: ChatRequest, label: str, text: str) -> dict[str, Any]:
 
 
 def clicking(request: ChatRequest, role: str, label: str, then: str) -> dict[str, Any]:
-    seen = {"checks": [{"kind": "surface_matches", "text": then}]}
-    return {"zone": zone(request, role, label), "skill": "click", "says": label, "expect": seen, "transition": True}
+    return {
+        "zone": zone(request, role, label),
+        "skill": "click",
+        "says": label,
+        "expect": {"page": then},
+        "transition": True,
+    }
 
 
 def zone(request: ChatRequest, role: str, label: str) -> str:

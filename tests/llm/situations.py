@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from midcourse.domain.argument import Reference
+from midcourse.domain.argument import Reference, Scalar
 from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.expectation import Probe
@@ -12,8 +12,10 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.reflection import Analysis, Fix, ReplanningContext
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
+from midcourse.policy.reflect import reflect
 from midcourse.policy.spending import UNLIMITED
 from midcourse.ports.planner import PlanningContext
+from midcourse.worlds.browser import Browser
 
 TASK = Task(
     goal="Order one desk lamp to 1 Harbour Street",
@@ -66,7 +68,7 @@ FIRST = PlanningContext(
 )
 
 
-def after_failure(said: str, fix: str) -> ReplanningContext:
+def after_failure(said: str, fix: str, failed: FailedStep | None = None) -> ReplanningContext:
     """What a plan after a failure is told, with a lesson that says this."""
     words, steps = Untrusted(text=said), Untrusted(text=fix)
     lesson = Lesson(
@@ -82,7 +84,20 @@ def after_failure(said: str, fix: str) -> ReplanningContext:
         analysis=Analysis(error_type="other", severity="HIGH", root_cause=""),
         fix=Fix(message=""),
         similar=(Recalled(lesson=lesson),),
+        failed=failed,
     )
+
+
+FAILED = FailedStep(
+    version=1,
+    index=2,
+    skill="fill",
+    target="Reference",
+    arguments=(("text", Reference(source="input", name="reference")), ("times", 2)),
+    reason="no_effect",
+    detail="nothing changed",
+)
+EXPLAINED_BY_RULES = reflect(Failure(reason="no_effect", detail="nothing changed"), FAILED, (FAILED,))
 
 
 REPLAN = replace(
@@ -92,7 +107,14 @@ REPLAN = replace(
     ),
     earlier=(FIRST.observation,),
     completed=(
-        CompletedStep(version=1, index=0, skill="fill", target="Address", says="Fill in the address"),
+        CompletedStep(
+            version=1,
+            index=0,
+            skill="fill",
+            target="Address",
+            arguments=(("text", "1 Harbour Street"),),
+            says="fill Address",
+        ),
         CompletedStep(
             version=1,
             index=1,
@@ -103,18 +125,15 @@ REPLAN = replace(
             doubtful=True,
         ),
     ),
-    attempts=(
-        FailedStep(
-            version=1,
-            index=2,
-            skill="fill",
-            target="Reference",
-            arguments=(("text", Reference(source="input", name="reference")), ("times", 2)),
-            reason="no_effect",
-            detail="nothing changed",
-        ),
+    planned=(1,),
+    attempts=(FAILED,),
+    recovery=replace(
+        after_failure("the field did not take it", "select combobox 'Delivery'", FAILED),
+        failure=Failure(reason="no_effect", detail="nothing changed"),
+        analysis=EXPLAINED_BY_RULES.analysis,
+        fix=EXPLAINED_BY_RULES.fix,
     ),
-    recovery=after_failure("the field did not take it", "select combobox 'Delivery'"),
+    results=(("order_number", "A-17"),),
     cause="error",
     why="fill failed: no_effect — nothing changed",
     guidance=("Take the cheapest delivery",),
@@ -129,3 +148,46 @@ MANY = tuple(
     for n in range(1000)
 )
 CROWDED = replace(FIRST, observation=seen(*MANY, title="Catalogue"))
+
+
+PAGE = "https://shop.example"
+
+
+def page(*zones: Zone, **states: Scalar) -> Observation:
+    """A page as the browser shows it, with the zone that stands for the whole."""
+    whole = Zone(id="page", role="page", label="Orders", state=tuple(({"status": 200, "tabs": 1} | states).items()))
+    surface = Surface(title="Orders", address=f"{PAGE}/orders", origin=PAGE)
+    return Observation(id="o1", surface=surface, zones=(whole, *zones), fingerprint="o1")
+
+
+def row(n: int, *, seen: bool = True, covered: bool = False) -> tuple[Zone, ...]:
+    hidden: tuple[tuple[str, Scalar], ...] = (*((("seen", False),) * (not seen)), *((("covered", True),) * covered))
+    return (
+        Zone(id=f"e{3 * n}", role="link", label=f"Order {n}", state=(("href", f"{PAGE}/orders/{n}"), *hidden)),
+        Zone(id=f"e{3 * n + 1}", role="textbox", label="Quantity", state=(("value", "1"), *hidden)),
+        Zone(id=f"e{3 * n + 2}", role="button", label="Remove", state=hidden),
+    )
+
+
+def rows(count: int, visible: range) -> tuple[Zone, ...]:
+    return tuple(zone for n in range(count) for zone in row(n, seen=n in visible))
+
+
+BROWSER = replace(
+    FIRST,
+    task=Task(goal="Remove order 150"),
+    catalogue=Browser(f"{PAGE}/orders").catalogue(),
+    observation=page(*rows(200, range(10, 20))),
+)
+BEHIND_DIALOG = replace(
+    BROWSER,
+    observation=page(
+        *(zone for n in range(4) for zone in row(n, covered=True)),
+        Zone(id="e90", role="dialog", label="Cookies"),
+        Zone(id="e91", role="button", label="Reject all", state=(("within", "Cookies"),)),
+        Zone(id="request1", role="request", label=f"POST {PAGE}/orders", state=(("address", "1 Harbour Street"),)),
+        Zone(id="tab2", role="tab", label="Help", state=(("href", f"{PAGE}/help"),)),
+        status=504,
+        tabs=2,
+    ),
+)

@@ -58,10 +58,10 @@ def test_it_is_told_the_aim_the_tries_the_hint_and_what_to_take_back() -> None:
     first, hinted, failed, undo, empty = (detour_prompt(context, 20_000).text for context in CONTEXTS)
     assert "\"'Settings' is open\"" in first
     assert "Tried so far" not in first
-    assert '8.1: press on "Thing 0": 2.0 to 1.5, reverted' in hinted
+    assert '8.1: press "Thing 0": 2.0 to 1.5, reverted' in hinted
     assert "a menu: Try it" in hinted
-    assert "8.2: no act came of it (garbage)" in failed
-    assert "Take this back" in undo
+    assert "8.2: no step was proposed (garbage)" in failed
+    assert "Undo this step" in undo
     assert "it is in Tools" in empty
     assert "zone 'z9' is not visible" in empty
 

@@ -8,6 +8,15 @@ import pytest
 
 from midcourse import Agent, Settings
 from midcourse.domain.argument import Reference
+from midcourse.domain.expectation import (
+    Check,
+    Expectation,
+    SurfaceMatches,
+    TextContains,
+    ZoneAppears,
+    ZoneGone,
+    ZoneHasState,
+)
 from midcourse.domain.plan import Draft
 from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.llm.mind import Mind
@@ -117,7 +126,7 @@ async def test_two_zones_of_one_label_are_no_zone():
     assert draft.steps[0].zone == "Place order"
 
 
-PLAN = {"steps": [{"zone": "z2", "skill": "click"}]}
+PLAN = {"steps": [{"zone": "z2", "skill": "click"}], "final": True}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +141,61 @@ PLAN = {"steps": [{"zone": "z2", "skill": "click"}]}
 )
 async def test_the_wrapping_does_not_matter(text: str):
     draft = await drafted(text)
-    assert [(one.zone, one.skill) for one in draft.steps] == [("z2", "click")]
+    assert [(one.zone, one.skill) for one in draft.steps][:1] == [("z2", "click")]
+
+
+async def test_a_plan_that_does_not_say_that_it_is_the_last_is_followed_by_another():
+    step: dict[str, object] = {"zone": "z2", "skill": "click"}
+    steps = {
+        "unsaid": await drafted({"steps": [step]}),
+        "written": await drafted({"steps": [step, {"zone": "__replan__"}]}),
+        "final": await drafted({"steps": [step], "final": True}),
+    }
+    zones = {name: [one.zone for one in draft.steps] for name, draft in steps.items()}
+    assert zones == {"unsaid": ["z2", "__replan__"], "written": ["z2", "__replan__"], "final": ["z2"]}
+    assert not any(draft.repairs for draft in steps.values())
+
+
+async def test_a_skill_without_a_zone_needs_none():
+    draft, repairs = await step(skill="press", arguments={"key": "Enter"})
+    assert (draft.zone, repairs) == ("__global__", ())
+
+
+@pytest.mark.parametrize(
+    ("written", "check"),
+    [
+        ({"page": "Thank you*"}, SurfaceMatches(pattern="Thank you*")),
+        ({"text": "PO-7"}, TextContains(text="PO-7")),
+        ({"appears": "button:Pay: now"}, ZoneAppears(role="button", label="Pay: now")),
+        ({"appears": "Note: paid"}, ZoneAppears(label="Note: paid")),
+        ({"gone": "Spinner"}, ZoneGone(label="Spinner")),
+        (
+            {"state": "checkbox:Gift checked=true"},
+            ZoneHasState(role="checkbox", label="Gift", state="checked", value=True),
+        ),
+        ({"state": "Total sum value=49 EUR"}, ZoneHasState(label="Total sum", state="value", value="49 EUR")),
+    ],
+)
+async def test_an_expectation_names_what_is_to_be_seen(written: dict[str, object], check: Check):
+    draft, _ = await step(zone="z2", skill="click", expect=written)
+    assert draft.expect == Expectation(checks=(check,))
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("/orders?page=2", "https://shop.example/orders?page=2"),
+        ("//evil.example/orders", "//evil.example/orders"),
+        ("https://other.example/", "https://other.example/"),
+        ("orders", "orders"),
+    ],
+)
+async def test_an_address_may_be_relative_to_the_page_it_is_given_on(written: str, address: str):
+    surface = replace(CONTEXT.observation.surface, origin="https://shop.example")
+    context = replace(CONTEXT, observation=replace(CONTEXT.observation, surface=surface))
+    answer = {"steps": [{"zone": "z2", "skill": "open", "arguments": {"url": written, "text": "/orders"}}]}
+    draft = await ModelPlanner(Mind([ScriptedModel([answer]).model], answer_tokens=1000)).plan(context)
+    assert dict(draft.steps[0].arguments) == {"url": address, "text": "/orders"}
 
 
 @pytest.mark.parametrize(
@@ -142,7 +205,7 @@ async def test_the_wrapping_does_not_matter(text: str):
         ("I would click on it.", "not JSON"),
         (json.dumps(PLAN)[:-2], "neither steps nor a verdict"),
         ('{"steps": [{"zone": "z2", "skill": "click", "arguments": {"x": NaN}}]}', "not JSON"),
-        ({"steps": [{"skill": "click"}]}, "steps.0.zone: Field required"),
+        ({"steps": [{"zone": ["z2"], "skill": "click"}]}, "steps.0.zone"),
         ({}, "neither steps nor a verdict"),
         ({"verdict": "maybe"}, "verdict"),
         ({"steps": "click z2"}, "steps"),
@@ -171,5 +234,5 @@ async def test_what_had_to_be_put_right_is_told_with_the_next_plan():
     scripted = ScriptedModel([first, {"verdict": "done"}])
     planner = ModelPlanner(Mind([scripted.model], answer_tokens=1000))
     await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")
-    assert "In your last plan this was put right" in scripted.prompts[1]
+    assert "Corrected in your previous plan" in scripted.prompts[1]
     assert "zone 'z9' is not visible" in scripted.prompts[1]

@@ -26,7 +26,7 @@ ORDER = {
             {
                 "zone": "place_order",
                 "skill": "place_order",
-                "expect": {"checks": [{"kind": "surface_matches", "text": "Thank you*"}]},
+                "expect": {"page": "Thank you*"},
                 "probe": {"name": "order_placed", "arguments": {"reference": "$input.reference"}},
             },
         ]

@@ -4,6 +4,8 @@ A template whose wording changes gets a new number: recorded answers belong to t
 """
 
 import json
+import re
+from collections import Counter
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -15,23 +17,26 @@ from hypothesis import strategies as st
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.monitor import Advice
-from midcourse.domain.observation import Zone
+from midcourse.domain.observation import Surface, Zone
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.domain.reflection import Analysis, Fix
-from midcourse.llm.closeness_judge import closeness_prompt
-from midcourse.llm.detour_planner import detour_prompt
+from midcourse.domain.task import Task
+from midcourse.llm import template as template_module
+from midcourse.llm.closeness_judge import ClosenessAnswer, closeness_prompt
+from midcourse.llm.detour_planner import TryAnswer, detour_prompt
 from midcourse.llm.extractor import extractor_prompt
 from midcourse.llm.fence import fenced, quoted
-from midcourse.llm.judge import judge_prompt
-from midcourse.llm.monitor import monitor_prompt
-from midcourse.llm.outliner import outliner_prompt
+from midcourse.llm.judge import JudgementAnswer, judge_prompt
+from midcourse.llm.monitor import MonitorAnswer, monitor_prompt
+from midcourse.llm.outliner import OutlineAnswer, outliner_prompt
+from midcourse.llm.plan import PlanAnswer
 from midcourse.llm.planner import prompt_for
-from midcourse.llm.reader import reader_prompt
-from midcourse.llm.reflector import reflector_prompt
+from midcourse.llm.reader import ScreenAnswer, reader_prompt
+from midcourse.llm.reflector import ReflectionAnswer, reflector_prompt
 from midcourse.llm.screen import shown
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
-from midcourse.llm.verifier import verifier_prompt
+from midcourse.llm.verifier import VerdictAnswer, verifier_prompt
 from midcourse.ports.closeness import JudgingContext
 from midcourse.ports.extractor import Wanted
 from midcourse.ports.judge import ProgressContext
@@ -44,7 +49,20 @@ from midcourse.ports.verifier import Claim
 from midcourse.testing.conformance import reflector
 from midcourse.testing.conformance.detour import CONTEXTS, GOAL
 from midcourse.testing.conformance.monitor import FAILED, PRESSED, PROPOSED, STRANGE, UNSEEN
-from tests.llm.situations import CROWDED, FIRST, REPLAN, TASK, after_failure, form, seen
+from tests.llm.situations import (
+    BEHIND_DIALOG,
+    BROWSER,
+    CROWDED,
+    FIRST,
+    REPLAN,
+    TASK,
+    after_failure,
+    form,
+    page,
+    row,
+    rows,
+    seen,
+)
 
 OUTLINE = Outline(
     goals=(CoarseGoal(says="Explore the catalogue", evidence="Catalogue"), CoarseGoal(says="Find the checkout"))
@@ -62,6 +80,8 @@ EXPLAINED = replace(
     fix=Fix(message="Write elsewhere", changes=("take /home",)),
     by="model",
 )
+OTHER = Surface(title="Two", address="https://shop.example/two")
+BUSY = replace(seen(*form("x"), name="o2"), surface=OTHER)
 GOLDEN = Path(__file__).parent / "golden"
 ROOM = 50_000
 
@@ -71,6 +91,9 @@ PROMPTS = {
     "planner_first": prompt_for(FIRST, ROOM),
     "planner_replan": prompt_for(REPLAN, ROOM),
     "planner_crowded": prompt_for(CROWDED, 2_500),
+    "planner_long_page": prompt_for(BROWSER, ROOM),
+    "planner_behind_dialog": prompt_for(BEHIND_DIALOG, ROOM),
+    "planner_detours": prompt_for(replace(FIRST, detours=True, cause="taken_over", why="ada took over"), ROOM),
     "verifier_done": verifier_prompt(Claim(says="The order was placed", task=TASK, now=FIRST.observation), ROOM),
     "verifier_step": verifier_prompt(
         Claim(says="The address is filled in", task=TASK, before=FIRST.observation, now=REPLAN.observation), ROOM
@@ -127,6 +150,71 @@ def test_another_wording_has_another_number():
 
 
 ROLES = tuple(sorted({prompt.role for prompt in PROMPTS.values()}))
+
+# --- nothing is said twice
+
+LONGEST_ECHO = 8
+"""Words in a row of ours that may occur twice in a prompt."""
+
+
+def repeated(prompt: str) -> list[str]:
+    """Lines of fences and sentences of ours that occur twice, and long rows of words that do."""
+    own = " ".join(line for line in outside(prompt) if not line.startswith("---"))
+    sentences = [part.strip() for part in re.split(r"(?<=[.:;]) |^- |\n", own) if len(part.split()) > 2]
+    words = re.findall(r"[\w']+", own.lower())
+    echoes = [" ".join(words[n : n + LONGEST_ECHO]) for n in range(len(words) - LONGEST_ECHO + 1)]
+    lines = [line for line in prompt.splitlines() if line in inside(prompt) and not line.startswith("surface ")]
+    return [each for part in (sentences, echoes, lines) for each, count in Counter(part).items() if count > 1]
+
+
+def inside(prompt: str) -> set[str]:
+    """Lines that stand in a fence."""
+    return set(prompt.splitlines()) - set(outside(prompt)) - set(marks(prompt))
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_a_prompt_says_nothing_twice(name: str):
+    assert repeated(PROMPTS[name].text) == []
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "Never repeat a finished step, nor a failed step unchanged on the same screen.",
+        "Use listed zones. The agent then looks again and asks you for the rest.",
+        '<<<AGAIN\nz1 link "Catalogue"\nAGAIN>>>',
+    ],
+)
+def test_a_prompt_that_says_something_twice_is_found_out(added: str):
+    assert repeated(f"{PROMPTS['planner_first'].text}\n{added}")
+
+
+def test_every_role_has_a_golden_file_and_an_example_of_an_answer():
+    roles = {path.stem for path in Path(template_module.__file__).parent.glob("*.md")}
+    assert roles == set(ROLES)
+    for role in roles:
+        assert template(role).instructions.count("Example of an answer") == 1
+
+
+EXAMPLES = {
+    "planner": PlanAnswer,
+    "detour_planner": TryAnswer,
+    "closeness_judge": ClosenessAnswer,
+    "judge": JudgementAnswer,
+    "monitor": MonitorAnswer,
+    "outliner": OutlineAnswer,
+    "reader": ScreenAnswer,
+    "reflector": ReflectionAnswer,
+    "verifier": VerdictAnswer,
+}
+
+
+@pytest.mark.parametrize("role", EXAMPLES)
+def test_the_example_is_an_answer_that_would_be_taken(role: str):
+    example = json.loads(template(role).instructions.partition("Example of an answer:")[2])
+    answer = EXAMPLES[role].model_validate(example)
+    assert json.loads(answer.model_dump_json(exclude_unset=True)) == example
+
 
 # --- what strangers write stays what it is
 
@@ -254,7 +342,20 @@ def test_a_screen_that_has_become_another_one_is_told_anew():
 
 def test_elsewhere_is_another_screen_however_alike():
     here, there = seen(*form()), seen(*form("x"), title="Basket")
-    assert shown(there, (here,), "", ROOM, ROOM).since == "The screen is as it was first seen."
+    assert shown(there, (here,), "", ROOM, ROOM).since == ""
+
+
+def test_a_new_screen_begins_with_the_steps_that_led_to_it():
+    first = CompletedStep(version=1, index=0, skill="click", target="Sign in", says="")
+    second = replace(first, version=2, target="New ticket")
+    here, there = (replace(FIRST, observation=seen(*form(), title=title, name=title)) for title in ("One", "Two"))
+    there = replace(there, completed=(first,), observation=replace(there.observation, surface=OTHER))
+    again = replace(there, completed=(first, second), earlier=(there.observation,), planned=(2,), observation=BUSY)
+    one, two, three = (prompt_for(context, ROOM) for context in (here, there, again))
+    assert one.parts[0] == two.parts[0]
+    assert two.parts == three.parts[: len(two.parts) - 1] + two.parts[-1:]
+    assert 'click "New ticket"' in three.parts[-1]
+    assert 'click "New ticket"' not in "".join(three.parts[:-1])
 
 
 # --- what is left out
@@ -292,6 +393,96 @@ def test_what_cannot_be_undone_is_listed_up_to_a_number_and_counted_beyond() -> 
     listed = [n for n in range(5_000) if f'"Order {n}!"' in prompts[5_000]]
     assert listed == [*range(4_700, 5_000)]
     assert "4700 earlier ones, not listed, 4700 of which cannot be undone and are refused" in prompts[5_000]
+
+
+# --- what the planner is shown of a page
+
+
+def test_a_page_says_its_title_and_address_once():
+    text = prompt_for(replace(BROWSER, observation=page(*row(1))), ROOM).parts[1]
+    assert 'surface "Orders" at "https://shop.example/orders"\n' in text
+    assert "page page" not in text
+    assert 'e3 link "Order 1" href=/orders/1' in text
+
+
+def test_what_is_unusual_about_a_page_is_told():
+    assert 'at "https://shop.example/orders" status=504 tabs=2' in PROMPTS["planner_behind_dialog"].text
+
+
+def test_an_address_that_would_read_as_another_hosts_stays_whole():
+    link = Zone(id="e1", role="link", label="Away", state=(("href", "https://shop.example//evil.example/x"),))
+    assert '"https://shop.example//evil.example/x"' in prompt_for(replace(BROWSER, observation=page(link)), ROOM).text
+
+
+def test_what_is_behind_a_dialog_is_counted():
+    text = PROMPTS["planner_behind_dialog"].text
+    assert "12 zones are behind the dialog" in text
+    assert "e91 button" in text
+    assert "Order 2" not in text
+
+
+def test_a_few_covered_zones_are_listed():
+    dialog = Zone(id="e90", role="dialog", label="Cookies")
+    text = prompt_for(replace(BROWSER, observation=page(*row(1, covered=True), dialog)), ROOM).text
+    assert 'e3 link "Order 1" href=/orders/1 covered=true' in text
+
+
+@pytest.mark.parametrize("tenth", range(10))
+def test_on_a_long_page_what_the_task_needs_is_listed_wherever_it_is(tenth: int):
+    wanted = tenth * 20 + 7
+    context = replace(BROWSER, task=Task(goal=f"Remove order {wanted}"), observation=page(*rows(200, range(10, 20))))
+    text = prompt_for(context, ROOM).text
+    assert f'e{3 * wanted} link "Order {wanted}"' in text
+    assert f'e{3 * wanted + 2} button "Remove"' in text
+    assert len(re.findall(r"^e\d+ ", text, re.MULTILINE)) < 150
+
+
+def test_on_a_long_page_what_is_out_of_sight_is_counted_and_listed_after_scrolling():
+    text = PROMPTS["planner_long_page"].text
+    assert "30 zones above are not listed (10 link, 10 textbox, 10 button), from" in text
+    assert "zones below are not listed" in text
+    assert 'link "Order 100"' not in text
+    scrolled = replace(BROWSER, observation=page(*rows(200, range(95, 105))), earlier=(BROWSER.observation,))
+    assert 'link "Order 100"' in prompt_for(scrolled, ROOM).text
+
+
+def test_an_alert_is_listed_wherever_it_is():
+    alert = Zone(id="e999", role="alert", label="Out of stock", state=(("seen", False),))
+    assert "e999 alert" in prompt_for(replace(BROWSER, observation=page(*rows(200, range(5)), alert)), ROOM).text
+
+
+def test_who_cannot_scroll_is_shown_all_there_is_room_for():
+    observation = page(*rows(200, range(10, 20)))
+    told = verifier_prompt(Claim(says="Order 100 is there", task=TASK, now=observation), ROOM).text
+    assert told.count(" link ") == 200
+
+
+def test_skills_are_told_when_they_can_be_used():
+    first, dialog = (
+        set(re.findall(r"^(\w+)\(", PROMPTS[name].text, re.MULTILINE))
+        for name in ("planner_long_page", "planner_behind_dialog")
+    )
+    assert dialog - first == {"send", "switch_tab", "close_tab"}
+    assert not first & {"accept", "dismiss", "upload", "extract"}
+    asked = replace(BROWSER, observation=page(Zone(id="dialog", role="dialog", label="Leave?")))
+    assert {"accept", "dismiss"} <= set(re.findall(r"^(\w+)\(", prompt_for(asked, ROOM).text, re.MULTILINE))
+    wanting = replace(BROWSER, task=replace(TASK, goal="Fetch it"))
+    assert {"upload", "extract"} <= set(re.findall(r"^(\w+)\(", prompt_for(wanting, ROOM).parts[0], re.MULTILINE))
+
+
+def test_no_skill_that_may_send_something_is_called_harmless():
+    text = PROMPTS["planner_long_page"].text
+    assert "set_state" not in text
+    assert "A step that submits or sends something" in text
+    assert "which may submit a form" in text
+
+
+def test_values_results_and_the_analysis_of_a_failure_are_told():
+    text = PROMPTS["planner_replan"].text
+    assert 'fill "Address" text="1 Harbour Street"' in text
+    assert '$result.order_number = "A-17"' in text
+    assert "class: recoverable, other, severity HIGH" in text
+    assert 'cause: "the screen was not as the plan supposed"' in text
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ async def test_what_is_made_out_can_be_acted_on_where_it_was_seen(screening: Scr
     result = await screening.run(model, PlanDraft(steps=(click("button-save"),), final=True))
     assert (result.final_reason, screening.world.clicks) == ("plan_complete", [(10, 10, 60, 30)])
     assert [(line.role, line.cost.calls) for line in result.spent] == [("reader", 1), ("planner", 1), ("reader", 1)]
-    assert "100 by 80 pixels" in model.prompts[0]
+    assert "100 pixels wide and 80 pixels high" in model.prompts[0]
 
 
 async def test_a_picture_in_which_nothing_is_made_out_leaves_the_last_screen_stale(screening: Screening):

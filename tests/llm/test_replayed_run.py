@@ -29,7 +29,7 @@ approvals = "never"
 """
 
 
-SEEN = {"kind": "surface_matches", "text": "Thank you*"}
+SEEN = {"page": "Thank you*"}
 
 
 class Buyer:
@@ -48,7 +48,7 @@ class Buyer:
             return steps(
                 {"zone": "field_address", "skill": "fill", "arguments": {"text": "1 Harbour Street"}},
                 {"zone": "field_reference", "skill": "fill", "arguments": {"text": "$input.reference"}},
-                {"zone": "place_order", "skill": "place_order", "expect": {"checks": [SEEN]}},
+                {"zone": "place_order", "skill": "place_order", "expect": SEEN},
             )
         return {"verdict": "done"}
 

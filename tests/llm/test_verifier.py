@@ -69,7 +69,7 @@ async def test_a_done_when_in_words_is_read():
     result = await run(model, press(), says="the lamp has been pressed")
     assert (result.final_reason, result.verified) == ("goal_reached", True)
     assert result.final_detail == "seen: the lamp has been pressed (it was pressed once)"
-    assert 'Said to be true now: "the lamp has been pressed"' in model.prompts[0]
+    assert 'Statement: "the lamp has been pressed"' in model.prompts[0]
     assert [(line.role, line.cost.calls) for line in result.spent] == [("planner", 1), ("verifier", 1)]
 
 

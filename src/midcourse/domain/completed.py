@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from midcourse.domain.argument import Arguments
+
 
 @dataclass(frozen=True, kw_only=True)
 class CompletedStep:
@@ -12,5 +14,6 @@ class CompletedStep:
     skill: str
     target: str
     says: str
+    arguments: Arguments = ()
     irreversible: bool = False
     doubtful: bool = False

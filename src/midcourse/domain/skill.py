@@ -44,6 +44,9 @@ class Skill:
     """Where the commit set is: the call itself is all that is sent, or the world must be asked (a form's fields)."""
     undo: str = ""
     """The skill that takes it back, if there is one."""
+    offered_with: tuple[str, ...] = ()
+    """When a planner is told of it, if not always. Any one of these is enough: `zone:PATTERN` and `role:NAME` for a visible zone,
+    `file` and `output` for a task that has some."""
     probe: Probe | None = None
     absent_when: Expectation | None = None
 

@@ -13,6 +13,7 @@ from midcourse.llm.screen import named, shown
 from midcourse.llm.telling import about, arguments_text, skill_line
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
+from midcourse.policy.offering import is_offered_by_screen, is_offered_by_task
 from midcourse.ports.detour import DetourContext, PastTry, TryDraft
 
 ROLE = "detour_planner"
@@ -61,13 +62,20 @@ def detour_prompt(context: DetourContext, room: int) -> Prompt:
     told = _told(context)
     bare = tokens_at_most(template(ROLE).filled({**told, "screen": ""}).text)
     words = f"{context.goal.says} {about(context.task)}"
-    return template(ROLE).filled({**told, "screen": shown(context.observation, (), words, room - bare, 0).first})
+    return template(ROLE).filled(
+        {**told, "screen": shown(context.observation, (), words, room - bare, 0, in_sight=True).first}
+    )
 
 
 def _told(context: DetourContext) -> dict[str, str]:
-    hint = context.hint
+    hint, seen = context.hint, context.observation
+    offered = [
+        skill
+        for skill in context.catalogue.skills
+        if is_offered_by_task(skill, context.task) or is_offered_by_screen(skill, seen)
+    ]
     return {
-        "skills": fenced("SKILLS", map(skill_line, context.catalogue.skills)) or "none",
+        "skills": fenced("SKILLS", map(skill_line, offered)) or "none",
         "goal": quoted(context.task.goal, longest=2000),
         "aim": quoted(context.goal.says, longest=1000),
         "tries": fenced("TRIES", map(_past, context.tries)),
@@ -82,9 +90,9 @@ def _told(context: DetourContext) -> dict[str, str]:
 def _past(past: PastTry) -> str:
     step = past.step
     if step is None:
-        return f"{past.label}: no act came of it ({named(past.failed or 'garbage')})"
-    given = f" with {arguments_text(step.arguments)}" if step.arguments else ""
+        return f"{past.label}: no step was proposed ({named(past.failed or 'garbage')})"
+    given = f" {arguments_text(step.arguments)}" if step.arguments else ""
     came = f"{past.closeness_before:.1f} to {past.closeness_after:.1f}"
     failed = f", failed: {named(past.failed)}" if past.failed else ""
     fate = ", reverted" if past.reverted else ""
-    return f"{past.label}: {named(step.skill)} on {quoted(step.target.label)}{given}: {came}{failed}{fate}"
+    return f"{past.label}: {named(step.skill)} {quoted(step.target.label)}{given}: {came}{failed}{fate}"

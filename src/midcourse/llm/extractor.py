@@ -7,10 +7,11 @@ from pydantic import BaseModel, Field, create_model
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Cost
+from midcourse.domain.replace import replace
 from midcourse.domain.skill import Parameter
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
-from midcourse.llm.screen import shown
+from midcourse.llm.screen import shown, zone_line
 from midcourse.llm.telling import about, parameter_line
 from midcourse.llm.template import Prompt, template
 from midcourse.ports.extractor import Extract, Wanted
@@ -54,13 +55,17 @@ def answer_for(fields: tuple[Parameter, ...]) -> type[BaseModel]:
 
 
 def extractor_prompt(wanted: Wanted, room: int) -> Prompt:
-    """The latest screen gets half of the room, and each before it half of what is left."""
+    """The latest screen gets half of the room, and each before it half of what is left. What a later one shows is not repeated."""
     words = f"{about(wanted.task)} {' '.join(f'{field.name} {field.description}' for field in wanted.fields)}"
     screens: list[str] = []
-    for n, screen in enumerate(wanted.screens):
+    told: set[str] = set()
+    for screen in wanted.screens:
         room //= 2
-        when = "The latest screen" if n == 0 else "A screen before that"
-        screens.append(f"{when}:\n{shown(screen, (), words, room, 0).first}")
+        new = tuple(zone for zone in screen.zones if zone_line(zone) not in told)
+        told.update(map(zone_line, new))
+        when = "An earlier screen, where it differs" if screens else "The latest screen"
+        if new:
+            screens.append(f"{when}:\n{shown(replace(screen, zones=new), (), words, room, 0).first}")
     return template(ROLE).filled(
         {
             "goal": quoted(wanted.task.goal, longest=1000),

@@ -39,7 +39,7 @@ def mended(zone: str, skill: str, arguments: Arguments, seen: Observation, catal
     given = _arguments(arguments, found)
     repairs = [
         *([f"skill '{skill}' is {found.name}"] if found.name != skill else []),
-        *([f"zone '{zone}' is {there}"] if there != zone else []),
+        *([f"zone '{zone}' is {there}"] if zone and there != zone else []),
         *(
             [f"arguments of {found.name} were written in another way"] if repr(given) != repr(arguments) else []
         ),  # 3 == 3.0

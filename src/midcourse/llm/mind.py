@@ -45,6 +45,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.llm.connection import connect
 from midcourse.llm.price import affordable, paid, price_of
 from midcourse.llm.reading import Unreadable, read
+from midcourse.llm.schema import compact
 from midcourse.llm.template import Prompt
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.llm.tracing import Tracing
@@ -223,7 +224,7 @@ def _parameters(model: Model, role: str, answer: type[BaseModel]) -> ModelReques
 
 @cache
 def _schema(answer: type[BaseModel]) -> dict[str, Any]:
-    return answer.model_json_schema()
+    return compact(answer.model_json_schema())
 
 
 @cache

@@ -1,6 +1,8 @@
 """A plan as a model writes it, and the draft that it comes to."""
 
+import json
 import re
+from collections.abc import Iterable
 from typing import Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -9,7 +11,6 @@ from midcourse.domain.argument import Argument, Arguments, Reference, Scalar, So
 from midcourse.domain.expectation import (
     Check,
     Expectation,
-    FingerprintChanged,
     Probe,
     SurfaceMatches,
     TextContains,
@@ -18,34 +19,34 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.observation import Observation
-from midcourse.domain.plan import Draft
+from midcourse.domain.plan import REACH, REPLAN, Draft
 from midcourse.domain.skill import Catalogue
 from midcourse.llm.mending import Mended, mended
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 _REFERENCE = re.compile(r"\$(input|secret|file|result)\.(\S+)")
+_ROLE = re.compile(r"([a-z]+):(\S.*)", re.DOTALL)
+_STATE = re.compile(r"(.+) (\w+)=(.*)", re.DOTALL)
+ADDRESS = "url"
+"""What skills and probes call an argument that is an address."""
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class CheckAnswer(_Part):
-    kind: Literal[
-        "zone_appears", "zone_gone", "zone_has_state", "text_contains", "surface_matches", "fingerprint_changed"
-    ]
-    label: str = Field(default="", description="of a zone; * stands for anything")
-    role: str = ""
+class ExpectAnswer(_Part):
+    """What is to be true, all of it. `appears`, `gone` and `state` name a zone as LABEL or ROLE:LABEL; * stands for anything."""
+
+    page: str = ""
+    """Title or address."""
+    text: str = ""
+    appears: str = ""
+    gone: str = ""
     state: str = ""
-    value: Scalar = None
-    text: str = Field(
-        default="", description="text_contains: what is to be read; surface_matches: the title or address"
-    )
-
-
-class ExpectationAnswer(_Part):
-    checks: list[CheckAnswer] = Field(default_factory=list[CheckAnswer])
-    says: str = Field(default="", description="the same in words")
+    """ZONE NAME=VALUE, such as `checkbox:Gift checked=true`."""
+    says: str = ""
+    """The same in words, if nothing else can tell it."""
 
 
 class ProbeAnswer(_Part):
@@ -54,21 +55,20 @@ class ProbeAnswer(_Part):
 
 
 class StepAnswer(_Part):
-    zone: str = Field(description='a listed id, "__global__" or "__replan__"')
+    zone: str = ""
     skill: str = ""
     arguments: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])
-    says: str = Field(default="", description="what it does, for a person")
-    expect: ExpectationAnswer | None = None
-    absent_when: ExpectationAnswer | None = None
+    says: str = ""
+    expect: ExpectAnswer | None = None
     probe: ProbeAnswer | None = None
-    transition: bool | None = Field(default=None, description="whether the screen will be another one afterwards")
+    transition: bool | None = None
 
 
 class PlanAnswer(_Part):
     verdict: Literal["steps", "done", "impossible", "gave_up"] = "steps"
     reason: str = ""
     steps: list[StepAnswer] = Field(default_factory=list[StepAnswer])
-    final: bool | None = Field(default=None, description="whether the task is done after these steps")
+    final: bool | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -89,39 +89,53 @@ def drafted(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
         return PlanDraft(verdict="gave_up", detail=answer.reason or "the plan has no steps")
     most = context.task.limits.max_plan_steps + 1  # what is beyond is cut off anyway, and says so
     steps = [(step, _mended(step, context)) for step in answer.steps[:most]]
+    origin = context.observation.surface.origin
     return PlanDraft(
-        steps=tuple(_draft(step, each) for step, each in steps),
+        steps=(*(_draft(step, each, origin) for step, each in steps), *_rest(answer)),
         final=answer.final,
         detail=answer.reason,
         repairs=tuple(f"step {n}: {repair}" for n, (_, each) in enumerate(steps, start=1) for repair in each.repairs),
     )
 
 
+def _rest(answer: PlanAnswer) -> tuple[Draft, ...]:
+    """The request to plan again after the last step, which a model need not write: a plan is the last one only if it says so."""
+    asks = answer.final or answer.steps[-1].zone in (REPLAN, REACH)
+    return () if asks else (Draft(zone=REPLAN),)
+
+
 def _mended(step: StepAnswer, context: PlanningContext) -> Mended:
-    return mended(step.zone, step.skill, _arguments(step.arguments), context.observation, context.catalogue)
+    given = _arguments(step.arguments, context.observation.surface.origin)
+    return mended(step.zone, step.skill, given, context.observation, context.catalogue)
 
 
 def one_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
     """A single step, and what was put right in it."""
-    found = mended(step.zone, step.skill, _arguments(step.arguments), observation, catalogue)
-    return _draft(step, found), found.repairs
+    origin = observation.surface.origin
+    found = mended(step.zone, step.skill, _arguments(step.arguments, origin), observation, catalogue)
+    return _draft(step, found, origin), found.repairs
 
 
-def _draft(step: StepAnswer, mended: Mended) -> Draft:
+def _draft(step: StepAnswer, mended: Mended, origin: str) -> Draft:
     return Draft(
         zone=mended.zone,
         skill=mended.skill,
         arguments=mended.arguments,
         expect=_expectation(step.expect),
-        absent_when=_expectation(step.absent_when),
-        probe=Probe(name=step.probe.name, arguments=_arguments(step.probe.arguments)) if step.probe else None,
+        probe=Probe(name=step.probe.name, arguments=_arguments(step.probe.arguments, origin)) if step.probe else None,
         transition=step.transition,
         says=step.says,
     )
 
 
-def _arguments(given: dict[str, Scalar]) -> Arguments:
-    return tuple((name, _argument(value)) for name, value in given.items())
+def _arguments(given: dict[str, Scalar], origin: str) -> Arguments:
+    return tuple((name, _argument(_absolute(name, value, origin))) for name, value in given.items())
+
+
+def _absolute(name: str, value: Scalar, origin: str) -> Scalar:
+    """Addresses are told relative to the page's origin, and may be answered so."""
+    relative = name == ADDRESS and isinstance(value, str) and value.startswith("/") and not value.startswith("//")
+    return f"{origin}{value}" if relative and origin.startswith(("http://", "https://")) else value
 
 
 def _argument(value: Scalar) -> Argument:
@@ -131,23 +145,36 @@ def _argument(value: Scalar) -> Argument:
     return Reference(source=cast(Source, found[1]), name=found[2])
 
 
-def _expectation(answer: ExpectationAnswer | None) -> Expectation | None:
-    if answer is None or not (answer.checks or answer.says):
-        return None
-    return Expectation(checks=tuple(map(_check, answer.checks)), says=answer.says)
+def _expectation(answer: ExpectAnswer | None) -> Expectation | None:
+    checks = tuple(_checks(answer)) if answer else ()
+    return Expectation(checks=checks, says=answer.says) if answer and (checks or answer.says) else None
 
 
-def _check(answer: CheckAnswer) -> Check:
-    match answer.kind:
-        case "zone_appears":
-            return ZoneAppears(label=answer.label, role=answer.role)
-        case "zone_gone":
-            return ZoneGone(label=answer.label, role=answer.role)
-        case "zone_has_state":
-            return ZoneHasState(state=answer.state, value=answer.value, label=answer.label, role=answer.role)
-        case "text_contains":
-            return TextContains(text=answer.text)
-        case "surface_matches":
-            return SurfaceMatches(pattern=answer.text)
-        case "fingerprint_changed":
-            return FingerprintChanged()
+def _checks(answer: ExpectAnswer) -> Iterable[Check]:
+    if answer.page:
+        yield SurfaceMatches(pattern=answer.page)
+    if answer.text:
+        yield TextContains(text=answer.text)
+    if answer.appears:
+        role, label = _zone(answer.appears)
+        yield ZoneAppears(label=label, role=role)
+    if answer.gone:
+        role, label = _zone(answer.gone)
+        yield ZoneGone(label=label, role=role)
+    if found := _STATE.fullmatch(answer.state):
+        role, label = _zone(found[1])
+        yield ZoneHasState(state=found[2], value=_scalar(found[3]), label=label, role=role)
+
+
+def _zone(text: str) -> tuple[str, str]:
+    """Role, or nothing, and label."""
+    found = _ROLE.fullmatch(text)
+    return (found[1], found[2]) if found else ("", text)
+
+
+def _scalar(text: str) -> Scalar:
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, str | int | float | bool) else text

@@ -6,15 +6,15 @@ from typing import TypeAlias, TypeVar
 from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.plan import PlanAnswer, drafted
-from midcourse.llm.screen import shown
+from midcourse.llm.screen import first_seen, named, shown, value_text
 from midcourse.llm.telling import (
     about,
     advice_lines,
+    analysis_lines,
     attempt_line,
     completed_line,
     done_line,
@@ -27,19 +27,21 @@ from midcourse.llm.telling import (
 )
 from midcourse.llm.template import Prompt, Template, template
 from midcourse.llm.tokens import tokens_at_most
+from midcourse.policy.offering import is_offered_by_screen, is_offered_by_task
 from midcourse.policy.spending import MICRO, UNLIMITED
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 ROLE = "planner"
 
 CAUSES = {
-    "initial": "it is the first",
-    "adaptive": "the screen has changed",
+    "initial": "",
+    "adaptive": "",
     "error": "a step or an answer failed",
-    "guided": "the person gave guidance",
-    "reopened": "the world was lost and opened again, so finished steps may be undone",
-    "taken_over": "a person took over and acted; go on from what is there now, and do not do again what they did",
+    "guided": "the user gave guidance",
+    "reopened": "the world was lost and opened again: finished steps may have been undone",
+    "taken_over": "a person took over and acted; continue from the present screen, and do not repeat what they did",
 }
+"""Nothing for the ordinary ones: that there is a new screen can be seen."""
 
 SCREEN_SHARE = 0.6
 """Of a prompt, for what stays the same: task, skills and the screen as it was first seen."""
@@ -93,29 +95,40 @@ def prompt_for(context: PlanningContext, room: int, wording: Template | None = N
     same = tokens_at_most("".join((bare.instructions, *bare.parts[:2])))
     first = int(room * SCREEN_SHARE) - same
     since = room - max(first, 0) - tokens_at_most(bare.text)
-    screen = shown(context.observation, context.earlier, about(context.task), first, since)
+    screen = shown(context.observation, context.earlier, about(context.task), first, since, in_sight=True)
     return wording.filled({**told, "screen": screen.first, "changes": screen.since})
 
 
 def _told(context: PlanningContext) -> dict[str, str]:
     task, catalogue = context.task, context.catalogue
+    always = [skill for skill in catalogue.skills if is_offered_by_task(skill, task)]
+    others = [skill for skill in catalogue.skills if skill not in always]
+    sometimes = [skill for skill in others if is_offered_by_screen(skill, context.observation)]
+    steps = [*_latest(context.completed, completed_line)]
+    since = _since_first_seen(context)
+    before, after = steps[: len(steps) - since], steps[len(steps) - since :]
     return {
-        "skills": fenced("SKILLS", map(skill_line, catalogue.skills)) or "none",
+        "skills": fenced("SKILLS", map(skill_line, always)) or "none",
+        "offered": fenced("OFFERED", map(skill_line, sometimes)),
         "probes": fenced("PROBES", map(probe_line, catalogue.probes)),
         "goal": quoted(task.goal, longest=4000),
         "inputs": fenced("VALUES", value_lines(task)),
         "output": fenced("OUTPUT", map(parameter_line, task.output)),
         "done_when": fenced("DONE", done_line(task)),
-        "completed": fenced("FINISHED", _latest(context.completed, completed_line)),
+        "before": fenced("FINISHED", before),
+        "completed": fenced("FINISHED_HERE", after),
+        "results": fenced(
+            "RESULTS", (f"$result.{named(name)} = {value_text(value)}" for name, value in context.results)
+        ),
         "attempts": fenced("FAILED", _latest(context.attempts, attempt_line)),
         "lessons": fenced("LESSONS", map(lesson_line, context.recovery.similar)) if context.recovery else "",
-        "reflection": fenced("REFLECTION", _reflection(context.recovery)),
+        "analysis": fenced("ANALYSIS", analysis_lines(context.recovery)),
         "outline": fenced("OUTLINE", outline_lines(context.outline)),
         "advice": fenced("MONITOR", advice_lines(context.advice)),
         "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
         "mended": fenced("MENDED", (quoted(each) for each in context.mended)),
         "cause": CAUSES[context.cause],
-        "why": fenced("WHY", [quoted(context.why, longest=1000)]) if context.why else "",
+        "why": fenced("WHY", [quoted(context.why, longest=1000)]) if _says_more(context) else "",
         "refused": fenced("REFUSED", [quoted(context.refused, longest=1000)]) if context.refused else "",
         "left": _left(context.left),
         "wrap_up": "yes" if context.wrap_up else "",
@@ -146,17 +159,21 @@ def _left_out(count: int, most: int) -> int:
     return max(0, -(-(count - most) // BLOCK) * BLOCK)
 
 
-def _reflection(recovery: ReplanningContext | None) -> Iterable[str]:
-    """What somebody made of the failure. What rules make of it follows from what failed, which is told already."""
-    if recovery is None or recovery.by == "rules":
-        return
-    analysis, fix = recovery.analysis, recovery.fix
-    yield f"cause: {quoted(analysis.root_cause, longest=500)}"
-    yield from (f"beside it: {quoted(factor)}" for factor in analysis.contributing_factors)
-    better = {True: ", a better plan would have avoided it", False: ", no plan would have avoided it", None: ""}
-    yield f"severity: {analysis.severity}{better[analysis.preventable]}"
-    yield f"what may help: {quoted(fix.message, longest=500)}"
-    yield from (f"how: {quoted(change)}" for change in fix.changes)
+def _says_more(context: PlanningContext) -> bool:
+    """Whether the reason for a new plan is not told elsewhere: by the screen, the cause or the failed step."""
+    told = context.recovery is not None and context.recovery.failed is not None
+    return bool(context.why) and context.cause not in ("initial", "adaptive", "reopened") and not told
+
+
+def _since_first_seen(context: PlanningContext) -> int:
+    """How many of the finished steps were carried out since the present screen was first planned for.
+
+    Those before are told before the screen, and stay as they are as long as it does; so both begin the same from plan to plan.
+    """
+    base = first_seen(context.observation, context.earlier)
+    planned = zip(context.earlier, context.planned, strict=False)
+    version = next((version for seen, version in planned if seen is base), None)
+    return sum(step.version >= version for step in context.completed) if version else 0
 
 
 def _left(left: Cost) -> str:

@@ -10,7 +10,7 @@ from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.screen import named, shown
-from midcourse.llm.telling import about, attempt_line, completed_line, lesson_line
+from midcourse.llm.telling import about, attempt_line, completed_line, lesson_line, step_text
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.ports.reflector import Explanation, ReflectionContext
@@ -61,7 +61,7 @@ def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
     told = {
         "goal": quoted(context.task.goal, longest=2000),
         "completed": fenced("FINISHED", map(completed_line, context.completed)),
-        "attempts": fenced("FAILED", map(attempt_line, context.attempts)),
+        "attempts": fenced("FAILED", (attempt_line(step) for step in context.attempts if step != context.failed)),
         "failure": fenced("FAILURE", _failure(context)),
         "lessons": fenced("LESSONS", map(lesson_line, context.similar)),
     }
@@ -74,10 +74,10 @@ def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
 
 def _failure(context: ReflectionContext) -> Iterable[str]:
     failure, found = context.failure, context.failure.found
-    said = f" {quoted(failure.detail, longest=1000)}" if failure.detail else ""
-    yield f"{named(failure.reason)}{said}"
     if context.failed:
-        yield f"the step: {attempt_line(context.failed)}"
+        yield f"step: {step_text(context.failed)}"
+    said = f" {quoted(failure.detail, longest=1000)}" if failure.detail else ""
+    yield f"error: {named(failure.reason)}{said}"
     if failure.tries:
         yield f"tried {failure.tries + 1} times, with waits in between"
-    yield f"by rules it is {found.severity}, {found.category}, {found.error_type}, {found.nature}"
+    yield f"class by rules: {found.nature}, {found.error_type}, {found.category}, severity {found.severity}"

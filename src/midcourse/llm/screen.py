@@ -1,22 +1,24 @@
 """What is on the screen, as a model reads it: one zone a line, as it was when a plan was first made from it, and then what has
 changed since.
 
-Told like that, a replan on the same screen begins with the very words of the one before, and whoever caches prompts has
-most of it already. What is too long is cut by relevance: what shares words with the task first, then what can be written in or
-pressed, then the rest, and it says how much is missing.
+Told like that, a replan on the same screen begins with the very words of the one before, and a provider that caches prompts has
+most of it already. What is behind a dialog is counted and not listed. On a long page the same goes for what is out of sight, except
+what has to do with the task. What is still too long is cut by relevance, and the prompt says how much is missing.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from midcourse.domain.argument import Scalar
+from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Zone
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.tokens import tokens_at_most
 
 _PLAIN = re.compile(r"[\w.:/@#-]{1,80}", re.ASCII)
-_WORD = re.compile(r"\w{3,}")
+_WORD = re.compile(r"\w*\d\w*|\w{3,}")
+"""Short words say little, short numbers do."""
 
 HANDLES = frozenset(
     [
@@ -42,6 +44,22 @@ HANDLES = frozenset(
 MOST_CHANGED = 1 / 3
 """Share of zones that may differ from the screen as it was first seen; beyond that it is told anew."""
 
+LONG_PAGE = 100
+"""Zones from which on what is out of sight is not listed as a matter of course."""
+NEAR = 40
+"""Zones after the last visible one that are listed all the same."""
+MOST_AWAY = 80
+"""Zones further away that are listed because they have to do with the task."""
+MATES = 6
+"""Zones before and after such a one that are listed with it: what stands in the same row or card."""
+RARE = 0.03
+"""Share of zones that may have a word of the task if it is to mark a zone as relevant: a word of every row marks none."""
+FEW_COVERED = 5
+"""Covered zones that are listed one by one."""
+
+NOTICES = frozenset(["alert", "alertdialog", "dialog", "download", "request", "tab"])
+"""Roles that are listed wherever they are."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
@@ -51,19 +69,38 @@ class Shown:
     since: str
 
 
-def shown(now: Observation, earlier: Sequence[Observation], about: str, room: int, since: int) -> Shown:
-    """`about` is what the task is about, in words; `room` and `since` are the tokens that the two parts may take."""
+@dataclass(frozen=True, kw_only=True)
+class _Listing:
+    """What of an observation is told: a line for the surface, one for each zone that is listed, and counts of the others."""
+
+    surface: str
+    zones: dict[str, str]
+    counted: tuple[str, ...]
+
+
+def shown(
+    now: Observation, earlier: Sequence[Observation], about: str, room: int, since: int, *, in_sight: bool = False
+) -> Shown:
+    """`about` is what the task is about, in words; `room` and `since` are the tokens that the two parts may take.
+
+    `in_sight` is for those who can scroll: what is covered or far out of sight is counted, unless it has to do with the task.
+    """
     base = first_seen(now, earlier)
-    ranked = _by_relevance(base.zones, about)
-    lines = _fitting({zone.id: zone_line(zone) for zone in base.zones}, ranked, room)
-    changes = _changes(base, now)
-    listed = _fitting(changes, _by_relevance(tuple(zone for zone in now.zones if zone.id in changes), about), since)
+    first, latest = (_listing(one, about) if in_sight else _whole(one) for one in (base, now))
+    lines = _fitting(first.zones, _by_relevance(base.zones, about), room)
+    changes = {zone: line for zone, line in latest.zones.items() if first.zones.get(zone) != line}
+    listed = _fitting(changes, _by_relevance(now.zones, about), since)
     here = {zone.id for zone in now.zones}
     gone = [named(zone) for zone in lines if zone not in here]
-    return Shown(
-        first=_told((_surface(base), *lines.values()), len(lines), len(base.zones)),
-        since=_since(now, base, listed, len(changes), gone),
-    )
+    told = fenced("SCREEN", (first.surface, *lines.values(), *first.counted))
+    if len(lines) < len(first.zones):
+        told += (
+            f"\nThese are {len(lines)} of {len(first.zones)} zones; the others seem to have less to do with the task."
+        )
+    changed = [latest.surface] if latest.surface != first.surface else []
+    changed += [*listed.values(), *(line for line in latest.counted if line not in first.counted)]
+    changed += [f"gone: {' '.join(gone)}"] if gone else []
+    return Shown(first=told, since=_since(now, base, changed, len(changes) - len(listed)))
 
 
 def first_seen(now: Observation, earlier: Iterable[Observation]) -> Observation:
@@ -85,35 +122,91 @@ def _is_another(base: Observation, seen: Observation) -> bool:
     return differ > MOST_CHANGED * max(len(before), 1)
 
 
-def _changes(base: Observation, now: Observation) -> dict[str, str]:
-    before = {zone.id: zone_line(zone) for zone in base.zones}
-    return {zone.id: line for zone in now.zones if before.get(zone.id) != (line := zone_line(zone))}
+def _since(now: Observation, base: Observation, changed: Sequence[str], left_out: int) -> str:
+    parts: list[str] = []
+    if changed:
+        parts.append(f"Changed on this screen since; the rest is the same:\n{fenced('CHANGES', changed)}")
+    elif now is not base:
+        parts.append("Nothing on this screen has changed since.")
+    if left_out:
+        parts.append(f"{left_out} more zones have changed, which seem to have less to do with the task.")
+    if now.stale:
+        parts.append("The latest look failed: this is what was seen before, and no step can be carried out on it.")
+    return "\n".join(parts)
 
 
-def _told(lines: Sequence[str], some: int, all_of_them: int) -> str:
-    fence = fenced("SCREEN", lines)
-    if some == all_of_them:
-        return fence
-    return f"{fence}\nThese are {some} of {all_of_them} zones; the others seemed to have less to do with the task."
+# --- what is listed
 
 
-def _since(now: Observation, base: Observation, listed: dict[str, str], changed: int, gone: Sequence[str]) -> str:
-    lines = list(listed.values())
-    if _surface(now) != _surface(base):
-        lines.insert(0, _surface(now))
-    if gone:
-        lines.append(f"gone: {' '.join(gone)}")
-    left_out = (
-        f"\n{changed - len(listed)} more changed, which seem to have less to do with the task."
-        if changed > len(listed)
-        else ""
+def _whole(seen: Observation) -> _Listing:
+    page, zones = _page_and_zones(seen)
+    lines = {zone.id: zone_line(zone, seen.surface.origin) for zone in zones}
+    return _Listing(surface=_surface(seen, page), zones=lines, counted=())
+
+
+def _listing(seen: Observation, about: str) -> _Listing:
+    page, zones = _page_and_zones(seen)
+    covered = [zone for zone in zones if zone.get("covered") is True] if _has_dialog(zones) else []
+    hidden = {zone.id for zone in covered} if len(covered) > FEW_COVERED else set[str]()
+    zones = [zone for zone in zones if zone.id not in hidden]
+    listed = _in_sight(zones, about) if len(zones) > LONG_PAGE else {zone.id for zone in zones}
+    counted = [f"{len(hidden)} zones are behind the dialog"] if hidden else []
+    return _Listing(
+        surface=_surface(seen, page),
+        zones={zone.id: zone_line(zone, seen.surface.origin) for zone in zones if zone.id in listed},
+        counted=(*counted, *_out_of_sight(zones, listed)),
     )
-    stale = (
-        "\nThe last look failed: this is what was seen before it, and nothing can be done on it." if now.stale else ""
-    )
-    if not lines:
-        return f"The screen is as it was first seen.{stale}"
-    return f"Since then this is new or different; what is not named is as it was:\n{fenced('CHANGES', lines)}{left_out}{stale}"
+
+
+def _page_and_zones(seen: Observation) -> tuple[Zone | None, list[Zone]]:
+    """The zone that stands for the surface as a whole and says the same, and all others."""
+    page = next((zone for zone in seen.zones if zone.role == "page" and zone.label in ("", seen.surface.title)), None)
+    return page, [zone for zone in seen.zones if zone is not page]
+
+
+def _has_dialog(zones: Sequence[Zone]) -> bool:
+    return any(zone.role in ("dialog", "alertdialog") and zone.get("covered") is not True for zone in zones)
+
+
+def _in_sight(zones: Sequence[Zone], about: str) -> set[str]:
+    """Ids of what is visible, what comes right after it, and what is further away and has to do with the task."""
+    visible = [n for n, zone in enumerate(zones) if zone.get("seen") is not False]
+    near = range(visible[-1] + 1, visible[-1] + 1 + NEAR) if visible else range(NEAR)
+    listed = {*visible, *near}
+    away = [n for n in _about_the_task(zones, about) if n not in listed]
+    room = MOST_AWAY
+    for n in away:
+        mates = set(range(max(n - MATES, 0), min(n + MATES + 1, len(zones)))) - listed
+        if len(mates) <= room:
+            listed |= mates
+            room -= len(mates)
+    listed |= {n for n, zone in enumerate(zones) if zone.role in NOTICES or zone.get("invalid") is True}
+    return {zones[n].id for n in listed if n < len(zones)}
+
+
+def _about_the_task(zones: Sequence[Zone], about: str) -> list[int]:
+    """Positions of zones with words of the task that few zones have, the rarest first."""
+    wanted = _words(about)
+    shared = [wanted & _words(_text(zone)) for zone in zones]
+    common = Counter(word for words in shared for word in words)
+    most = max(3, int(RARE * len(zones)))
+    worth = {n: sum(1 / common[word] for word in words if common[word] <= most) for n, words in enumerate(shared)}
+    return sorted((n for n in worth if worth[n]), key=lambda n: -worth[n])
+
+
+def _out_of_sight(zones: Sequence[Zone], listed: set[str]) -> Iterable[str]:
+    """One line for what is not listed above what is visible, and one for what is not listed below."""
+    visible = [n for n, zone in enumerate(zones) if zone.get("seen") is not False]
+    first = visible[0] if visible else 0
+    for where, part in (("above", zones[:first]), ("below", zones[first:])):
+        left = [zone for zone in part if zone.id not in listed]
+        if left:
+            roles = Counter(named(zone.role) for zone in left)
+            kinds = ", ".join(f"{count} {role}" for role, count in roles.most_common(5))
+            labels = Counter(zone.label for zone in left)
+            telling = [zone.label for zone in left if labels[zone.label] == 1] or [zone.label for zone in left]
+            ends = " to ".join(dict.fromkeys(quoted(label, 40) for label in (telling[0], telling[-1])))
+            yield f"{len(left)} zones {where} are not listed ({kinds}), from {ends}"
 
 
 # --- what matters
@@ -124,10 +217,13 @@ def _by_relevance(zones: tuple[Zone, ...], about: str) -> list[str]:
     words = _words(about)
 
     def rank(zone: Zone) -> tuple[int, int]:
-        texts = (zone.label, *(value for _, value in zone.state if isinstance(value, str)))
-        return -len(words & _words(" ".join(texts))), zone.role not in HANDLES
+        return -len(words & _words(_text(zone))), zone.role not in HANDLES
 
     return [zone.id for zone in sorted(zones, key=rank)]
+
+
+def _text(zone: Zone) -> str:
+    return " ".join((zone.label, *(value for _, value in zone.state if isinstance(value, str))))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -138,6 +234,8 @@ def _fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> dict[st
     """As many of the most relevant as there is room for, in the order they came in."""
     kept: set[str] = set()
     for zone in ranked:
+        if zone not in lines:
+            continue
         room -= tokens_at_most(lines[zone]) + 1
         if room < 0:
             break
@@ -148,15 +246,32 @@ def _fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> dict[st
 # --- in words
 
 
-def _surface(seen: Observation) -> str:
+def _surface(seen: Observation, page: Zone | None) -> str:
     address = f" at {quoted(seen.surface.address)}" if seen.surface.address else ""
-    return f"surface {quoted(seen.surface.title)}{address}"
+    usual = (("status", 200), ("tabs", 1))
+    unusual = tuple(pair for pair in page.state if pair not in usual) if page else ()
+    return f"surface {quoted(seen.surface.title)}{address}{_states(unusual, '')}"
 
 
-def zone_line(zone: Zone) -> str:
-    """Id, role, label and state. Where it is does not matter to a plan, and changes with every scroll."""
-    state = "".join(f" {named(name)}={value_text(value)}" for name, value in zone.state)
-    return f"{named(zone.id)} {named(zone.role)} {quoted(zone.label)}{state}"
+def zone_line(zone: Zone, origin: str = "") -> str:
+    """Id, role, label and state. Where it is does not matter to a plan, and changes with every scroll.
+
+    Addresses are relative to `origin`.
+    """
+    state = tuple(pair for pair in zone.state if pair != ("seen", False))
+    return f"{named(zone.id)} {named(zone.role)} {quoted(zone.label)}{_states(state, origin)}"
+
+
+def _states(state: Pairs, origin: str) -> str:
+    return "".join(f" {named(name)}={_relative(value, origin) or value_text(value)}" for name, value in state)
+
+
+def _relative(value: Scalar, origin: str) -> str:
+    """An address of this origin without the origin. A path with two slashes in front would be an address of another host."""
+    if not origin or not isinstance(value, str) or not value.startswith(f"{origin}/"):
+        return ""
+    path = value[len(origin) :]
+    return "" if path.startswith("//") else named(path)
 
 
 def named(text: str) -> str:

@@ -9,6 +9,7 @@ from midcourse.domain.failure import FailedStep
 from midcourse.domain.lesson import Recalled
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import Outline
+from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
 from midcourse.llm.fence import quoted
@@ -26,14 +27,16 @@ def about(task: Task) -> str:
 
 
 def skill_line(skill: Skill) -> str:
-    traits = [skill.effect]
-    traits += ["changes the screen"] if skill.transition else []
+    """What harmless skills do is not labelled: in a browser a click is declared harmless and may still send something."""
+    traits = [skill.effect] if skill.effect in ("reversible", "irreversible") else []
+    traits += ["new screen"] if skill.transition else []
     traits += [] if skill.on_zone else ["no zone"]
-    return f"{named(skill.name)} ({', '.join(traits)}; {_parameters(skill.parameters)}){_says(skill.description)}"
+    marked = f" [{', '.join(traits)}]" if traits else ""
+    return f"{named(skill.name)}({_parameters(skill.parameters)}){marked}{_says(skill.description)}"
 
 
 def probe_line(probe: ProbeSpec) -> str:
-    return f"{named(probe.name)} ({_parameters(probe.parameters)}){_says(probe.description)}"
+    return f"{named(probe.name)}({_parameters(probe.parameters)}){_says(probe.description)}"
 
 
 def parameter_line(parameter: Parameter) -> str:
@@ -68,37 +71,78 @@ def advice_lines(advice: Advice | None) -> Iterable[str]:
 
 
 def completed_line(step: CompletedStep) -> str:
-    doubt = " (it may have happened; nobody could tell)" if step.doubtful else ""
-    return f"{quoted(step.says, LONGEST_STEP)}{doubt}"
+    """What was done, with the values, and in the plan's own words if it has any."""
+    says = f": {quoted(step.says, LONGEST_STEP)}" if step.says and step.says != f"{step.skill} {step.target}" else ""
+    doubt = " (it may have happened; there is no evidence)" if step.doubtful else ""
+    return f"{step_text(step)}{says}{doubt}"
 
 
 def attempt_line(step: FailedStep) -> str:
-    given = f" with {arguments_text(step.arguments)}" if step.arguments else ""
     why = f"{named(step.reason)} {quoted(step.detail, LONGEST_STEP)}" if step.detail else named(step.reason)
-    return f"{named(step.skill)} on {quoted(step.target, LONGEST_STEP)}{given}: {why}"
+    return f"{step_text(step)}: {why}"
+
+
+def step_text(step: CompletedStep | FailedStep) -> str:
+    """Skill, target and arguments."""
+    target = quoted(step.target, LONGEST_STEP) if step.target else ""
+    return " ".join(part for part in (named(step.skill), target, arguments_text(step.arguments)) if part)
+
+
+def analysis_lines(recovery: ReplanningContext | None) -> Iterable[str]:
+    """What kind of failure it was, why it happened and what may help, whether rules or a model found it out."""
+    if recovery is None:
+        return
+    found, analysis, fix = recovery.failure.found, recovery.analysis, recovery.fix
+    yield f"class: {found.nature.replace('_', ' ')}, {analysis.error_type.replace('_', ' ')}, severity {analysis.severity}"
+    if cause := _cause(recovery):
+        yield f"cause: {quoted(cause, longest=500)}"
+    yield from (f"also: {quoted(factor)}" for factor in analysis.contributing_factors)
+    if analysis.preventable is not None:
+        yield f"another plan {'could' if analysis.preventable else 'could not'} have avoided it"
+    if fix.message:
+        yield f"may help: {quoted(fix.message, longest=500)}"
+    yield from (f"for example: {quoted(change)}" for change in fix.changes)
+
+
+def _cause(recovery: ReplanningContext) -> str:
+    """Without the step and its error message, which rules repeat and the failed steps have already."""
+    cause = recovery.analysis.root_cause
+    if recovery.by != "rules" or recovery.failed is None:
+        return cause
+    return cause.removesuffix(f" ({recovery.failure.detail})").rpartition(": ")[2]
 
 
 def lesson_line(recalled: Recalled) -> str:
     """Its words are a stranger's, whoever shared them."""
     lesson, track = recalled.lesson, recalled.lesson.track
-    cause = f", because {quoted(lesson.root_cause.text, LONGEST_STEP)}" if lesson.root_cause.text else ""
-    fix = f"; mended by {quoted(lesson.fix.text)}" if lesson.fix.text else ""
+    said, why = lesson.said.text, lesson.root_cause.text
+    cause = f", caused by {quoted(why, LONGEST_STEP)}" if why and why != said else ""
+    fix = f", fixed by {quoted(lesson.fix.text)}" if lesson.fix.text else ""
     runs = track.mended + track.unmended
-    return f"{quoted(lesson.said.text, LONGEST_STEP)}{cause}{fix}; new plans mended it in {track.mended} of {runs} runs"
+    return f"{quoted(said, LONGEST_STEP)}{cause}{fix}; a new plan helped in {track.mended} of {runs} runs"
 
 
 def arguments_text(arguments: Arguments) -> str:
-    return ", ".join(f"{named(name)}={_argument(value)}" for name, value in arguments)
+    return " ".join(f"{named(name)}={_argument(value)}" for name, value in arguments)
 
 
 def _argument(value: object) -> str:
     if isinstance(value, Reference):
         return f"${value.source}.{named(value.name)}"
-    return quoted(value) if isinstance(value, str) else str(value).lower()
+    return quoted(value, LONGEST_STEP) if isinstance(value, str) else str(value).lower()
 
 
 def _parameters(parameters: tuple[Parameter, ...]) -> str:
-    return "; ".join(map(parameter_line, parameters)) or "no arguments"
+    return ", ".join(map(_parameter, parameters))
+
+
+def _parameter(parameter: Parameter) -> str:
+    """As in a signature: a question mark if it is optional, and a type unless it is text."""
+    kind = "" if parameter.type == "string" else f": {parameter.type}"
+    if parameter.choices:
+        kind = f": {' | '.join(map(value_text, parameter.choices))}"
+    says = f" {quoted(parameter.description)}" if parameter.description else ""
+    return f"{named(parameter.name)}{'' if parameter.required else '?'}{kind}{says}"
 
 
 def _says(description: str) -> str:

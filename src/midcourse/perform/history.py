@@ -177,6 +177,7 @@ def _completed(step: Step, entry: LedgerEntry, *, doubtful: bool) -> CompletedSt
         skill=step.skill,
         target=step.target.label,
         says=step.says,
+        arguments=step.arguments,
         irreversible=_irreversible(step, entry),
         doubtful=doubtful,
     )

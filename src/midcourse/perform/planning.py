@@ -101,6 +101,7 @@ async def _ask(
 ) -> PlanDraft:
     """The planner's answer, whatever it does: late is transport, and what is no draft is garbage."""
     worst = worst_plan(ports.task.limits)
+    earlier = await _earlier(ports, view.observation, history.plans)
     context = PlanningContext(
         task=ports.public_task,
         observation=view.observation,
@@ -115,7 +116,8 @@ async def _ask(
         recovery=recovery,
         guidance=ports.mask_all(command.guidance),
         mended=history.plans[-1].repairs if history.plans else (),
-        earlier=await _earlier(ports, view.observation, history.plans),
+        earlier=tuple(seen for _, seen in earlier),
+        planned=tuple(version for version, _ in earlier),
         left=command.left,
         worst=worst,
         turn=command.turn,
@@ -131,13 +133,18 @@ async def _ask(
     return answer
 
 
-async def _earlier(ports: Ports, now: Observation, plans: tuple[PlanVersion, ...]) -> tuple[Observation, ...]:
-    """What plans were made from on this surface, oldest first, each once."""
+async def _earlier(
+    ports: Ports, now: Observation, plans: tuple[PlanVersion, ...]
+) -> tuple[tuple[int, Observation], ...]:
+    """What plans were made from on this surface, oldest first, each once and with the first of these plans."""
     if not isinstance(ports.planner, Remembering) or not ports.planner.remembers:
         return ()
-    here = (plan.observation for plan in plans if plan.steps and plan.steps[0].target.surface == now.surface.title)
-    found = [await ports.store.observation(ports.run_id, seen) for seen in dict.fromkeys(here) if seen != now.id]
-    return tuple(seen for seen in found if seen is not None)
+    first: dict[str, int] = {}
+    for plan in plans:
+        if plan.steps and plan.steps[0].target.surface == now.surface.title and plan.observation != now.id:
+            first.setdefault(plan.observation, plan.version)
+    found = [(version, await ports.store.observation(ports.run_id, seen)) for seen, version in first.items()]
+    return tuple((version, seen) for version, seen in found if seen is not None)
 
 
 def _version(

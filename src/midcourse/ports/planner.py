@@ -45,6 +45,8 @@ class PlanningContext:
     """What had to be put right in the plan before this one."""
     earlier: tuple[Observation, ...] = ()
     """What earlier plans on this surface were made from, for a planner that remembers."""
+    planned: tuple[int, ...] = ()
+    """For each of `earlier` the version of the first plan that was made from it."""
     left: Cost = FREE
     """What the run may still spend."""
     worst: Cost = ONE_CALL

@@ -26,6 +26,7 @@ class SkillMark:
     settles_after: float = 0.0
     absent_when: Expectation | None = None
     commit_set: str | Callable[..., Any] | None = None
+    offered_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,12 +77,14 @@ def skill(
     settles_after: float = 0.0,
     absent_when: Expectation | None = None,
     commit_set: str | Callable[..., Any] | None = None,
+    offered_with: tuple[str, ...] = (),
 ) -> Callable[[Method], Method]: ...
 def skill(method: Callable[..., Any] | None = None, /, **told: Any) -> Any:
     """Make a method a skill; name, description and parameters are taken from it.
 
     A parameter `zone: Zone` makes it a skill on a zone. `commit_set` names a method that takes the same arguments and
     returns everything the skill would send, without acting; without it the call's own arguments are all that is sent.
+    `offered_with` says when planners are told of it (see `Skill`); a plan may use it at any time.
     """
     return _marking(SkillMark(**told), method)
 
@@ -144,6 +147,7 @@ def _skill(cls: type, name: str, method: Callable[..., Any], mark: SkillMark) ->
             undo=mark.undo,
             probe=named,
             absent_when=mark.absent_when,
+            offered_with=mark.offered_with,
         ),
         signature=signature,
         commit_set=mark.commit_set,

@@ -56,14 +56,14 @@ class Skills(BaseWorld):
 
     @skill(transition=True)
     async def go_back(self) -> Outcome | None:
-        """Go back to the page before."""
+        """Go back to the previous page."""
         tab = self._tab
         if not await tab.doing(tab.frames.has_page_before()):
             return no_effect("there is no page before this one")
         await tab.doing(tab.page.go_back(wait_until="commit"))
         return None
 
-    @skill(transition=True)
+    @skill(transition=True, offered_with=("zone:tab[0-9]*",))
     async def switch_tab(self, zone: Zone) -> Outcome | None:
         """Bring another tab to the front."""
         tab = self._running.tabs.called(zone.id) if zone.role == "tab" else None
@@ -71,9 +71,9 @@ class Skills(BaseWorld):
             return failed("wrong_target", f"{zone.role} '{zone.label}' is no tab")
         return await self._running.tabs.switch(tab)
 
-    @skill(transition=True)
+    @skill(transition=True, offered_with=("zone:tab[0-9]*",))
     async def close_tab(self, zone: Zone) -> Outcome | None:
-        """Close a tab, or with `page` the one in front."""
+        """Close a tab, or with the zone `page` the one in front."""
         tab = self._running.tabs.called(zone.id) if zone.role in ("tab", "page") else None
         if tab is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' is no tab")
@@ -85,12 +85,12 @@ class Skills(BaseWorld):
 
     @skill(transition=True)
     async def click(self, zone: Zone, button: Literal["left", "right"] = "left", times: int = 1) -> Outcome | None:
-        """Click on it."""
+        """Click it, which may submit a form."""
         return await self._hands.click(zone, button=button, times=times)
 
     @skill(undo="clear")
     async def type(self, zone: Zone, text: str) -> Outcome | None:
-        """Type text into a field, in place of what is there."""
+        """Replace the text of a field."""
         return await self._hands.write(zone, text)
 
     @skill
@@ -99,13 +99,13 @@ class Skills(BaseWorld):
         return await self._hands.write(zone, "")
 
     @skill(transition=True)
-    async def press(self, zone: Zone, keys: Annotated[str, "such as Enter, ArrowDown or Control+A"]) -> Outcome | None:
-        """Press keys on it."""
+    async def press(self, zone: Zone, keys: Annotated[str, "such as ArrowDown or Control+A"]) -> Outcome | None:
+        """Press keys on it. Enter may submit a form."""
         return await self._hands.press(keys, None if zone.role == "page" else zone)
 
     @skill(transition=True)
-    async def press_keys(self, keys: Annotated[str, "such as Escape or Control+A"]) -> Outcome | None:
-        """Press keys, wherever the focus is."""
+    async def press_keys(self, keys: str) -> Outcome | None:
+        """Press keys where the focus is."""
         return await self._hands.press(keys)
 
     @skill
@@ -120,7 +120,7 @@ class Skills(BaseWorld):
         direction: Literal["down", "up", "right", "left"] = "down",
         amount: Annotated[float, "in screens"] = 0.8,
     ) -> Outcome | None:
-        """Scroll what it is in, or with `page` the page."""
+        """Scroll what it is in, or the zone `page`."""
         right, down = _WAYS[direction]
         return await self._hands.scroll(zone, right * amount, down * amount)
 
@@ -128,11 +128,11 @@ class Skills(BaseWorld):
     async def drag(
         self,
         zone: Zone,
-        to: Annotated[str, "the id of another zone"] = "",
+        to: Annotated[str, "id of a zone"] = "",
         right: Annotated[float, "pixels"] = 0.0,
         down: Annotated[float, "pixels"] = 0.0,
     ) -> Outcome | None:
-        """Drag it onto another zone, or by so many pixels."""
+        """Drag it to another zone or by a distance."""
         target = await self._find(to) if to else None
         if to and target is None:
             return Outcome(status="unreachable", reason="target_not_visible", detail=f"there is no zone '{to}'")
@@ -141,8 +141,8 @@ class Skills(BaseWorld):
     # --- skills: fields and dialogs
 
     @skill
-    async def select(self, zone: Zone, option: Annotated[str, "several with ' | ' between them"]) -> Outcome | None:
-        """Select an option, and only it."""
+    async def select(self, zone: Zone, option: Annotated[str, "several: A | B"]) -> Outcome | None:
+        """Select an option and no other."""
         names = [name.strip() for name in option.split(" | ")]
         outcome = await self._hands.choose(zone, names)
         if outcome is None or outcome.reason != "wrong_target":
@@ -177,17 +177,17 @@ class Skills(BaseWorld):
 
     @skill(undo="uncheck")
     async def check(self, zone: Zone) -> Outcome | None:
-        """Make sure that it is checked."""
+        """Make sure it is checked."""
         return await self._hands.set_checked(zone, True, self._running.rest)
 
     @skill(undo="check")
     async def uncheck(self, zone: Zone) -> Outcome | None:
-        """Make sure that it is not checked."""
+        """Make sure it is not checked."""
         return await self._hands.set_checked(zone, False, self._running.rest)
 
-    @skill
+    @skill(offered_with=("file", "role:file", "role:download"))
     async def upload(self, zone: Zone, path: str) -> Outcome | None:
-        """Give a file to a field, or to a button that asks for one."""
+        """Give a file to a file field, or to a button that asks for a file."""
         file = Path(path)
         if self._terms.uploads is not None and not await asyncio.to_thread(_is_below, file, self._terms.uploads):
             allowed = f"files below {self._terms.uploads}" if self._terms.uploads else "no files"
@@ -196,14 +196,14 @@ class Skills(BaseWorld):
             return failed("no_such_file", f"there is no file '{path}'")
         return await self._hands.upload(zone, file)
 
-    @skill(transition=True)
-    async def accept(self, zone: Zone, text: Annotated[str, "for a dialog that asks for it"] = "") -> Outcome | None:
-        """Say yes to an open dialog of the browser's."""
+    @skill(transition=True, offered_with=("zone:dialog",))
+    async def accept(self, zone: Zone, text: Annotated[str, "if it asks for some"] = "") -> Outcome | None:
+        """Answer the browser's own dialog with yes."""
         return await self._answer(zone, accept=True, text=text)
 
-    @skill(transition=True)
+    @skill(transition=True, offered_with=("zone:dialog",))
     async def dismiss(self, zone: Zone) -> Outcome | None:
-        """Say no to an open dialog of the browser's."""
+        """Answer the browser's own dialog with no."""
         return await self._answer(zone, accept=False)
 
     async def _answer(self, zone: Zone, *, accept: bool, text: str = "") -> Outcome | None:
@@ -215,7 +215,7 @@ class Skills(BaseWorld):
 
     @skill(effect="irreversible", transition=True, commit_set="form_sends")
     async def submit(self, zone: Zone) -> Outcome | None:
-        """Submit the form that it belongs to. All of its fields leave."""
+        """Submit its form."""
         form = await self._form(zone)
         if form is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' belongs to no form")
@@ -231,9 +231,9 @@ class Skills(BaseWorld):
         await self._hands.load("forms.js", zone)
         return await self._hands.ask("form", zone)
 
-    @skill(effect="irreversible", transition=True, commit_set="request_sends")
+    @skill(effect="irreversible", transition=True, commit_set="request_sends", offered_with=("role:request",))
     async def send(self, zone: Zone) -> Outcome | None:
-        """Let a request go that waits."""
+        """Send a request that is waiting."""
         if self._running.fence.request(zone.id) is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' is no request that waits")
         return Outcome(status="no_effect", reason="would_send", detail="it has to be allowed first")
@@ -246,7 +246,7 @@ class Skills(BaseWorld):
 
     @skill(effect="read")
     async def wait_for(self, text: str, seconds: float = 10.0) -> Outcome | None:
-        """Wait until a text is to be seen."""
+        """Wait until a text is visible."""
         try:
             async with asyncio.timeout(seconds):
                 while not shows(await self._running.look(), text):
@@ -265,14 +265,14 @@ class Skills(BaseWorld):
 
     @skill(effect="read")
     async def read(self, zone: Zone) -> Mapping[str, Scalar]:
-        """Read all of its text, or with `page` the page's; of a file that came, where it is."""
+        """Read all its text, or the path of a download."""
         return {"text": await self._hands.read(zone)}
 
-    @skill(effect="read")
+    @skill(effect="read", offered_with=("output",))
     async def extract(
-        self, zone: Zone, name: Annotated[str, "the field of the output that it fills"], kind: Kind = "string"
+        self, zone: Zone, name: Annotated[str, "of the output"], kind: Kind = "string"
     ) -> Mapping[str, Scalar] | Outcome:
-        """Read what it says, as a value of the task's output; of a file that came, where it is."""
+        """Read its text, or the path of a download, as a value of the task's output."""
         text = await self._hands.read(zone)
         try:
             return {name: read_as(kind, text)}
@@ -283,7 +283,7 @@ class Skills(BaseWorld):
 
     @probe
     async def page_shows(self, url: str, text: str) -> bool | Literal["elsewhere"] | None:
-        """Whether another page says this. The session's own tabs stay as they are."""
+        """Whether the page at this address shows this text."""
         address, _ = self._terms.origins.check(url, PAGES)
         try:
             said = await self._running.text_at(address.url)

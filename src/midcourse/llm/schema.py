@@ -1,0 +1,64 @@
+"""The JSON schema of an answer, without what says nothing to a model: it is part of every prompt and paid for each time."""
+
+import json
+from typing import Any, cast
+
+_NEEDLESS = frozenset(("title", "default", "description"))
+"""Names of the classes, values of what is left out, and docstrings that are for readers of the code."""
+
+
+def compact(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same answers fit, except that what may be left out is not to be null. Definitions that are used once are written in place."""
+    short = cast(dict[str, Any], _compact(schema))
+    definitions = cast(dict[str, object], short.pop("$defs", {}))
+    written = json.dumps([short, definitions])
+    once = {name: each for name, each in definitions.items() if written.count(json.dumps(_reference(name))) == 1}
+    kept = {name: _in_place(each, once) for name, each in definitions.items() if name not in once}
+    whole = cast(dict[str, Any], _in_place(short, once))
+    return whole | ({"$defs": kept} if kept else {})
+
+
+def _compact(part: object, under: str = "") -> object:
+    """`under` is the key that it stands under, if that is a word of the schema and not the name of a field or definition."""
+    if isinstance(part, list):
+        return [_compact(each) for each in cast(list[object], part)]
+    if not isinstance(part, dict):
+        return part
+    named = under in ("properties", "$defs")
+    kept = {
+        key: _compact(value, "" if named else key)
+        for key, value in cast(dict[str, object], part).items()
+        if named or key not in _NEEDLESS
+    }
+    options = kept.get("anyOf")
+    if named or not isinstance(options, list):
+        return kept
+    return _narrowed(
+        kept, cast(list[dict[str, object]], options), optional="default" in part or under == "additionalProperties"
+    )
+
+
+def _narrowed(kept: dict[str, object], options: list[dict[str, object]], *, optional: bool) -> dict[str, object]:
+    """Without integers beside numbers, and without null where leaving it out says the same."""
+    types = [option.get("type") for option in options]
+    needless = ({"integer"} if "number" in types else set[str]()) | ({"null"} if optional else set[str]())
+    left = [option for option in options if option.get("type") not in needless]
+    if not left:
+        return kept
+    rest = {key: value for key, value in kept.items() if key != "anyOf"}
+    return {**rest, **left[0]} if len(left) == 1 else {**rest, "anyOf": left}
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _in_place(part: object, definitions: dict[str, object]) -> object:
+    if isinstance(part, list):
+        return [_in_place(each, definitions) for each in cast(list[object], part)]
+    if not isinstance(part, dict):
+        return part
+    found = next((each for name, each in definitions.items() if part == _reference(name)), None)
+    if found is not None:
+        return _in_place(found, definitions)
+    return {key: _in_place(value, definitions) for key, value in cast(dict[str, object], part).items()}
