@@ -28,3 +28,14 @@ def require_extras(what: str, *wanted: str) -> None:
     """Raises `TaskInvalid` with the command to type if something that `what` needs is not installed."""
     if missing := missing_extras(wanted):
         raise TaskInvalid(f"{what} needs more than the base install: {install(missing)}")
+
+
+NO_CHROMIUM = "no Chromium is installed. Type: playwright install chromium (or on Debian and Ubuntu: apt install chromium chromium-sandbox)"
+
+
+async def require_chromium() -> None:
+    """Raises `TaskInvalid` with the command to type if there is none to start."""
+    from midcourse.worlds.browser.chromium import find_chromium
+
+    if await find_chromium() is None:
+        raise TaskInvalid(NO_CHROMIUM)

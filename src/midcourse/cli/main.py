@@ -68,7 +68,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    epilog="Start here: [cyan]midcourse run notepad[/cyan]\n\n" + EXIT_CODES,
+    epilog="Start here: [cyan]midcourse demo[/cyan], or without a browser [cyan]midcourse run notepad[/cyan]\n\n"
+    + EXIT_CODES,
 )
 
 

@@ -7,11 +7,11 @@ from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Evidence, Outcome
 from midcourse.ports.store import Store
 
-SHOWN_BY: dict[str, str] = {
+SHOWN_BY: dict[Evidence, str] = {
     "": "the world's own word",
     "expectation": "what was expected was seen",
     "absent_when": "it was seen that nothing was stored",
-    "probe": "a probe looked where it would be",
+    "probe": "a probe found it",
     "rule": "the answer means so, by your policy",
     "response": "a success that led to another page",
     "not_dispatched": "nothing was sent",
@@ -61,5 +61,6 @@ def _happened(outcome: Outcome) -> bool | None:
 def _words(outcome: Outcome) -> str:
     if outcome.status == "unknown":
         return "nothing shows whether it happened"
-    evidence: Evidence = outcome.evidence
-    return SHOWN_BY.get(evidence, evidence)
+    if outcome.status != "ok" and outcome.evidence == "probe":
+        return "a probe did not find it"
+    return SHOWN_BY[outcome.evidence]

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
@@ -11,14 +11,14 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.app.agent import Agent, LiveRun
+from midcourse.app.agent import Agent
 from midcourse.app.doing import DryRun
 from midcourse.app.entry import enter
 from midcourse.app.home import open_store
 from midcourse.app.nobody import NOBODY
 from midcourse.app.wiring import Job, agent_for, export, result_json, run_folder
 from midcourse.cli.approval import TerminalApprover
-from midcourse.cli.conduct import Conductor
+from midcourse.cli.conduct import Conductor, Followed
 from midcourse.cli.desk import Desk
 from midcourse.cli.keyboard import Keyboard
 from midcourse.cli.question import question_panel, step_json
@@ -33,6 +33,7 @@ from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
 from midcourse.policy.showing import rows_of
+from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.private import private_opener
 from midcourse.redact import Discreet
@@ -78,7 +79,7 @@ async def pick_up(
     restored: bool = False,
     dry: DryRun | None = None,
 ) -> int:
-    session = Session(job, run_id, store, manner, dry)
+    session = Session(job, run_id, store, manner, dry=dry)
     run, _ = await store.load(run_id)
     session.view.recall(run, await store.plans(run_id), await store.journal(run_id))
     try:
@@ -91,52 +92,73 @@ async def pick_up(
 class Session:
     """One run, its folder, and whoever watches it."""
 
-    def __init__(self, job: Job, run_id: str, store: SqliteStore, manner: Manner, dry: DryRun | None = None) -> None:
+    def __init__(
+        self,
+        job: Job,
+        run_id: str,
+        store: SqliteStore,
+        manner: Manner,
+        *,
+        dry: DryRun | None = None,
+        screen: Screen | None = None,
+        stand_in: Approver | None = None,
+    ) -> None:
+        """`screen` shows the run in place of the usual view; `stand_in` answers where there is no terminal to ask in."""
         self._dry = dry
         self._save_as = f"midcourse init task {job.name}.toml --from {run_id}" if job.unfiled else ""
         self.folder = run_folder(job.settings, run_id)
         self._run_id = run_id
         self._store = store
-        self._manner = manner
-        self._terminal = terminal(silent=manner.silent)
-        self.view = View(name=job.name, goal=job.task.goal, run_id=run_id, marks=self._terminal.marks)
+        self.manner = manner
+        self.terminal = terminal(silent=manner.silent)
+        self.view = View(name=job.name, goal=job.task.goal, run_id=run_id, marks=self.terminal.marks)
         keyboard = Keyboard()
-        desk = desk_at(self._terminal, keyboard)
-        screen = screen_at(self._terminal, self.view, keyboard, manner)
-        self._conductor = Conductor(store=store, view=self.view, screen=screen, desk=desk, live=self._terminal.live)
-        approver = desk and TerminalApprover(
-            desk=desk,
-            screen=screen,
-            interrupted=self._conductor.question_interrupted,
-            ended=self._conductor.leave,
-        )
+        desk = desk_at(self.terminal, keyboard)
+        screen = screen or screen_at(self.terminal, self.view, keyboard, manner)
+        self._conductor = Conductor(store=store, view=self.view, screen=screen, desk=desk, live=self.terminal.live)
+        approver: Approver | None = stand_in
+        if desk is not None:
+            approver = TerminalApprover(
+                desk=desk,
+                screen=screen,
+                interrupted=self._conductor.question_interrupted,
+                ended=self._conductor.leave,
+            )
         if dry is not None and approver is not None:
             dry.otherwise = approver
         self.agent: Agent = replace(agent_for(job, self.folder, dry or approver), store=store)
 
-    async def conduct(self, live: LiveRun) -> int:
-        self._announce()
+    async def conduct(self, live: Followed) -> int:
+        """Follow the run to its end and present it. Returns the exit code."""
+        self.announce()
         with logged_to(self.folder / "run.log"):
             result = await self._conductor.follow(live)
         await export(self._store, self._run_id, self.folder)
         if result is None:
-            return self._left()
+            return self.left()
         if self._dry is not None and self._dry.dropped is not None:
-            return present_dry(result, self._dry.dropped, self._manner)
-        return await present(result, self._store, self.folder, self._manner, save_as=self._save_as)
+            return present_dry(result, self._dry.dropped, self.manner)
+        more = self.facts(result)
+        return await present(result, self._store, self.folder, self.manner, save_as=self._save_as, more=more)
 
-    def _announce(self) -> None:
-        if not self._terminal.live and not self._manner.silent:
-            goal = self._terminal.marks.clean(self.view.goal)
-            self._terminal.console.print(Text(f"run {self._run_id}: {goal}"), soft_wrap=True)
+    def facts(self, result: Result) -> Mapping[str, object]:
+        """What `--json` has besides the result."""
+        return {}
 
-    def _left(self) -> int:
+    def announce(self) -> None:
+        """Say what is begun, where no live view does."""
+        if not self.terminal.live and not self.manner.silent:
+            goal = self.terminal.marks.clean(self.view.goal)
+            self.terminal.console.print(Text(f"run {self._run_id}: {goal}"), soft_wrap=True)
+
+    def left(self) -> int:
+        """Say how to go on with a run that was left before its end."""
         how = f"midcourse resume {self._run_id}"
-        if self._manner.json:
+        if self.manner.json:
             print_object({"error": f"left before its end; {how} goes on", "run": self._run_id})
         else:
             text = Text.assemble(("left before its end", "bold yellow"), f"; to go on: {how}")
-            self._terminal.console.print(text, soft_wrap=True)
+            self.terminal.console.print(text, soft_wrap=True)
         return LEFT
 
 
@@ -159,16 +181,17 @@ async def present(
     key: str = "",
     ended: bool = False,
     save_as: str = "",
+    more: Mapping[str, object] | None = None,
 ) -> int:
     """Say what a run came to, and return the exit code for it.
 
     `key`: it had done it before, under this one. `ended`: there was nothing left to resume. `save_as`: the command that makes a
-    task file of it.
+    task file of it. `more`: what `--json` has besides.
     """
     if manner.json:
-        more: dict[str, object] = {"sent": [plain_sent(sent) for sent in await sent_by(store, result.run)]}
-        more |= ({"again": True} if key else {}) | ({"save_as": save_as} if save_as else {})
-        print_json(json.dumps({**json.loads(result_json(result)), **more}, ensure_ascii=False))
+        beside: dict[str, object] = {"sent": [plain_sent(sent) for sent in await sent_by(store, result.run)]}
+        beside |= ({"again": True} if key else {}) | ({"save_as": save_as} if save_as else {})
+        print_json(json.dumps({**json.loads(result_json(result)), **beside, **(more or {})}, ensure_ascii=False))
     else:
         where = terminal()
         verdict = replace(await verdict_of(result, store, folder), save_as=save_as)

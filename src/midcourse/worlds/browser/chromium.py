@@ -1,5 +1,6 @@
 """The Chromium process of one session: how it is found, started and ended."""
 
+import asyncio
 import logging
 import os
 import shutil
@@ -84,7 +85,7 @@ class Chromium:
             self._driver = await async_playwright().start()
         try:
             self._browser = await self._driver.chromium.launch(
-                executable_path=self._executable or _installed(),
+                executable_path=self._executable or system_chromium(),
                 headless=not self._headed,
                 args=[*FLAGS, *flags],
                 chromium_sandbox=sandboxed,
@@ -113,9 +114,21 @@ class Chromium:
             await driver.stop()
 
 
-def _installed() -> str | None:
+def system_chromium() -> str | None:
     """The system's own, or None for what `playwright install` brought."""
     return next((found for name in _NAMES if (found := shutil.which(name))), None)
+
+
+async def find_chromium() -> str | None:
+    """The one that would be started: the system's own, or what `playwright install` brought. None: there is neither."""
+    if found := system_chromium():
+        return found
+    from playwright.async_api import async_playwright
+
+    with minimal_driver_environment():
+        async with async_playwright() as driver:
+            path = driver.chromium.executable_path
+    return path if await asyncio.to_thread(os.path.exists, path) else None
 
 
 def _sandboxed(sandbox: Sandbox) -> bool:

@@ -1,0 +1,154 @@
+"""The demonstration: a shop that goes wrong in three ways, and a model whose answers were recorded.
+
+The recording (`demo.jsonl`) has one answer a line, for a screen with these things on it. It was written for this shop and comes from no
+provider's model: what is shown is what Midcourse does with a plan. No key and no network beyond this machine is needed.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from midcourse.app.tomltext import toml_text
+from midcourse.app.wiring import Job, job_in
+from midcourse.codec import decode
+from midcourse.domain.approval import Decision, Question
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import GLOBAL, REPLAN, Draft
+from midcourse.errors import CassetteMiss
+from midcourse.ports.planner import PlanDraft, PlanningContext
+from midcourse.testing.playbook import ZonePattern
+from midcourse.testing.sites.drift import Drift
+from midcourse.testing.sites.shop import Shop
+from midcourse.testing.sites.site import PASSWORD
+from midcourse.testing.sites.view import Given, Popup, View
+
+RECORDING = Path(__file__).with_name("demo.jsonl")
+GOAL = "Order one desk lamp to 1 Harbour Street for 2026-12-14, reference PO-1001"
+REFERENCE = "PO-1001"
+SIGN_IN = "demo_password"
+POPUP = Popup(
+    title="Newsletter", text="10 % off with our newsletter!", accept="Subscribe", decline="No thanks", on_input=True
+)
+
+
+class TroubledShop(Shop):
+    """A shop in which each kind of trouble comes once, at the same place each time.
+
+    A pop-up comes over the product as soon as somebody types, the checkout calls its controls otherwise than the shop does, and an order
+    is stored but answered with a 504.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(drift=Drift(unanswered=1.0))
+        self._interrupted = False
+
+    def page(self, path: str, view: View, given: Given, errors: Given) -> str | None:
+        if path == "/basket/desk-lamp" and not self._interrupted:
+            self._interrupted = True
+            view = replace(view, popup=POPUP)
+        if path == "/checkout":
+            view = replace(view, wording=1)
+        return super().page(path, view, given, errors)
+
+    @property
+    def orders(self) -> int:
+        return sum(effect.name == "order" for effect in self.effects)
+
+
+class DemoVault:
+    """Knows the one password of the demonstration."""
+
+    def reveal(self, name: str) -> str | None:
+        return PASSWORD if name == SIGN_IN else None
+
+
+class SaysYes:
+    """Answers in place of a person where there is no terminal to ask in, and tells `told` what it said yes to."""
+
+    def __init__(self, told: Callable[[Question], None]) -> None:
+        self._told = told
+
+    async def ask(self, question: Question) -> Decision:
+        self._told(question)
+        return Decision(verdict="approved" if question.about == "approve" else "stop", by="the demo itself")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A recorded answer, for one screen. Its steps name zones as `role:label`."""
+
+    screen: str
+    zones: tuple[ZonePattern, ...]
+    draft: PlanDraft
+
+    def fits(self, seen: Observation) -> bool:
+        there = all(any(pattern.fits(zone) for zone in seen.zones) for pattern in self.zones)
+        return seen.surface.title == self.screen and there
+
+    def aimed_at(self, seen: Observation) -> PlanDraft:
+        """With the ids that the same things have now."""
+        return replace(self.draft, steps=tuple(_aimed(step, seen) for step in self.draft.steps))
+
+
+class RecordedPlanner:
+    """Answers from a recording, each answer once, and raises `CassetteMiss` where it has none."""
+
+    def __init__(self, recording: str = str(RECORDING)) -> None:
+        self._path = Path(recording)
+        self._left = list(answers_in(self._path))
+
+    async def plan(self, context: PlanningContext) -> PlanDraft:
+        seen = context.observation
+        found = next((answer for answer in self._left if answer.fits(seen)), None)
+        if found is None or context.guidance:
+            why = "advice from you" if context.guidance else f"the screen '{seen.surface.title}' as it is now"
+            raise CassetteMiss(
+                f"the recorded model has no answer for {why}, and none is made up. With a real one: "
+                'midcourse do "..." --at URL --model openai:gpt-5'
+            )
+        self._left.remove(found)
+        return found.aimed_at(seen)
+
+
+def answers_in(recording: Path) -> tuple[Answer, ...]:
+    lines = map(json.loads, recording.read_text(encoding="utf-8").splitlines())
+    return tuple(
+        Answer(
+            screen=line["screen"],
+            zones=tuple(map(ZonePattern.parse, line["zones"])),
+            draft=decode(PlanDraft, json.dumps(line["draft"])),
+        )
+        for line in lines
+    )
+
+
+def demo_job(shop: str, *, headed: bool, home: Path | None = None) -> Job:
+    """The task, in the shop at this address."""
+    orders = f"{shop}/orders"
+    source = toml_text(
+        {
+            "goal": GOAL,
+            "secrets": [SIGN_IN],
+            "inputs": {"orders": orders, "reference": REFERENCE},
+            "done_when": {"probe": "page_shows", "arguments": {"url": orders, "text": REFERENCE}},
+            "world": {
+                "name": "browser",
+                "options": {
+                    "start": shop,
+                    "headed": headed,
+                    "origins": {shop: {"safe": ["POST /login*", "POST /basket*"], "secrets": [SIGN_IN]}},
+                },
+            },
+            "planner": {"name": "midcourse.app.demo:RecordedPlanner"},
+            "settings": {"approvals": "always", "lessons": False},
+        }
+    )
+    return job_in(source, "demo", {"home": str(home)} if home else {})
+
+
+def _aimed(step: Draft, seen: Observation) -> Draft:
+    if step.zone in (GLOBAL, REPLAN):
+        return step
+    pattern = ZonePattern.parse(step.zone)
+    return replace(step, zone=next((zone.id for zone in seen.zones if pattern.fits(zone)), step.zone))
