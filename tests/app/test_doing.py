@@ -50,14 +50,18 @@ def test_what_is_said_on_the_command_line_wins_over_the_environment(monkeypatch:
 
 def test_a_secret_belongs_to_the_start_or_to_the_origin_after_the_at_sign():
     asked = wish(secrets=("password", "pin@https://login.example/path"))
-    assert job_for(asked).task.secrets == ("password", "pin")
-    assert options(asked)["origins"] == {SHOP: {"secrets": ["password"]}, "https://login.example": {"secrets": ["pin"]}}
+    task = job_for(asked).task
+    assert (task.secrets, dict(task.secret_origins)) == (
+        ("password", "pin"),
+        {"password": SHOP, "pin": "https://login.example"},
+    )
+    assert options(asked)["origins"] == {"https://login.example": {"allowed": True}}, "or it is not spoken to"
 
 
-def test_a_policy_file_keeps_what_it_says_beside_the_secret(tmp_path: Path):
-    (tmp_path / "origins.toml").write_text(f'["{SHOP}"]\nsafe = ["POST /basket*"]\nsecrets = ["pin"]\n')
+def test_a_policy_file_keeps_what_it_says(tmp_path: Path):
+    (tmp_path / "origins.toml").write_text(f'["{SHOP}"]\nsafe = ["POST /basket*"]\n')
     found = options(wish(origins="origins.toml", secrets=("password",)))["origins"]
-    assert found == {SHOP: {"safe": ["POST /basket*"], "secrets": ["pin", "password"]}}
+    assert found == {SHOP: {"safe": ["POST /basket*"]}}
 
 
 def test_dollar_signs_are_plain_but_for_the_inputs_that_were_given():

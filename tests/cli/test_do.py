@@ -20,13 +20,12 @@ GOAL = "Report that the lamp of customer C-4711 hums"
 
 
 class Desk:
-    """A ticket system, and the words of a command that works in it. Signing in is declared safe in a policy file."""
+    """A ticket system, and the words of a command that works in it. Signing in with the bound secret is no question."""
 
-    def __init__(self, folder: Path, site: Tickets, address: str) -> None:
+    def __init__(self, site: Tickets, address: str) -> None:
         self.site = site
         self.address = address
-        (folder / "origins.toml").write_text(f'["{address}"]\nsafe = ["POST /login*"]\n')
-        common = ["--at", address, "--model", "openai:gpt-5", "--secret", "password", "--origins", "origins.toml"]
+        common = ["--at", address, "--model", "openai:gpt-5", "--secret", "password"]
         self.words = ["do", GOAL, *common, "--input", "customer=C-4711", "--run-id", "lamp"]
 
     @property
@@ -35,13 +34,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Desk]:
+def desk(monkeypatch: pytest.MonkeyPatch) -> Generator[Desk]:
     site = Tickets()
     with serve(site) as address, ModelServer(Clerk()) as server:
         monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", PASSWORD)
         monkeypatch.setenv("MIDCOURSE_MODEL_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "any")
-        yield Desk(tmp_path, site, address)
+        yield Desk(site, address)
 
 
 def test_a_dry_run_drops_the_request_although_the_settings_say_never_to_ask(desk: Desk, cli: Cli):
@@ -82,7 +81,6 @@ async def test_from_python(desk: Desk):
         model="openai:gpt-5",
         inputs={"customer": "C-4711"},
         secrets=["password"],
-        origins="origins.toml",
         record="tape.jsonl",
         approver=Approves(),
         run_id="ours",

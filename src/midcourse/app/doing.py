@@ -55,14 +55,15 @@ def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
     from midcourse.worlds.browser.origins import policy_values
 
     secrets = _bound(wish)
-    policy = dict(policy_values(wish.origins))
-    for origin, names in secrets.items():
-        policy[origin] = _with_secrets(policy.get(origin), names)
+    elsewhere = {
+        origin: {"allowed": True} for origin in secrets.values() if origin != _origin(wish.at, "the start URL")
+    }
+    policy = {**elsewhere, **policy_values(wish.origins)}
     settings = {"max_cost_usd": wish.max_cost, "approvals": wish.approvals}
     source = toml_text(
         {
             "goal": _plain(wish.goal, wish.inputs),
-            "secrets": [*dict.fromkeys(name for names in secrets.values() for name in names)] or None,
+            "secrets": [f"{name}@{origin}" for name, origin in secrets.items()] or None,
             "inputs": wish.inputs,
             "world": {
                 "name": "browser",
@@ -151,16 +152,16 @@ def check_secrets(names: Iterable[str]) -> None:
         raise TaskInvalid(f"{', '.join(missing)}: not set, and the task needs it. Type: {typed}")
 
 
-def _bound(wish: Wish) -> dict[str, list[str]]:
-    """Names of secrets by the origin where each may be typed."""
+def _bound(wish: Wish) -> dict[str, str]:
+    """The origin of each secret, by name."""
     start = _origin(wish.at, "the start URL")
-    found: dict[str, list[str]] = {}
+    found: dict[str, str] = {}
     for said in wish.secrets:
         name, at, where = said.partition("@")
         if not re.fullmatch(r"[A-Za-z]\w*", name) or (at and not where):
             example = "password, or password@https://shop.example"
             raise TaskInvalid(f"secret '{said}': write its name, and after an @ the origin it belongs to: {example}")
-        found.setdefault(_origin(where, f"secret '{said}'") if at else start, []).append(name)
+        found[name] = _origin(where, f"secret '{said}'") if at else start
     return found
 
 
@@ -171,15 +172,6 @@ def _origin(address: str, what: str) -> str:
         return parse(address).origin
     except AddressRefused as refused:
         raise TaskInvalid(f"{what}: {refused}") from None
-
-
-def _with_secrets(told: object, names: Iterable[str]) -> object:
-    """What a policy says about an origin, and that these belong there. What it says wrongly is for its reader to refuse."""
-    if told is not None and not isinstance(told, Mapping):
-        return told
-    known = cast(Mapping[str, object], told or {})
-    listed = cast(list[object], known.get("secrets", []))
-    return {**known, "secrets": [*dict.fromkeys([*listed, *names])]}
 
 
 def _plain(text: str, inputs: Iterable[str] = ()) -> str:

@@ -76,6 +76,9 @@ class Verdict:
         rows.append(("next", Text(advice(result, self.nobody_asked))))
         if self.save_as:
             rows.append(("save", Text(self.save_as)))
+            if len(self.sent) > 1:
+                learned = f"midcourse effects propose {result.run} > origins.toml"
+                rows.append(("", Text(f"{learned}; with --origins origins.toml it asks less")))
         return rows
 
     def print(self, console: Console, marks: Marks, most: int = ALL) -> None:
