@@ -1,21 +1,31 @@
 """How long are the planner's prompts, and how much of a replan's has the provider not seen before?
 
-    python benchmarks/prompt_tokens.py --json
+    npm i --prefix benchmarks/.cache js-tiktoken     # once: the ranks of o200k_base
+    python benchmarks/prompt_tokens.py --tasks --long-page --json
 
 A shop's pages of 50, 500 and 5,000 zones: the first plan, and a replan on the same page after three steps, with one zone in fifty
-changed. What follows the longest beginning that both have in common is uncached. Tokens are those of OpenAI's o200k_base if tiktoken
-has it at hand (`TIKTOKEN_CACHE_DIR`), else of the upper estimate that budgets are kept with; `--estimate` compares the two.
+changed. What follows the longest beginning that both have in common is uncached. Without the ranks these are the upper estimate that
+budgets are kept with; `--estimate` compares the two.
+
+`--tasks` carries out the two tasks of `first_run/sites.py` in a browser, with a scripted model, and counts messages, tools and answer
+schema of all calls. `--long-page` removes an order from a page of 500 elements, planted at each tenth of the page, once with a goal
+that names it and once with one that describes it in other words, so that the model has to scroll. Both count exactly or not at all.
 """
 
 import argparse
+import asyncio
 import json
+import os
 import random
 import string
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+from midcourse import Agent, Settings
 from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.observation import Observation, Surface, Zone
@@ -24,12 +34,18 @@ from midcourse.llm.mind import CALL_TOKENS
 from midcourse.llm.planner import prompt_for
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.ports.planner import PlanningContext
+from midcourse.testing import Approves
+from midcourse.testing.models import ModelServer
 from midcourse.worlds.simulated.shop import Shop
 
 sys.path.insert(0, str(Path(__file__).parent))
+from first_run.long_page import GOALS, PER_ROW, ROWS, LongPage, Named, Remover
+from first_run.scripted_model import serve_model
+from first_run.sites import APPS, GOALS_WITH_PASSWORD, App, Site, serve, truth
+from kept import InKept, Kept
 from report import keep, machine, table
+from tokenizer import ENCODING, is_installed, tokenizer
 
-ENCODING = "o200k_base"
 SIZES = (50, 500, 5_000)
 CHANGED = 50
 """One zone in so many is another one at the replan."""
@@ -41,13 +57,10 @@ Count = Callable[[str], int]
 
 
 def counter() -> tuple[Count, str]:
-    try:
-        import tiktoken
-
-        encoding = tiktoken.get_encoding(ENCODING)
-    except Exception:  # no network, and nothing in its cache
+    if not is_installed():
         return tokens_at_most, "upper estimate"
-    return lambda text: len(encoding.encode(text, disallowed_special=())), ENCODING
+    encode = tokenizer()
+    return lambda text: len(encode(text)), ENCODING
 
 
 def zones(how_many: int, seed: int) -> tuple[Zone, ...]:
@@ -86,6 +99,7 @@ def situation(how_many: int) -> tuple[PlanningContext, PlanningContext]:
         first,
         observation=_seen("o2", after),
         earlier=(first.observation,),
+        planned=(1,),
         completed=done,
         cause="adaptive",
         why="a transition was due",
@@ -123,6 +137,101 @@ def _common(one: str, other: str) -> int:
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
+# --- whole tasks in a browser
+
+SAFE: dict[App, tuple[str, ...]] = {
+    "tickets": ("POST /login*", "POST /tickets/new/*"),
+    "shop": ("POST /login*", "POST /p/*"),
+}
+"""What needs no approval: the sign-in and the drafts."""
+BEFORE = {"tickets": 10_686, "shop": 10_775}
+"""Tokens in of the same tasks at 7ab0955, where prompts listed every skill and all of a page."""
+MOST_TOKENS = 7_000
+MOST_DOLLARS = {"tickets": 0.0090, "shop": 0.0087}
+MOST_ON_PAGE = 3_300
+
+
+async def task(app: App, chromium: Kept) -> dict[str, object]:
+    site = Site(app)
+    with serve(site) as url, serve_model(app, encode=tokenizer()) as (endpoint, model):
+        world = InKept(chromium, f"{url}/", origins={url: {"safe": [*SAFE[app]]}})
+        result = await _agent(world, endpoint).run(GOALS_WITH_PASSWORD[app])
+    assert result.success, f"{app}: {result.final_reason}, {result.final_detail}"
+    assert truth(site).right, f"{app}: {truth(site)}"
+    return {"task": app, **model.spent(), "tokens_in_before": BEFORE[app]}
+
+
+async def long_page(named: Named, tenth: int, chromium: Kept) -> dict[str, object]:
+    wanted = 1000 + tenth * ROWS // 10 + 5
+    site, model = LongPage(wanted), Remover(wanted, named, tokenizer())
+    with serve(site) as url, ModelServer(model) as server:
+        world = InKept(chromium, f"{url}/", origins={url: {"safe": ["POST /remove/*"]}})
+        result = await _agent(world, server.url).run(GOALS[named].format(order=wanted))
+    return {
+        "goal": named,
+        "tenth": tenth,
+        "found": bool(result.success) and site.removed == [wanted],
+        "calls": len(model.calls),
+        "tokens_in": sum(call.tokens_in for call in model.calls),
+        "largest_page": max(model.screens),
+        "largest_prompt": max(call.tokens_in for call in model.calls),
+    }
+
+
+def _agent(world: InKept, endpoint: str) -> Agent:
+    os.environ.setdefault("OPENAI_API_KEY", "none")
+    settings = Settings.load(overrides={"home": tempfile.mkdtemp(), "model_base_url": endpoint})
+    return Agent(world=world, model="openai:gpt-5", approver=Approves(), settings=settings)
+
+
+async def in_browser(*, tasks: bool, long: bool) -> dict[str, list[dict[str, object]]]:
+    chromium = Kept()
+    named: tuple[Named, ...] = ("by name", "by description")
+    try:
+        return {
+            "tasks": [await task(app, chromium) for app in APPS] if tasks else [],
+            "long_page": [await long_page(each, n, chromium) for each in named for n in range(10)] if long else [],
+        }
+    finally:
+        await chromium.end()
+
+
+def told_of_tasks(rows: list[dict[str, object]]) -> str:
+    header = ["task", "calls", "tokens in", "cached", "out", "$ with caching", "$ without", "tokens in at 7ab0955"]
+    cells = [[f"{value:,}" if isinstance(value, int) else str(value) for value in row.values()] for row in rows]
+    return (
+        f"Whole tasks, clean pages; goal at most {MOST_TOKENS:,} tokens in, and $0.0090 and $0.0087 with caching. Tokens of messages, tools and answer "
+        f"schema. Cached: what an earlier call began with, from 1,024 tokens in steps of 128. List price of gpt-5.\n\n{table(header, cells)}"
+    )
+
+
+def told_of_long_page(rows: list[dict[str, object]]) -> str:
+    header = ["goal names it", "tenth of the page", "found", "calls", "tokens in", "largest page", "largest prompt"]
+    cells = [[f"{value:,}" if type(value) is int else str(value) for value in row.values()] for row in rows]
+    return f"A page of {ROWS * PER_ROW} controls in {ROWS} rows; goal at most {MOST_ON_PAGE:,} tokens for the page.\n\n{table(header, cells)}"
+
+
+TOLD = {"tasks": told_of_tasks, "long_page": told_of_long_page}
+
+
+def missed(found: dict[str, list[dict[str, object]]]) -> list[str]:
+    """The goals that were not reached."""
+    told = [
+        f"{row['task']}: {row['tokens_in']} tokens"
+        for row in found["tasks"]
+        if cast(int, row["tokens_in"]) > MOST_TOKENS
+    ]
+    told += [
+        f"{row['task']}: ${row['usd']}"
+        for row in found["tasks"]
+        if cast(float, row["usd"]) > MOST_DOLLARS[str(row["task"])]
+    ]
+    for row in found["long_page"]:
+        if not row["found"] or cast(int, row["largest_page"]) > MOST_ON_PAGE:
+            told.append(f"{row['goal']}, tenth {row['tenth']}: found {row['found']}, {row['largest_page']} tokens")
+    return told
+
+
 # --- is the upper estimate one?
 
 
@@ -148,6 +257,8 @@ def estimated(count: Count) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", action="store_true", help="carry out two tasks in a browser")
+    parser.add_argument("--long-page", action="store_true", help="find an order on a page of 500 elements")
     parser.add_argument("--estimate", action="store_true", help="compare the upper estimate with the tokenizer")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--keep", action="store_true")
@@ -157,6 +268,12 @@ def main() -> None:
     summary: dict[str, object] = {"counted_with": counted_with, "rows": rows, "machine": machine()}
     header = ["zones", "changed", "shown", "first plan", "replan", "uncached", "share"]
     told = table(header, [[f"{value:,}" for value in row.values()] for row in rows])
+    if chosen.tasks or chosen.long_page:
+        tokenizer()
+        found = asyncio.run(in_browser(tasks=chosen.tasks, long=chosen.long_page))
+        told += "".join(f"\n\n{say(found[key])}" for key, say in TOLD.items() if found[key])
+        summary |= {**found, "missed": missed(found)}
+        told += f"\n\nGoals missed: {'; '.join(missed(found)) or 'none'}."
     if chosen.estimate:
         summary["estimate"] = estimates = estimated(count)
         told += "\n\n" + table(["text", "estimate / tokens"], [[name, f"{ratio}"] for name, ratio in estimates.items()])

@@ -7,8 +7,17 @@ import pytest
 
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Attempt
+from midcourse.domain.plan import Segment
 from midcourse.domain.run import Run
-from midcourse.policy.admission import already_finished, repeats_failure, too_soon, why_refused
+from midcourse.policy.admission import (
+    already_finished,
+    goes_in_a_circle,
+    repeats_failure,
+    too_soon,
+    why_refused,
+    with_adopted,
+    with_walked,
+)
 from tests.harness import REPLAN_STEP, a_step, ref
 
 READ = a_step("read", "read")
@@ -129,3 +138,28 @@ def test_admission_can_be_switched_off_but_not_for_what_is_finished() -> None:
     run = replace(a_run(tried(), replan_admission=False), finished_irreversible=(ORDER.identity,))
     assert not repeats_failure(run, CLICK)
     assert why_refused(run, (ORDER,))
+
+
+# --- going round in a circle
+
+
+def walking(run: Run, *views: str) -> Run:
+    """The run after it has walked the same plan to its end, scrolled so far each time."""
+    for view in views:
+        segment = Segment(
+            version=1, cause="adaptive", made_under="f1", view=view, final=False, steps=(CLICK, REPLAN_STEP)
+        )
+        run = replace(run, walked=with_adopted(run, segment))
+        run = replace(run, walked=with_walked(run, segment), seen=replace(ref("f1"), view=view))
+    return run
+
+
+def test_the_same_plan_on_the_same_screen_goes_round_in_a_circle() -> None:
+    assert not goes_in_a_circle(walking(a_run(), "top"), (CLICK, REPLAN_STEP))
+    assert goes_in_a_circle(walking(a_run(), "top", "top"), (CLICK, REPLAN_STEP))
+
+
+def test_scrolling_on_is_no_circle_and_scrolling_back_and_forth_is_one() -> None:
+    on = walking(a_run(), "one", "two", "three", "four")
+    assert not goes_in_a_circle(replace(on, seen=replace(ref("f1"), view="five")), (CLICK, REPLAN_STEP))
+    assert goes_in_a_circle(walking(a_run(), "one", "two", "one", "two"), (CLICK, REPLAN_STEP))

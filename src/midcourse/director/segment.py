@@ -282,6 +282,7 @@ def _adopt(run: Run, asked: AskPlanner, event: Planned) -> Turn:
         version=run.counts.versions + 1,
         cause=asked.cause,
         made_under=seen_fingerprint(run),
+        view=run.seen.view if run.seen else "",
         final=event.final,
         steps=event.steps,
         made_by=event.answers,

@@ -49,7 +49,14 @@ class Observation:
             zones=len(self.zones),
             surface=self.surface.title[:80],
             stale=self.stale,
+            view=self._view,
         )
+
+    @property
+    def _view(self) -> str:
+        """Which zones are out of sight, as a digest. Empty if none is."""
+        away = [zone.id for zone in self.zones if zone.get("seen") is False]
+        return blake2b("\x1f".join(away).encode(errors="surrogatepass"), digest_size=4).hexdigest() if away else ""
 
     def zone(self, zone_id: str) -> Zone | None:
         return next((zone for zone in self.zones if zone.id == zone_id), None)
@@ -62,6 +69,8 @@ class ObservationRef:
     zones: int = 0
     surface: str = ""
     stale: bool = False
+    view: str = ""
+    """How far it is scrolled: the same screen may show another part of itself."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,6 +114,8 @@ class Segment:
     cause: Cause
     made_under: str
     """Fingerprint of the observation it was made from."""
+    view: str = ""
+    """How far that was scrolled."""
     final: bool
     steps: tuple[PlannedStep, ...]
     cursor: int = 0

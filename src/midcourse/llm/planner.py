@@ -105,8 +105,8 @@ def _told(context: PlanningContext) -> dict[str, str]:
     others = [skill for skill in catalogue.skills if skill not in always]
     sometimes = [skill for skill in others if is_offered_by_screen(skill, context.observation)]
     steps = [*_latest(context.completed, completed_line)]
-    since = _since_first_seen(context)
-    before, after = steps[: len(steps) - since], steps[len(steps) - since :]
+    first = max(len(steps) - _since_first_seen(context), 0)
+    before, after = steps[:first], steps[first:]
     return {
         "skills": fenced("SKILLS", map(skill_line, always)) or "none",
         "offered": fenced("OFFERED", map(skill_line, sometimes)),
@@ -171,9 +171,11 @@ def _since_first_seen(context: PlanningContext) -> int:
     Those before are told before the screen, and stay as they are as long as it does; so both begin the same from plan to plan.
     """
     base = first_seen(context.observation, context.earlier)
+    if base is context.observation:
+        return 0
     planned = zip(context.earlier, context.planned, strict=False)
-    version = next((version for seen, version in planned if seen is base), None)
-    return sum(step.version >= version for step in context.completed) if version else 0
+    version = next((version for seen, version in planned if seen is base), 0)
+    return sum(step.version >= version for step in context.completed)
 
 
 def _left(left: Cost) -> str:

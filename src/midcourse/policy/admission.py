@@ -37,10 +37,14 @@ def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
 
 
 def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
-    """Whether the very same plan went well from this screen twice and led back to it. Waiting for something is no circle."""
+    """Whether the very same plan went well from this screen twice and led back to it.
+
+    Waiting for something is no circle, and neither is scrolling on: the same screen then shows another part of itself.
+    """
     if not run.limits.replan_admission or all(step.effect == "read" for step in steps):
         return False
-    return _walked(run, plan_digest(run.seen.fingerprint if run.seen else "", steps)).times >= MOST_ROUNDS
+    screen = f"{run.seen.fingerprint}{run.seen.view}" if run.seen else ""
+    return _walked(run, plan_digest(screen, steps)).times >= MOST_ROUNDS
 
 
 def with_adopted(run: Run, segment: Segment) -> tuple[Walked, ...]:
@@ -48,7 +52,7 @@ def with_adopted(run: Run, segment: Segment) -> tuple[Walked, ...]:
 
     Something new is progress, even if it fails: a pop-up that comes up again after that is closed again, and no circle.
     """
-    plan = plan_digest(segment.made_under, segment.steps)
+    plan = plan_digest(f"{segment.made_under}{segment.view}", segment.steps)
     if any(walked.plan == plan for walked in run.walked):
         return run.walked
     return (*with_progress(run), Walked(plan=plan))[-MOST_WALKED:]
@@ -61,7 +65,7 @@ def with_progress(run: Run) -> tuple[Walked, ...]:
 
 def with_walked(run: Run, segment: Segment) -> tuple[Walked, ...]:
     """What the run remembers once it has got to the end of this plan."""
-    before = _walked(run, plan_digest(segment.made_under, segment.steps))
+    before = _walked(run, plan_digest(f"{segment.made_under}{segment.view}", segment.steps))
     others = tuple(walked for walked in run.walked if walked is not before)
     return (*others, replace(before, times=before.times + 1))[-MOST_WALKED:]
 
