@@ -78,6 +78,7 @@ nightly: properties
     uv run python benchmarks/kill_browser.py --runs 100 --runtime temporal --json --keep
     uv run python benchmarks/miniwob.py --seeds 20 --first-seed 1000 --json --keep
     uv run python benchmarks/leaks.py --secrets 50 --json --keep
+    uv run python benchmarks/first_run.py --json --keep
     uv run python benchmarks/capture.py --json --keep
     uv run python benchmarks/garbage.py --runs 100000 --json --keep
     uv run python benchmarks/reuse.py --seeds 100 --json --keep

@@ -1,0 +1,12 @@
+"""First runs with a scripted model and no policy file, small: the order is stored once, and no person has to say whether it was."""
+
+import pytest
+
+from tests.benchmarks.scripts import measure
+
+
+@pytest.mark.slow
+def test_an_order_is_placed_once_although_its_answer_or_its_session_is_lost() -> None:
+    told = measure("first_run", "--seeds", "1", "--apps", "shop", "--faults", "lost", "expired at submit")
+    assert [row["finished"]["share"] for row in told["rows"]] == [1.0, 1.0]
+    assert all(told["bars"].values())
