@@ -5,7 +5,8 @@
 A scripted model that reads only its prompt works in two applications (`first_run/sites.py`) and, with `--apps wagtail`, in Wagtail as it
 comes from PyPI. Each run has one fault: none, a pop-up, renamed controls, a session that ends, or an effect that is stored and answered with HTTP 504. What
 was stored is counted in the application's own log. Each run is followed by a second one with the policy that the first one proposes
-(`midcourse effects propose`). The approver agrees to everything it is shown, and cannot say whether something happened.
+(`midcourse effects propose`). The approver agrees to what it is shown, repeats what only leads up to the effect (a page of a form after the session ended), and
+cannot say whether something happened.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from first_run.sites import APPS, FAULTS, GOALS, PASSWORD, SECRET, Site, serve, 
 from report import Share, keep, machine, table
 
 from midcourse import Agent, Settings, Task
+from midcourse.domain.approval import CommitSet, Decision, Question
 from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Approves
 from midcourse.worlds.browser import Browser
@@ -60,9 +62,12 @@ class Ended:
     right: bool
     repeated: int
     approvals: int
+    effects: int
+    """Requests for the effect itself that reached the application."""
     unsafe: int
     """Requests other than the sign-in that reached the application and may have changed something."""
     doubts: int
+    """Questions that a person has to look elsewhere to answer: whether it happened, or whether the effect itself is to be repeated."""
     reason: str
     detail: str
     calls: int
@@ -87,7 +92,8 @@ class Place:
     def stored(self) -> tuple[bool, int]:
         raise NotImplementedError
 
-    def unsafe(self) -> int:
+    def sent(self) -> list[str]:
+        """Requests that reached the application and may have changed something, but for sign-ins."""
         raise NotImplementedError
 
 
@@ -99,8 +105,8 @@ class OwnSite(Place):
         found = truth(self.site)
         return found.right and not found.wrong and not found.unasked, found.repeated
 
-    def unsafe(self) -> int:
-        return sum(each.startswith("POST ") and each != "POST /login" for each in self.site.requests)
+    def sent(self) -> list[str]:
+        return [each for each in self.site.requests if each.startswith("POST ") and each != "POST /login"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +118,8 @@ class Wagtail(Place):
         found = self.application.truth(ARTICLE["title"])
         return found.live == 1 and not found.others, max(found.published - 1, 0) + max(found.pages - 1, 0)
 
-    def unsafe(self) -> int:
-        return sum(each.startswith("POST ") and "/login/" not in each for each in self.proxy.changing)
+    def sent(self) -> list[str]:
+        return [each for each in self.proxy.changing if "/login/" not in each]
 
 
 @contextmanager
@@ -147,6 +153,25 @@ def place(cell: Cell, seed: int) -> Generator[Place]:
         yield OwnSite(url=f"{url}/", goal=GOALS[site.app], password=PASSWORD, site=site)
 
 
+class Sensible(Approves):
+    """Agrees to what it is shown. It repeats what only led up to the effect, as after a session that ended, and never the effect itself."""
+
+    async def ask(self, question: Question) -> Decision | None:
+        decided = await super().ask(question)
+        if question.about != "repeat" or any(is_effect(one.commit) for one in question.consequences):
+            return decided
+        return Decision(verdict="send_again", by="testing")
+
+
+EFFECTS = ("POST /tickets", "POST /orders")
+
+
+def is_effect(commit: CommitSet) -> bool:
+    method, _, url = commit.address.partition(" ")
+    published = "action-publish" in dict(commit.values)
+    return method == "POST" and (published or f"POST {urlsplit(url).path}" in EFFECTS)
+
+
 class Vault:
     def __init__(self, secret: str) -> None:
         self._secret = secret
@@ -160,7 +185,7 @@ async def run_once(cell: Cell, seed: int, policy: Mapping[str, object] | None) -
     with place(cell, seed) as there, serve_model(cell.app) as (model_url, model), tempfile.TemporaryDirectory() as home:
         origin = "{0.scheme}://{0.netloc}".format(urlsplit(there.url))
         settings = Settings.load(overrides={"home": home, "model_base_url": model_url})
-        approver, store = Approves(), SqliteStore(Path(home) / "runs.db")
+        approver, store = Sensible(), SqliteStore(Path(home) / "runs.db")
         agent = Agent(
             world=Browser(there.url, origins=None if policy is None else {origin: dict(policy)}),
             model="openai:gpt-5",
@@ -175,6 +200,12 @@ async def run_once(cell: Cell, seed: int, policy: Mapping[str, object] | None) -
         store.close()
         right, repeated = there.stored()
         about = [question.about for question in approver.questions]
+        effects = [one for one in approver.questions if any(is_effect(each.commit) for each in one.consequences)]
+        asked = [
+            one
+            for one in approver.questions
+            if one.about == "approve" or (one.about == "repeat" and one not in effects)
+        ]
         ended = Ended(
             app=cell.app,
             fault=cell.fault,
@@ -183,9 +214,10 @@ async def run_once(cell: Cell, seed: int, policy: Mapping[str, object] | None) -
             success=result.success,
             right=right,
             repeated=repeated,
-            approvals=about.count("approve"),
-            unsafe=there.unsafe(),
-            doubts=len(about) - about.count("approve"),
+            approvals=len(asked),
+            unsafe=len(there.sent()),
+            effects=sum(each in EFFECTS for each in there.sent()) or 1,
+            doubts=len(about) - len(asked),
             reason=result.final_reason,
             detail=str(result.final_detail),
             calls=len(model.calls),
@@ -217,6 +249,7 @@ def summary_of(ended: list[Ended]) -> dict[str, Any]:
                 "questions": max(one.approvals for one in of),
                 "more_questions_than_requests": sum(one.approvals > one.unsafe for one in of),
                 "second_questions": max(one.approvals for one in again),
+                "more_questions_than_effects": sum(one.approvals > one.effects for one in again),
                 "asked_a_person": sum(one.doubts > 0 for one in of + again),
             }
         )
@@ -225,7 +258,9 @@ def summary_of(ended: list[Ended]) -> dict[str, Any]:
         "nothing is repeated": all(row["repeated"] == 0 for row in rows),
         "nothing is claimed that was not done": all(row["false_done"] == 0 for row in rows),
         "at most one question per unsafe request": all(row["more_questions_than_requests"] == 0 for row in rows),
-        "second run: at most one question": all(row["second_questions"] <= 1 for row in rows),
+        "second run: at most one question per request for the effect": all(
+            row["more_questions_than_effects"] == 0 for row in rows
+        ),
     }
     troubled = [asdict(one) for one in ended if not one.finished]
     return {"runs": len(ended), "rows": rows, "bars": bars, "troubled": troubled[:20]}

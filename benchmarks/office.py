@@ -94,7 +94,8 @@ class Office(BaseWorld):
     def _remember(self, line: Line) -> None:
         if line.what == "began" and line.counter:
             self._visits[line.counter] += 1
-        if line.what == "effect" or (line.what == "ended" and line.status == "ok" and line.counter):
+        asked = line.counter and self._counters[line.counter].effect == "read"  # which has no effect in the log
+        if line.what == "effect" or (asked and line.what == "ended" and line.status == "ok"):
             self._there_from.setdefault(line.counter, line.at)
 
     # --- what can be done

@@ -2,15 +2,17 @@
 
 import pytest
 
+from midcourse.domain.approval import Decision
 from midcourse.domain.expectation import Probe
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.ports.world import Finding
-from midcourse.testing import Approves
+from midcourse.testing import Answers, Approves
 from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
 from tests.scenarios.stage import AGAIN, Stage, Thinking, plan
 
+ORDER_BLINDLY = Draft(zone=GLOBAL, skill="order", says="Place the order", transition=True)
 ORDER = Draft(
     zone=GLOBAL, skill="order", says="Place the order", probe=Probe(name="ordered", arguments=()), transition=True
 )
@@ -35,7 +37,7 @@ class Shop(BaseWorld):
     def order(self) -> Outcome:
         self.orders += self._stores
         self._stores, self.signed_in = True, False
-        return Outcome(detail="redirected to the sign-in")
+        return Outcome(status="unknown", reason="signed_out", detail="redirected to the sign-in")
 
     @skill
     def sign_in(self) -> None:
@@ -67,3 +69,31 @@ async def test_a_person_is_asked_once_signing_in_has_not_helped() -> None:
     await Stage(world=shop, planner=Thinking(think), approver=approver).play()
     assert shop.orders == 1
     assert [question.about for question in approver.questions] == ["approve", "happened"]
+
+
+def think_blindly(context: PlanningContext) -> PlanDraft:
+    """As `think`, without a probe, and sure that it is done once it was tried."""
+    if context.observation.surface.title == "Sign in":
+        return plan(SIGN_IN, AGAIN)
+    return PlanDraft(verdict="done") if context.version > 1 else plan(ORDER_BLINDLY, final=True)
+
+
+async def test_without_a_probe_a_person_is_asked_only_before_it_ends() -> None:
+    shop, approver = Shop(stores=True), Approves(doubt="happened")
+    played = await Stage(world=shop, planner=Thinking(think_blindly), approver=approver).play()
+    assert [question.about for question in approver.questions] == ["approve", "happened"]
+    assert played.phases.index("planning") < len(played.phases) - 1 - played.phases[::-1].index("asking")
+    assert (played.result.success, shop.orders) == (True, 1)
+
+
+async def test_without_a_probe_a_plan_that_insists_is_refused_until_a_person_has_said_that_it_did_not_happen() -> None:
+    def insist(context: PlanningContext) -> PlanDraft:
+        if context.observation.surface.title == "Sign in":
+            return plan(SIGN_IN, AGAIN)
+        return plan(ORDER_BLINDLY, final=True)
+
+    shop = Shop(stores=False)
+    person = Answers(Decision(verdict="approved"), Decision(verdict="did_not_happen"), Decision(verdict="approved"))
+    await Stage(world=shop, planner=Thinking(insist), approver=person).play()
+    assert [question.about for question in person.questions][:3] == ["approve", "happened", "approve"]
+    assert shop.orders == 1

@@ -257,16 +257,24 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             return run, settled(doubted, "no_effect", "not_dispatched", event.detail)
         case "undecided" if event.evidence == "probe" and (first := _absent_before(run, doubted.step)):
             return _absent_again(run, doubted, first, event)
-        case "undecided" if event.reason == "elsewhere" and _can_be_deferred(run, doubted):
-            why = f"whether {doubted.step.skill} happened cannot be seen from here: {event.detail}"
-            return run, Plan(cause="adaptive", why=why, doubt=doubted)
+        case "undecided" if _can_be_deferred(run, doubted, event):
+            why = f"{doubted.step.skill} may have happened, which cannot be seen from here: {event.detail}"
+            return run, Plan(cause="adaptive", why=why, doubt=replace(doubted, purpose="segment"))
         case "undecided":
             return _undecided(run, doubted, event.detail)
 
 
-def _can_be_deferred(run: Run, doubted: Doubt) -> bool:
-    """Whether a plan may come first, after which it can be seen: once for each doubt, and within the limits."""
-    if doubted.purpose != "segment" or doubted.step.effect != "irreversible" or run.deferred is not None:
+def _can_be_deferred(run: Run, doubted: Doubt, event: Verified) -> bool:
+    """Whether a plan may come first, within the limits.
+
+    A probe that was led elsewhere is asked once more after it. Without a probe, a step that ended the session stays in doubt until the
+    run would end: whatever looks like it is asked about as a repetition meanwhile.
+    """
+    if doubted.step.effect != "irreversible" or run.deferred is not None or doubted.concludes:
+        return False
+    first = doubted.purpose == "segment"
+    later = event.reason == "no_probe" and (doubted.reason == "signed_out" if first else doubted.purpose == "deferred")
+    if not (later or (first and event.reason == "elsewhere")):
         return False
     return may_replan(run) and run.counts.segments < run.limits.max_segments
 

@@ -94,6 +94,8 @@ def _repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     assert isinstance(doing, Do), "a question about a repetition leads to the step"
     by = f" ({event.by})" if event.by else ""
     if event.verdict == "send_again":
+        if run.deferred is not None and run.deferred.command in {one.command for one in step.alike}:
+            run = replace(run, deferred=None)  # sent once more knowingly, so its own outcome no longer matters
         return _granted(run, phase.steps, replace(event, once=True), repeat=True), doing
     if event.verdict == "stop":
         return run, End(reason="needs_human", detail=f"{step.skill} looks like what was sent before: stopped{by}")

@@ -127,7 +127,7 @@ CARRIED_OUT = "every step of the plan was carried out"
 def conclude(run: Run, move: Conclude) -> Turn:
     """Without a `done_when` nobody can tell whether the task is done. What it is to bring back is read on the way out."""
     if run.deferred is not None:
-        return look_into_deferred(run)
+        return look_into_deferred(run, concludes=True)
     extract = run.wants_data and bool(run.limits.reads_words) and not move.otherwise
     if not (run.has_done_when or extract):
         return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
@@ -196,7 +196,12 @@ def _ask_later(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
 
 
 def end(run: Run, move: End) -> Turn:
-    """For want of a plan, the goal may be reached all the same: the last step that failed was not needed, say."""
+    """For want of a plan, the goal may be reached all the same: the last step that failed was not needed, say.
+
+    Or there may be no plan because a step counts as done of which that is not known.
+    """
+    if run.deferred is not None and move.reason in NO_WAY_ON:
+        return look_into_deferred(run, concludes=True)
     if run.has_done_when and move.reason in NO_WAY_ON and not isinstance(run.phase, Concluding):
         return run, Conclude(otherwise=move)
     return _finish(run, move)

@@ -166,10 +166,10 @@ def remember(run: Run, move: Report) -> Run:
     return replace(run, attempts=(*others, attempt)[-MOST_ATTEMPTS:])
 
 
-def look_into_deferred(run: Run) -> Turn:
+def look_into_deferred(run: Run, *, concludes: bool = False) -> Turn:
     """Find out now whether the step that was put off happened: other steps may have led to where that can be seen."""
     assert run.deferred is not None, "nothing was put off"
-    return replace(run, deferred=None), replace(run.deferred, purpose="deferred")
+    return replace(run, deferred=None), replace(run.deferred, purpose="deferred", concludes=concludes)
 
 
 def finish_identity(run: Run, identity: str) -> Run:

@@ -183,7 +183,8 @@ class Acted:
 class Verified:
     """Whether a doubted act happened. `too_early`: ask again after `seconds`, absence would not count yet.
 
-    The reason `elsewhere` means that a probe could not get to where it looks: it may after other steps, such as a sign-in.
+    The reason `elsewhere` means that a probe could not get to where it looks: it may after other steps, such as a sign-in. `no_probe`: there
+    is none.
     """
 
     answers: int

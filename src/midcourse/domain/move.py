@@ -131,6 +131,8 @@ class Doubt:
     detail: str = ""
     grant: Grant | None = None
     """The approval that it used up, if it was sent at all."""
+    concludes: bool = False
+    """Whether it has to be decided now, since the run would end otherwise."""
     kind: Literal["doubt"] = "doubt"
 
 

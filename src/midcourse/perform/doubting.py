@@ -83,9 +83,8 @@ async def _verdict(
     if isinstance(found.seen, Unseen) and found.seen.reason == "world_lost":
         return Verified(answers=command.id, reason="world_lost", detail=found.seen.detail)
     if step.probe is None:
-        return Verified(
-            answers=command.id, detail="nothing on the screen decides it, and there is no probe", spent=read
-        )
+        detail = "nothing on the screen decides it, and there is no probe"
+        return Verified(answers=command.id, reason="no_probe", detail=detail, spent=read)
     return replace(await _ask_probe(ports, command, step.probe, entry, time), spent=read)
 
 

@@ -81,6 +81,12 @@ def is_sign_in(scene: Scene) -> bool:
     return asked or _SIGN_IN.search(urlsplit(scene.surface.address).path) is not None
 
 
+def leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
+    """Whether the session has ended: a sign-in came in place of what was asked for."""
+    known = place_of(after.surface.address) in sign_ins
+    return (known or is_sign_in(after)) and place_of(before.surface.address) != place_of(after.surface.address)
+
+
 def place_of(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.netloc}{parts.path.rstrip('/')}"

@@ -13,7 +13,7 @@ from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import Scene, Unseen, failed
-from midcourse.worlds.browser.acceptance import is_accepted, is_sign_in, place_of
+from midcourse.worlds.browser.acceptance import is_accepted, is_sign_in, leads_to_sign_in, place_of
 from midcourse.worlds.browser.bounds import PUBLIC, bounded
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.concealed import Concealed
@@ -219,23 +219,25 @@ class Browser(Skills):
         outcome = fence.judged(call, outcome, sends=bool(own) or declared.effect == "irreversible")
         if not call.allowed and (signs_in := await self._signs_in(call)):
             outcome = await self._sign_in(call, signs_in)
-        if before is not None and outcome.status == "ok" and await self._was_accepted(before):
-            outcome = replace(outcome, evidence="response")
+        if before is not None and outcome.status == "ok" and fence.outbox.sent:
+            outcome = await self._with_answer(outcome, before)
         await self._session.keep()
         if self._tab.crashed:
             outcome = _interrupted(self._tab)
         self._screenshots.failed = outcome.status != "ok"
         return outcome
 
-    async def _was_accepted(self, before: Scene) -> bool:
-        """Whether the answers to what the act sent, and the page that they led to, show that it was accepted."""
-        session = self._running
+    async def _with_answer(self, outcome: Outcome, before: Scene) -> Outcome:
+        """With what the answers to what the act sent, and the page that they led to, say about it."""
+        session, places = self._running, self._sign_ins.places
         if is_sign_in(before):
-            self._sign_ins.places.add(place_of(before.surface.address))
-        sent = session.fence.outbox.sent
-        if not sent:
-            return False
-        return is_accepted(sent, before, await session.look(), await session.given(()), self._sign_ins.places)
+            places.add(place_of(before.surface.address))
+        after = await session.look()
+        if is_accepted(session.fence.outbox.sent, before, after, await session.given(()), places):
+            return replace(outcome, evidence="response")
+        if leads_to_sign_in(before, after, places):
+            return replace(outcome, status="unknown", reason="signed_out")
+        return outcome
 
     async def _signs_in(self, call: Call) -> tuple[Held, ...]:
         """What waits for this call, if it is nothing but a sign-in with a secret that belongs there."""
