@@ -169,3 +169,24 @@ def demo_command(headed: Headed = False, set_: Home = None, json: Json = False) 
     from midcourse.cli.demo import demo
 
     raise typer.Exit(demo(set_ or [], headed=headed, json=json))
+
+
+@commands.command(
+    name="doctor",
+    rich_help_panel=PANEL,
+    epilog=teach(
+        ("midcourse doctor", "what works here, and what to type about what does not"),
+        ("midcourse doctor --model openai:gpt-5", "whether this one can be reached; nothing that costs is asked"),
+        ("midcourse doctor --json | jq -r '.findings[].type_this'", "for programs"),
+    ),
+)
+def doctor_command(model: Model = "", set_: Home = None, json: Json = False) -> None:
+    """Check Chromium, keys, model, disk, permissions and fleet, and say what to type.
+
+    What is only absent, such as a fleet, is no mistake.
+
+    Exit codes: 0 all that is there works, 1 something does not, 2 misuse.
+    """
+    from midcourse.cli.doctor import doctor
+
+    raise typer.Exit(doctor(set_ or [], model=model, json=json))
