@@ -4,6 +4,7 @@ What a command does is in the file of its name, which is imported when it is cal
 """
 
 import json as json_format
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -377,6 +378,10 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _called(args: Sequence[str]) -> int:
+    if "_MIDCOURSE_COMPLETE" in os.environ:
+        from midcourse.cli.completion import answer_shells
+
+        answer_shells()
     try:
         code = app(list(args), prog_name="midcourse", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):

@@ -4,21 +4,55 @@ from typing import Annotated
 
 import typer
 
+
+def next_runs(incomplete: str) -> list[tuple[str, str]]:
+    """For a shell that completes: only then is anything imported for it, because help has to be quick."""
+    from midcourse.cli.completion import run_names
+
+    return list(run_names(incomplete))
+
+
+def next_settings(incomplete: str) -> list[tuple[str, str]]:
+    """Likewise, of settings."""
+    from midcourse.cli.completion import setting_names
+
+    return list(setting_names(incomplete))
+
+
+def next_tasks(incomplete: str) -> list[tuple[str, str]]:
+    """Likewise, of tasks."""
+    from midcourse.cli.completion import task_names
+
+    return list(task_names(incomplete))
+
+
 EXIT_CODES = "Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left before its end (resume it)."
 
 Task = Annotated[
     str,
     typer.Argument(
-        metavar="TASK", help="A task file, or the name of one from `midcourse examples`.", show_default=False
+        metavar="TASK",
+        help="A task file, or the name of one from `midcourse examples`.",
+        show_default=False,
+        autocompletion=next_tasks,
     ),
 ]
 Run = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or 'last'.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="A run's id, the beginning of one, or 'last'.",
+        show_default=False,
+        autocompletion=next_runs,
+    ),
 ]
 Journal = Annotated[
     str,
     typer.Argument(
-        metavar="JOURNAL", help="A run's id, the beginning of one, 'last', or a journal.jsonl.", show_default=False
+        metavar="JOURNAL",
+        help="A run's id, the beginning of one, 'last', or a journal.jsonl.",
+        show_default=False,
+        autocompletion=next_runs,
     ),
 ]
 Change = Annotated[
@@ -34,12 +68,20 @@ At = Annotated[
 ]
 RunOrBatch = Annotated[
     str,
-    typer.Argument(metavar="RUN", help="A run's or a batch's id, the beginning of one, or 'last'.", show_default=False),
+    typer.Argument(
+        metavar="RUN",
+        help="A run's or a batch's id, the beginning of one, or 'last'.",
+        show_default=False,
+        autocompletion=next_runs,
+    ),
 ]
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="Change a setting, as often as needed. `midcourse settings` lists them."
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a setting, as often as needed. `midcourse settings` lists them.",
+        autocompletion=next_settings,
     ),
 ]
 Home = Annotated[

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from midcourse.cli.options import Cassette, Home, Json, OriginsFile, Quiet, Record, RunId, Set, teach
+from midcourse.cli.options import Cassette, Home, Json, OriginsFile, Quiet, Record, RunId, Set, next_runs, teach
 
 commands = typer.Typer()
 
@@ -47,10 +47,28 @@ ApprovalsMode = Annotated[
         metavar="always|adaptive|never",
         help="Whether you are asked before something irreversible is sent. always, if nothing is said.",
         show_default=False,
+        autocompletion=lambda: ["always", "adaptive", "never"],
     ),
 ]
 Headed = Annotated[bool, typer.Option("--headed", help="Show the browser's window.")]
-What = Annotated[str, typer.Argument(metavar="task|world|planner", help="What to begin.", show_default=False)]
+What = Annotated[
+    str,
+    typer.Argument(
+        metavar="task|world|planner",
+        help="What to begin.",
+        show_default=False,
+        autocompletion=lambda: ["task", "world", "planner"],
+    ),
+]
+Shell = Annotated[
+    str,
+    typer.Argument(
+        metavar="bash|zsh|fish",
+        help="The shell that is to complete.",
+        show_default=False,
+        autocompletion=lambda: ["bash", "zsh", "fish"],
+    ),
+]
 NewName = Annotated[
     str,
     typer.Argument(
@@ -58,7 +76,13 @@ NewName = Annotated[
     ),
 ]
 FromRun = Annotated[
-    str, typer.Option("--from", metavar="RUN", help="A task file of what this run was told; 'last' is the latest.")
+    str,
+    typer.Option(
+        "--from",
+        metavar="RUN",
+        help="A task file of what this run was told; 'last' is the latest.",
+        autocompletion=next_runs,
+    ),
 ]
 DryRunWanted = Annotated[
     bool,
@@ -190,3 +214,19 @@ def doctor_command(model: Model = "", set_: Home = None, json: Json = False) -> 
     from midcourse.cli.doctor import doctor
 
     raise typer.Exit(doctor(set_ or [], model=model, json=json))
+
+
+@commands.command(
+    name="completion",
+    rich_help_panel=PANEL,
+    epilog=teach(
+        ('eval "$(midcourse completion bash)"', "in this shell, now"),
+        ("midcourse completion bash > ~/.local/share/bash-completion/completions/midcourse", "from the next one on"),
+        ("midcourse completion fish > ~/.config/fish/completions/midcourse.fish", "the same for fish"),
+    ),
+)
+def completion_command(shell: Shell, json: Json = False) -> None:
+    """Print the script by which a shell completes commands, options, runs, tasks and settings."""
+    from midcourse.cli.completion import completion
+
+    completion(shell, json=json)

@@ -1,0 +1,66 @@
+"""`midcourse completion`: the scripts are what the shells take, and what they ask is answered."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from midcourse.cli.completion import run_names, setting_names, task_names
+from midcourse.cli.main import main
+from tests.cli.conftest import Cli
+
+
+def asked(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What bash would be told for these words, the last of which is not finished."""
+    monkeypatch.setenv("_MIDCOURSE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    with pytest.raises(SystemExit) as left:
+        main([])
+    assert left.value.code == 0
+    return capsys.readouterr().out.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("midcourse de", ["demo"]),
+        ("midcourse do --dr", ["--dry-run"]),
+        ("midcourse do x --approvals a", ["always", "adaptive"]),
+        ("midcourse init w", ["world"]),
+        ("midcourse run note", ["notepad"]),
+        ("midcourse run notepad --set max_ca", ["max_calls="]),
+        ("midcourse show la", ["last"]),
+        ("midcourse completion f", ["fish"]),
+    ],
+)
+def test_what_comes_next(
+    words: str, told: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    assert asked(words, monkeypatch, capsys) == told
+
+
+def test_runs_and_task_files_of_this_folder(cli: Cli, order: str):
+    assert [name for name, _ in run_names("")] == ["last"], "there is no home yet, and none is made"
+    assert not Path(".midcourse").exists()
+    cli("run", order, "--set", "approvals=never", "--run-id", "lamp", "--json")
+    assert list(run_names("la")) == [("last", "the latest run"), ("lamp", "Order one desk lamp")]
+    assert ("order.toml", "") in task_names("")
+    assert all(name.endswith("=") and words for name, words in setting_names(""))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_takes_its_script(shell: str, cli: Cli):
+    said = cli("completion", shell)
+    assert said.code == 0
+    assert "_MIDCOURSE_COMPLETE" in said.out
+    assert cli("completion", shell, "--json").json["script"] in said.out
+    program = shutil.which(shell)
+    if program:
+        done = subprocess.run([program, "-n"], input=said.out, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_another_shell(cli: Cli):
+    assert "did you mean 'zsh'?" in cli("completion", "zhs").err
