@@ -5,11 +5,14 @@ provider's model: what is shown is what Midcourse does with a plan. No key and n
 """
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from midcourse.app.tomltext import toml_text
+from midcourse.app.vault import PREFIX
 from midcourse.app.wiring import Job, job_in
 from midcourse.codec import decode
 from midcourse.domain.approval import Decision, Question
@@ -56,11 +59,15 @@ class TroubledShop(Shop):
         return sum(effect.name == "order" for effect in self.effects)
 
 
-class DemoVault:
-    """Knows the one password of the demonstration."""
-
-    def reveal(self, name: str) -> str | None:
-        return PASSWORD if name == SIGN_IN else None
+@contextmanager
+def password_at_hand() -> Generator[None]:
+    """The password of the shop's only account is in the environment, where secrets are looked for."""
+    variable = PREFIX + SIGN_IN.upper()
+    os.environ[variable] = PASSWORD
+    try:
+        yield
+    finally:
+        del os.environ[variable]
 
 
 class SaysYes:

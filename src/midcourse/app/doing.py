@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from midcourse.app.agent import new_run_id
-from midcourse.app.extras import require_extras
+from midcourse.app.extras import require_chromium, require_extras
 from midcourse.app.nobody import Nobody
 from midcourse.app.tomltext import toml_text
 from midcourse.app.vault import PREFIX, EnvironmentVault
@@ -114,6 +114,7 @@ async def do(
         headed=headed,
     )
     job = job_for(wish, {**taping(record=record), **(DRY if isinstance(approver, DryRun) else {})})
+    await require_chromium()
     run_id = run_id or new_run_id()
     folder = run_folder(job.settings, run_id)
     live = agent_for(job, folder, approver).start(job.task, run_id=run_id)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from rich.text import Text
 
 from midcourse.app.agent import LiveRun, new_run_id
-from midcourse.app.demo import GOAL, DemoVault, SaysYes, TroubledShop, demo_job
+from midcourse.app.demo import GOAL, SaysYes, TroubledShop, demo_job, password_at_hand
 from midcourse.app.entry import enter
 from midcourse.app.extras import require_chromium, require_extras
 from midcourse.app.home import open_store
@@ -67,7 +67,7 @@ def demo(overrides: Sequence[str], *, headed: bool, json: bool) -> int:
     require_extras("the demo", "browser")
     asyncio.run(require_chromium())
     shop = TroubledShop()
-    with serve(shop) as address:
+    with serve(shop) as address, password_at_hand():
         job = demo_job(address, headed=headed, home=settings.home)
         return asyncio.run(_run(job, shop, Manner(json=json)))
 
@@ -211,7 +211,7 @@ class DemoSession(Session):
         screen: Screen = Nowhere() if manner.silent else story
         super().__init__(job, run_id, store, manner, screen=screen, stand_in=SaysYes(story.answered))
         paced = job.settings.with_overrides({"step_delay_seconds": str(PACE)}) if self.terminal.live else job.settings
-        self.agent = replace(self.agent, vault=DemoVault(), settings=paced)
+        self.agent = replace(self.agent, settings=paced)
         self._story = story
         self._shop = shop
 

@@ -7,6 +7,7 @@ from typing import cast
 
 from midcourse.app.agent import new_run_id
 from midcourse.app.doing import DRY, DryRun, Wish, job_for
+from midcourse.app.extras import require_chromium
 from midcourse.cli.overrides import pairs
 from midcourse.cli.run import check_name
 from midcourse.cli.session import Manner, begin
@@ -49,6 +50,7 @@ def do(
     )
     dry = DryRun() if dry_run else None
     job = job_for(wish, {**pairs(overrides), **(DRY if dry else {})})
+    asyncio.run(require_chromium())
     return asyncio.run(begin(job, run_id or new_run_id(), Manner(json=json, quiet=quiet), dry=dry))
 
 

@@ -91,6 +91,29 @@ DryRunWanted = Annotated[
 
 
 @commands.command(
+    name="demo",
+    rich_help_panel=PANEL,
+    epilog=teach(
+        ("midcourse demo", "about half a minute; you are asked one question"),
+        ("midcourse demo --headed", "with the browser's window"),
+        ("midcourse demo --json | jq .orders", "for programs: the demo answers itself"),
+    ),
+)
+def demo_command(headed: Headed = False, set_: Home = None, json: Json = False) -> None:
+    """Watch a run through a shop that goes wrong, in a real Chromium.
+
+    A pop-up, renamed controls, a 504 after the order was stored, and one
+    question to you. The model is a recording, so no key is needed. Without a
+    terminal the demo answers the question itself, and says so.
+
+    Exit codes: 0 the order was placed, 1 ended without it, 2 misuse, 130 left.
+    """
+    from midcourse.cli.demo import demo
+
+    raise typer.Exit(demo(set_ or [], headed=headed, json=json))
+
+
+@commands.command(
     name="do",
     rich_help_panel=PANEL,
     epilog=teach(
@@ -170,29 +193,6 @@ def init_command(what: What, name: NewName = "", from_: FromRun = "", set_: Home
     from midcourse.cli.init import init
 
     init(what, name, set_ or [], run=from_, json=json)
-
-
-@commands.command(
-    name="demo",
-    rich_help_panel=PANEL,
-    epilog=teach(
-        ("midcourse demo", "about half a minute; you are asked one question"),
-        ("midcourse demo --headed", "with the browser's window"),
-        ("midcourse demo --json | jq .orders", "for programs: the demo answers itself"),
-    ),
-)
-def demo_command(headed: Headed = False, set_: Home = None, json: Json = False) -> None:
-    """Watch a run through a shop that goes wrong, in a real Chromium.
-
-    A pop-up, renamed controls, a 504 after the order was stored, and one
-    question to you. The model is a recording, so no key is needed. Without a
-    terminal the demo answers the question itself, and says so.
-
-    Exit codes: 0 the order was placed, 1 ended without it, 2 misuse, 130 left.
-    """
-    from midcourse.cli.demo import demo
-
-    raise typer.Exit(demo(set_ or [], headed=headed, json=json))
 
 
 @commands.command(
