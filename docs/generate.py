@@ -29,6 +29,7 @@ SETTINGS = """# Settings
 
 Written by `python docs/generate.py`. A setting can be given on the command line (`--set max_calls=10`), in the
 environment, in a `.env` file, or under `[settings]` in a task file. What comes first in this list wins.
+In Python, `Agent(settings=…)` has them for every run of the agent; a `Task` with `limits` or an `agreement` of its own overrides what it says.
 
 {table}
 ## Of a fleet

@@ -22,15 +22,15 @@ class Mail(BaseWorld):
         self.sent.append(text)
 
     @probe
-    def was_sent(self) -> bool:
-        """Whether anything was sent."""
-        return bool(self.sent)
+    def was_sent(self, text: str) -> bool:
+        """Whether this mail was sent. It is asked with the text of the call."""
+        return text in self.sent
 
 
 class Planner:
     async def plan(self, context):
-        seen = Expectation(checks=(ZoneAppears(role="mail", label="Hello"),))
-        return PlanDraft(steps=(Draft(zone="new", skill="send", arguments=(("text", "Hello"),), expect=seen),))
+        seen = Expectation(checks=[ZoneAppears(role="mail", label="Hello")])
+        return PlanDraft(steps=[Draft(zone="new", skill="send", arguments={"text": "Hello"}, expect=seen)])
 
 
 class Colleague:

@@ -18,6 +18,7 @@ EXPORTS = [
     "Scene",
     "Settings",
     "Task",
+    "TerminalApprover",
     "Zone",
     "do",
     "probe",
@@ -49,6 +50,7 @@ def test_the_core_imports_no_adapter():
     loaded = loaded_by("import midcourse.drive, midcourse.perform, midcourse.runtimes.local")
     layers = {module.split(".")[1] for module in loaded if "." in module}
     assert layers == {
+        "blame",
         "codec",
         "director",
         "domain",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from midcourse.app.agent import Agent as Agent
     from midcourse.app.doing import do as do
     from midcourse.app.settings import Settings as Settings
+    from midcourse.cli.approval import TerminalApprover as TerminalApprover
     from midcourse.domain.approval import Decision as Decision
     from midcourse.domain.expectation import Expectation as Expectation
     from midcourse.domain.expectation import Probe as Probe
@@ -37,6 +38,7 @@ _HOMES = {
     "Scene": "midcourse.worlds.base",
     "Settings": "midcourse.app.settings",
     "Task": "midcourse.domain.task",
+    "TerminalApprover": "midcourse.cli.approval",
     "Zone": "midcourse.domain.observation",
     "do": "midcourse.app.doing",
     "probe": "midcourse.worlds.base",

@@ -347,7 +347,7 @@ def test_a_planner_of_ones_own():
         ({"top": 'gaol = "x"'}, "order.toml: no such key: 'gaol'; did you mean 'goal'?"),
         ({"top": 'files = "a"'}, 'order.toml: files: has to be a list of text, such as ["a", "b"], not \'a\''),
         ({"top": "key = 5"}, "order.toml: key: has to be text in quotes, not 5"),
-        ({"top": "goal = "}, "order.toml: is not TOML: "),
+        ({"top": "goal = "}, "order.toml: is not TOML, in which task files are written: "),
         ({"rest": "[output]\nx = 'text'"}, "order.toml: output.x: no such type: 'text'; there is boolean, integer"),
         (
             {"rest": "[output]\nx = { typ = 'string' }"},

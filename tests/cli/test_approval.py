@@ -361,3 +361,26 @@ def test_in_ascii() -> None:
     console = Console(file=io.StringIO(), width=80, record=True)
     console.print(question_panel(question(changed_from=consequence(total=1)), 60.0, 80, ASCII))
     assert console.export_text().isascii()
+
+
+# --- from Python
+
+
+async def test_without_a_terminal_the_answer_is_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    answers = {asked.about: await TerminalApprover().ask(asked) for asked in (question(), question(about="happened"))}
+    assert answers == {
+        "approve": Decision(verdict="rejected", by="there was no terminal to ask on"),
+        "happened": Decision(verdict="stop", by="there was no terminal to ask on"),
+    }
+
+
+async def test_a_program_gets_an_answer_and_no_if_the_input_ends(terminal: Terminal) -> None:
+    console = Console(file=terminal.screen, width=80, color_system=None)
+    approver = TerminalApprover(desk=Desk(console=console, keyboard=terminal.keyboard, marks=UNICODE))
+    terminal.type("y\n")
+    assert await approver.ask(question()) == Decision(verdict="approved", by=user())
+    assert "May this be done?" in terminal.screen.getvalue()
+    os.close(terminal.typing)
+    terminal.typing = -1
+    assert await approver.ask(question()) == Decision(verdict="rejected", by="the input ended before an answer")

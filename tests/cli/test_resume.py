@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli, started
+from tests.cli.conftest import ORDER, Cli, started
 
 
 def test_a_killed_run_goes_on_where_it_was(cli: Cli, tmp_path: Path, home: Path) -> None:
@@ -18,7 +18,7 @@ def test_a_killed_run_goes_on_where_it_was(cli: Cli, tmp_path: Path, home: Path)
 
     said = cli("resume", "note", "--set", "step_delay_seconds=0")
     assert said.code == 0
-    assert "picked up again; the world had to be opened anew" in said.out
+    assert "picked up again in step 1 of plan 2 (Click into the editor); the world had to be opened anew" in said.out
     assert "(world reopened)" in said.out
     assert "done, and verified" in said.out
 
@@ -96,3 +96,12 @@ def test_runs_can_be_kept_elsewhere(cli: Cli, tmp_path: Path) -> None:
     cli("run", "unreachable_cube", "--run-id", "cube", "--json", "--set", f"home={tmp_path / 'elsewhere'}")
     assert cli("resume", "cube").code == 2
     assert cli("resume", "cube", "--json", "--set", f"home={tmp_path / 'elsewhere'}").json["run"] == "cube"
+
+
+def test_a_resumed_order_shows_the_worlds_own_log(cli: Cli, tmp_path: Path) -> None:
+    task = tmp_path / "order.toml"
+    task.write_text(ORDER.replace("{world}", "").replace("[settings]", "[settings]\napprovals = 'never'"))
+    said = cli("run", str(task), "--run-id", "lamp")
+    assert said.code == 0
+    assert "1 effect in the world's own log, effects.jsonl" in said.out
+    assert "order" in said.out

@@ -167,8 +167,8 @@ def said(event: Event, *commands: Command) -> str:
             (Finish(id=9, reason="rejected", detail="", verified=False),),
             "nobody answered in time",
         ),
-        (Resumed(), (), "picked up again; the world is as it was"),
-        (Resumed(world="reopened"), (), "picked up again; the world had to be opened anew"),
+        (Resumed(), (), "picked up again while plan 2 was made; the world is as it was"),
+        (Resumed(world="reopened"), (), "picked up again while plan 2 was made; the world had to be opened anew"),
         (PauseAsked(), (), "a pause was asked for"),
         (ResumeAsked(), (), "going on"),
         (CancelAsked(), (), "a cancel was asked for"),
@@ -255,3 +255,22 @@ def test_a_detour_is_told_state_by_state() -> None:
 
 
 TRIED = Tried(label="8.1", version=3, call="c", before="f1", seen="o1")
+
+
+@pytest.mark.parametrize(
+    ("under_way", "words"),
+    [
+        ((ACT,), " in step 4 of plan 2 (Click Save)"),
+        ((ACT, WAIT), " in step 4 of plan 2 (Click Save)"),
+        ((VERIFY,), " in step 4 of plan 2 (Click Save)"),
+        ((ERROR,), " while plan 2 was made"),
+        ((), ""),
+    ],
+)
+def test_a_resumed_run_names_the_step_it_was_in(under_way: tuple[Command, ...], words: str) -> None:
+    teller = Teller()
+    teller.learn(PLAN)
+    teller.expect(under_way)
+    happening = teller.tell(Resumed(), ())
+    assert happening is not None
+    assert happening.text == f"picked up again{words}; the world is as it was"

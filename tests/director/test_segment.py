@@ -3,9 +3,10 @@
 import pytest
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.command import MakePlan, Observe, OpenWorld
+from midcourse.domain.command import Act, MakePlan, Observe, OpenWorld
 from midcourse.domain.event import Guided
 from midcourse.domain.phase import Acting, BackingOff, Concluding, Looking, Opening, Planning
+from midcourse.domain.skill import Effect
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 ONE, TWO = a_step("one"), a_step("two")
@@ -198,7 +199,8 @@ def test_an_answer_that_is_no_plan_counts_as_an_error(verdict: str, allowed: int
         drill.plans(verdict=verdict, detail="no")
     reason, detail = drill.ended
     assert reason == "replan_exhausted"
-    assert detail == f"the planner's answer was {verdict}: no"
+    said = "cannot be used" if verdict == "garbage" else f"was {verdict}"
+    assert detail == f"the planner's answer {said}: no"
     assert drill.run.counts.planner_calls == calls
     assert drill.run.counts.error_replans == allowed
 
@@ -319,9 +321,9 @@ def test_a_step_that_failed_is_refused_at_the_gate_where_the_plan_hid_it() -> No
 def test_a_plan_that_repeats_what_is_finished_is_refused() -> None:
     order = a_step("order", "irreversible")
     drill = Drill(approvals="never").to_acting(order, REPLAN_STEP).acts(evidence="expectation").sees("f2")
-    drill.plans(order)
+    drill.plans(order, REPLAN_STEP)
     assert "is finished already" in drill.pending(MakePlan).refused
-    assert drill.plans(ONE, order).ended[0] == "replan_no_change"
+    assert drill.plans(ONE, order, REPLAN_STEP).ended[0] == "replan_no_change"
 
 
 # --- errors, replans and their ceilings
@@ -353,3 +355,37 @@ def test_every_replan_says_why() -> None:
         "try0 failed: rejected — no 0",
         "try1 failed: rejected — no 1",
     ]
+
+
+# --- a plan that is finished already
+
+
+def test_a_final_plan_whose_steps_are_all_finished_is_complete() -> None:
+    order = a_step("order", "irreversible")
+    drill = Drill(approvals="never").to_acting(order, REPLAN_STEP).acts(evidence="expectation").sees("f2")
+    drill.plans(order)
+    assert drill.ended == ("plan_complete", "every step of the plan was carried out before")
+    assert len(drill.sent(Act)) == 1
+
+
+def test_what_is_harmless_is_done_before_a_finished_end() -> None:
+    order = a_step("order", "irreversible")
+    drill = Drill(approvals="never").to_acting(order, REPLAN_STEP).acts(evidence="expectation").sees("f2")
+    drill.plans(ONE, order).acts(fingerprint="f3")
+    assert drill.ended[0] == "plan_complete"
+    assert [act.index for act in drill.sent(Act)] == [0, 0], "the order, and then the harmless step alone"
+
+
+@pytest.mark.parametrize("effect", ["reversible", "irreversible"])
+def test_what_is_not_harmless_is_not_done_before_a_finished_end(effect: Effect) -> None:
+    order = a_step("order", "irreversible")
+    drill = Drill(approvals="never").to_acting(order, REPLAN_STEP).acts(evidence="expectation").sees("f2")
+    drill.plans(a_step("more", effect), order)
+    assert "finished already" in drill.pending(MakePlan).refused
+
+
+def test_with_a_done_when_a_finished_plan_is_refused_and_not_complete() -> None:
+    order = a_step("order", "irreversible")
+    drill = Drill(approvals="never", has_done_when=True).to_acting(order, REPLAN_STEP)
+    drill.acts(evidence="expectation").sees("f2").plans(order)
+    assert "finished already" in drill.pending(MakePlan).refused

@@ -47,9 +47,17 @@ def run(*command: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[st
     return run_forked(*command, cwd=cwd, environment={**os.environ, **more})
 
 
+AGREES = """\
+import midcourse.cli.approval
+from midcourse.testing import Approves as _Approves
+midcourse.cli.approval.TerminalApprover = _Approves
+"""
+"""In place of the reader of a block, who would say yes."""
+
+
 @pytest.mark.parametrize("code", blocks("python"))
 def test_python_runs(code: str, tmp_path: Path):
-    (tmp_path / "block.py").write_text(code)
+    (tmp_path / "block.py").write_text(AGREES + code if "TerminalApprover" in code else code)
     with model_for(code) as served:
         done = run("python", "block.py", cwd=tmp_path, **served)
     assert done.returncode == 0, done.stderr

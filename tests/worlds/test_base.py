@@ -307,7 +307,10 @@ class Clumsy(BaseWorld):
 
 async def test_what_raises_is_a_failed_look_an_unclear_probe_or_an_unreadable_form() -> None:
     world = Clumsy()
-    assert await world.observe() == Unseen(reason="failed", detail="OSError: no camera")
+    seen = await world.observe()
+    assert isinstance(seen, Unseen)
+    assert (seen.reason, seen.detail.partition(" (")[0]) == ("failed", "OSError: no camera")
+    assert "test_base.py:" in seen.detail
     assert await world.probe("hurt", ()) == "unclear"
     assert await world.commit_set(call("push", "x")) is None
     assert await world.commit_set(call("shove")) is None
@@ -382,6 +385,9 @@ def test_a_declaration_that_makes_no_sense_is_refused_when_the_class_is_made(
         declare(**members)
 
 
+def needs_a_zone(self: BaseWorld, zone: Zone) -> None: ...
+
+
 def test_a_world_that_shows_nothing_is_told_what_to_write() -> None:
     with pytest.raises(NotImplementedError, match="give it a `look` method"):
-        declare(odd=skill(lambda self: None))().look()
+        declare(odd=skill(needs_a_zone))().look()

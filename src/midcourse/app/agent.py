@@ -5,7 +5,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 
 from midcourse.app.comparing import Comparison, compare
 from midcourse.app.embedding import embedder_for
@@ -17,12 +17,14 @@ from midcourse.app.nobody import Nobody
 from midcourse.app.person import user
 from midcourse.app.reserving import reserving
 from midcourse.app.settings import Settings
-from midcourse.app.vault import EnvironmentVault
+from midcourse.app.vault import EnvironmentVault, check_secrets
 from midcourse.director.decide import objection
+from midcourse.domain.agreement import Agreement
 from midcourse.domain.approval import Decision, Question
+from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Limits
 from midcourse.domain.event import CancelAsked, Control, Guided, PauseAsked, ResumeAsked
-from midcourse.domain.expectation import Expectation
+from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
@@ -33,6 +35,7 @@ from midcourse.perform import Lessons, Ports
 from midcourse.perform.asking import decided
 from midcourse.policy.approval import why_not_in_full
 from midcourse.policy.reachable import why_without_effect
+from midcourse.policy.spelling import unknown
 from midcourse.policy.task_state import TaskState, task_state
 from midcourse.policy.verify import in_words
 from midcourse.ports.approver import Approver
@@ -60,7 +63,7 @@ from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.store.sqlite_segments import SqliteSegments
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Agent:
     """Runs tasks in a world. Every run is kept in a store and can be resumed from there after a crash.
 
@@ -70,6 +73,7 @@ class Agent:
 
     world: World
     planner: Planner | None = None
+    _: KW_ONLY
     model: str = ""
     approver: Approver | None = None
     settings: Settings | None = None
@@ -102,6 +106,12 @@ class Agent:
     reflector: Reflector | None = None
     """Explains failures to whoever plans next; without one, and without a model for it, rules do."""
 
+    def __post_init__(self) -> None:
+        parts: dict[str, object] = {"world": self.world, "planner": self.planner, "approver": self.approver}
+        for name, given in parts.items():
+            if isinstance(given, type):
+                raise TypeError(f"{name}: {given.__name__} is a class; give an object of it, {given.__name__}()")
+
     async def run(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """Carry out a task, or a goal in words, and say what came of it.
 
@@ -111,16 +121,22 @@ class Agent:
         return await self.start(task, run_id=run_id, again=again).result()
 
     def run_sync(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
-        """`run` for programs without an event loop."""
+        """`run` for programs without an event loop. Raises `RuntimeError` where one runs already, such as in a notebook."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            raise RuntimeError("an event loop runs here already, as in a notebook: write `await agent.run(…)`")
         return asyncio.run(self.run(task, run_id=run_id, again=again))
 
     def start(self, task: Task | str, *, run_id: str = "", again: bool = False) -> "LiveRun":
         """Begin a run and stay in touch with it. Needs a running event loop."""
-        if isinstance(task, str):
-            settings = self._settings
-            task = Task(goal=task, limits=settings.limits(), agreement=settings.agreement(), by=user())
+        task = self._under_settings(Task(goal=task) if isinstance(task, str) else task)
         minds = self._minds()
         task = replace(task, limits=reserving(task.limits, minds))
+        check_secrets(task, self.vault or EnvironmentVault())
+        check_references(task)
         run = new_run(
             task,
             run_id or new_run_id(),
@@ -129,6 +145,16 @@ class Agent:
             reflects=(self.reflector or minds.reflector) is not None,
         )
         return LiveRun(self, self._store, run, task, again=again)
+
+    def _under_settings(self, task: Task) -> Task:
+        """The task with the agent's settings and policy wherever it says nothing itself."""
+        settings = self._settings
+        return replace(
+            task,
+            limits=task.limits.over(settings.limits()),
+            agreement=settings.agreement() if task.agreement == Agreement() else task.agreement,
+            by=task.by or user(),
+        )
 
     async def resume(self, run_id: str, *, restored: bool = False) -> Result:
         """Go on with a run whose process died. The world is looked at first; nothing finished is done again.
@@ -354,6 +380,15 @@ class LiveRun:
     def _heard(self, progress: Progress) -> None:
         self._latest = progress.run
         self._turns.put_nowait(progress)
+
+
+def check_references(task: Task) -> None:
+    """Raises `TaskInvalid` for a `done_when` that refers to what the task does not have."""
+    known = {"input": tuple(dict(task.inputs)), "secret": task.secrets, "file": task.files}
+    arguments = task.done_when.arguments if isinstance(task.done_when, Probe) else ()
+    for _, value in arguments:
+        if isinstance(value, Reference) and value.name not in known.get(value.source, (value.name,)):
+            raise TaskInvalid(f"done_when: {unknown(value.source, value.name, known[value.source])}")
 
 
 def new_run(task: Task, run_id: str, *, detours: bool = False, outlines: bool = False, reflects: bool = False) -> Run:

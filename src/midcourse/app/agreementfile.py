@@ -17,11 +17,11 @@ import tomllib
 from pathlib import Path
 from typing import cast, get_args
 
-from midcourse.app.spelling import unknown
 from midcourse.app.table import Table
 from midcourse.domain.agreement import Agreement, Rule
 from midcourse.domain.skill import Effect
 from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
 
 PATTERNS = ("skill", "origin", "label", "address")
 ANSWERS = ("always", "never")

@@ -204,7 +204,10 @@ class _Work:
         return RowEnd(row=row.number, run=entry.run, result=result)
 
     async def _entered(self, row: Row) -> Entry:
-        return await enter(row.job, row.run, self._store, again=self._again)
+        folder = run_folder(row.job.settings, row.run)
+        return await enter(
+            row.job, row.run, self._store, again=self._again, ready=lambda: agent_for(row.job, folder, None)
+        )
 
     async def _follow(self, row: Row, live: LiveRun) -> Result:
         outcome = asyncio.ensure_future(live.result())

@@ -1,11 +1,11 @@
 """Does a task fit its world? Found out here it costs nothing; found out halfway, an order may have been sent."""
 
-from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import TaskFile
 from midcourse.domain.expectation import Probe
 from midcourse.domain.plan import REPLAN, Draft
 from midcourse.domain.skill import Catalogue
 from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
 
 
 def check_against(file: TaskFile, catalogue: Catalogue) -> None:

@@ -1,9 +1,11 @@
 """From a job to a run in the store: a new one, or the earlier one under the same business key."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from midcourse.app.key import Done, Free, Unfinished, standing_of
+from midcourse.app.vault import EnvironmentVault, check_secrets
 from midcourse.app.wiring import Job, job_of_run, run_folder, run_to_begin, save_job
 from midcourse.domain.result import Result
 from midcourse.errors import KeyTaken, RunUnknown, TaskInvalid
@@ -22,8 +24,13 @@ class Entry:
     """Whether it was begun before, under the same key."""
 
 
-async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> Entry:
-    """What `again` means is said in `standing_of`. Raises `KeyTaken` if a person has to look first."""
+async def enter(
+    job: Job, run_id: str, store: Store, *, again: bool = False, ready: Callable[[], object] | None = None
+) -> Entry:
+    """What `again` means is said in `standing_of`. Raises `KeyTaken` if a person has to look first.
+
+    `ready` is called before a new run is stored, and builds what it needs: if that raises, no run is left behind.
+    """
     while True:
         match await standing_of(store, job.task.key, again=again):
             case Done(result=result):
@@ -36,11 +43,19 @@ async def enter(job: Job, run_id: str, store: Store, *, again: bool = False) -> 
                         f"there is a run '{run_id}' already; choose another --run-id, or midcourse resume {run_id}"
                     )
                 run, task = run_to_begin(job, run_id)
-                save_job(job, run_folder(job.settings, run_id))
+                check_secrets(task, EnvironmentVault())
+                folder = run_folder(job.settings, run_id)
+                save_job(job, folder)
+                try:
+                    if ready is not None:
+                        ready()
+                except BaseException:
+                    shutil.rmtree(folder)
+                    raise
                 try:
                     await store.begin(run, task, after=after)
-                except KeyTaken:  # somebody else was faster: see what they make of it
-                    shutil.rmtree(run_folder(job.settings, run_id))
+                except KeyTaken:  # another process was faster: see what it makes of it
+                    shutil.rmtree(folder)
                     continue
                 return Entry(run=run_id, job=job)
 

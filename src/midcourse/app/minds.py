@@ -4,8 +4,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from midcourse.app.settings import Settings
-from midcourse.app.spelling import unknown
 from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
 from midcourse.ports.closeness import ClosenessJudge
 from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.extractor import Extractor

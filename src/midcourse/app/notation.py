@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from glob import escape
 from typing import cast
 
-from midcourse.app.spelling import unknown
 from midcourse.app.table import Table
 from midcourse.domain.argument import Argument, Arguments, Pairs, Reference, Scalar, Source
 from midcourse.domain.expectation import (
@@ -28,6 +27,7 @@ from midcourse.domain.expectation import (
 )
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
 from midcourse.testing.playbook import Once, Rule, ZonePattern
 
 EXPECTATION = (
@@ -59,7 +59,7 @@ class Notation:
         return self._filled(table, key, table.text(key, default))
 
     def pattern(self, table: Table, key: str, default: str | None = None) -> str:
-        """Text with wildcards. A star in an input's value is only a star."""
+        """Text with wildcards. A star or @ in an input's value is only that character."""
         return self._filled(table, key, table.text(key, default), in_pattern=True)
 
     def scalar(self, table: Table, key: str) -> Scalar:
@@ -115,7 +115,7 @@ class Notation:
             if name not in inputs:
                 raise table.wrong(key, unknown("input", name, inputs))
             written = str(inputs[name]).lower() if isinstance(inputs[name], bool) else str(inputs[name])
-            return escape(written) if in_pattern else written
+            return escape(written).replace("@", "[@]") if in_pattern else written
 
         return _INSIDE.sub(value, text)
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, cast
 from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode
 
-from midcourse.app.spelling import unknown
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
+from midcourse.policy.spelling import unknown
 
 PREFIX = "MIDCOURSE_"
 

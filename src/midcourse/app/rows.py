@@ -10,10 +10,10 @@ from io import StringIO
 from math import isfinite
 from pathlib import Path
 
-from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import read_text
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
 
 SEPARATORS = (",", ";", "\t")
 WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

@@ -14,7 +14,6 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from midcourse.app.agreementfile import read_agreement
 from midcourse.app.recovery_settings import PREFIX, RecoverySettings, rules_as_json
-from midcourse.app.spelling import unknown
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.budget import Approvals, FinalLooks, Limits
 from midcourse.domain.failure import FailureRule
@@ -23,6 +22,7 @@ from midcourse.domain.outline import Outlines
 from midcourse.errors import TaskInvalid
 from midcourse.perform.ports import ALIKE
 from midcourse.policy.reachable import why_without_effect
+from midcourse.policy.spelling import unknown
 
 SOURCES = SettingsConfigDict(
     env_prefix=PREFIX,
@@ -338,17 +338,20 @@ class Settings(RecoverySettings):
         return None if isinstance(value, str) and value.strip().lower() == "none" else value
 
     @classmethod
-    def load(cls, task: Mapping[str, object] | None = None, overrides: Mapping[str, str] | None = None) -> "Settings":
+    def load(
+        cls, task: Mapping[str, object] | None = None, overrides: Mapping[str, object] | None = None
+    ) -> "Settings":
         """The settings of a run: `overrides` are from `--set`, `task` from the task file's `[settings]`."""
         settings = built(cls, {}, "")
         if overrides:
             settings = settings.with_overrides(overrides)
         return settings.with_task(task) if task else settings
 
-    def with_overrides(self, pairs: Mapping[str, str]) -> "Settings":
-        """These settings with others in their place, given as text: `{"max_calls": "5", "approvals": "never"}`."""
+    def with_overrides(self, pairs: Mapping[str, object]) -> "Settings":
+        """These settings with others in their place, as values or as text: `{"max_calls": 5, "approvals": "never"}`."""
         check_names(pairs)
-        return built(Settings, said(self) | {name: value.strip() for name, value in pairs.items()}, "--set ")
+        texts = {name: value.strip() if isinstance(value, str) else value for name, value in pairs.items()}
+        return built(Settings, said(self) | texts, "--set ")
 
     def with_task(self, values: Mapping[str, object]) -> "Settings":
         """These settings, and a task file's wherever nothing more important has said anything."""

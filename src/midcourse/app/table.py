@@ -5,9 +5,9 @@ from datetime import date, time
 from math import isfinite
 from typing import TypeGuard, cast
 
-from midcourse.app.spelling import unknown
 from midcourse.domain.argument import Scalar
 from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
 
 
 class Table:

@@ -13,7 +13,6 @@ from typing import cast, get_args
 
 from midcourse.app.notation import Notation
 from midcourse.app.settings import check_names
-from midcourse.app.spelling import unknown
 from midcourse.app.table import Table
 from midcourse.domain.argument import Pairs
 from midcourse.domain.plan import Draft
@@ -21,6 +20,7 @@ from midcourse.domain.skill import Parameter, ValueType
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.policy.horizon import fits
+from midcourse.policy.spelling import unknown
 from midcourse.testing.playbook import Rule
 
 PLANNERS = ("model", "playbook", "same_plan")
@@ -76,7 +76,7 @@ def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> T
     try:
         root = Table(_toml(text), file=file)
     except tomllib.TOMLDecodeError as error:
-        raise TaskInvalid(f"{file}: is not TOML: {error}") from None
+        raise TaskInvalid(f"{file}: is not TOML, in which task files are written: {error}") from None
     root.allow(
         "goal", "key", "secrets", "files", "inputs", "output", "done_when", "world", "planner", "failures", "settings"
     )

@@ -17,7 +17,6 @@ from midcourse.app.minds import Minds, minds_by, planner_by
 from midcourse.app.person import user
 from midcourse.app.reserving import reserving
 from midcourse.app.settings import Settings, said, written
-from midcourse.app.spelling import unknown
 from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
 from midcourse.blobs import BlobFolder
 from midcourse.domain.argument import Pairs
@@ -25,6 +24,7 @@ from midcourse.domain.run import Run
 from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
+from midcourse.policy.spelling import nearest, unknown
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
@@ -55,6 +55,8 @@ OF_A_WORLD = ("catalogue", "observe", "act", "commit_set")
 """Methods that every world has. A class without them is not a world."""
 
 JOB_FILE = "job.json"
+NOT_TOML = {".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
+A_TASK_FILE = "`midcourse examples order` prints one"
 _PACKAGED = Path(__file__).parent / "tasks"
 _IN_CHECKOUT = Path(__file__).parents[3] / "examples" / "tasks"
 
@@ -80,20 +82,28 @@ class Job:
         return replace(self.file.task, limits=self.settings.limits(), agreement=self.settings.agreement(), by=self.by)
 
 
-def load_job(reference: str, overrides: Mapping[str, str]) -> Job:
+def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
     """From a task file, or one of the tasks that ship with Midcourse by its name."""
     path = Path(reference)
     if not path.is_file():
         packaged = {task.stem: task for task in _task_files()}
         if reference not in packaged:
-            raise TaskInvalid(f"there is no file '{reference}'; tasks that ship: {', '.join(packaged)}")
+            meant = nearest(reference, packaged)
+            raise TaskInvalid(
+                f"there is no file '{reference}'; "
+                + (f"did you mean {meant}?" if meant else f"tasks that ship: {', '.join(packaged)}")
+            )
         path = packaged[reference]
-    return job_in(read_text(path), path.stem, overrides)
+    if path.suffix.lower() in NOT_TOML:
+        raise TaskInvalid(
+            f"{path.name} is {NOT_TOML[path.suffix.lower()]}; a task file is written in TOML ({A_TASK_FILE})"
+        )
+    return job_in(read_text(path), path.stem, overrides, file=path.name)
 
 
-def job_in(source: str, name: str, overrides: Mapping[str, str]) -> Job:
-    """From the text of a task file that this user begins."""
-    return replace(_job(name, source, overrides), by=user())
+def job_in(source: str, name: str, overrides: Mapping[str, object], *, file: str = "") -> Job:
+    """From the text of a task file that this user begins. `file` is what complaints call it."""
+    return replace(_job(name, source, overrides, file=file), by=user())
 
 
 def packaged_tasks() -> tuple[str, ...]:
@@ -106,10 +116,11 @@ def _task_files() -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
-def _job(name: str, source: str, overrides: Mapping[str, str], inputs: Pairs = ()) -> Job:
-    file = parse_task_file(source, f"{name}.toml", inputs)
-    settings = Settings.load(task=file.settings, overrides=overrides)
-    return Job(name=name, source=source, overrides=overrides, inputs=inputs, file=file, settings=settings)
+def _job(name: str, source: str, overrides: Mapping[str, object], inputs: Pairs = (), file: str = "") -> Job:
+    overrides = {name: value if isinstance(value, str) else written(value) for name, value in overrides.items()}
+    read = parse_task_file(source, file or f"{name}.toml", inputs)
+    settings = Settings.load(task=read.settings, overrides=overrides)
+    return Job(name=name, source=source, overrides=overrides, inputs=inputs, file=read, settings=settings)
 
 
 def with_inputs(job: Job, inputs: Pairs) -> Job:

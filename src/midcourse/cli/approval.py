@@ -10,11 +10,12 @@ from rich.text import Text
 
 from midcourse.app.person import user
 from midcourse.cli.changes import can_be_changed, changes_in
-from midcourse.cli.desk import Choice, Desk
-from midcourse.cli.keyboard import InputEnded, Interrupted
+from midcourse.cli.desk import Choice, Desk, desk_at
+from midcourse.cli.keyboard import InputEnded, Interrupted, Keyboard
 from midcourse.cli.question import question_panel, why_unseen
-from midcourse.cli.screen import Screen
-from midcourse.domain.approval import About, Change, Decision, Question
+from midcourse.cli.screen import Nowhere, Screen
+from midcourse.cli.terminal import terminal
+from midcourse.domain.approval import VERDICTS, About, Change, Decision, Question
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval import CONSENTS, why_not_theirs
 
@@ -61,31 +62,47 @@ DECISIONS = {
 }
 
 
-class TerminalApprover:
-    """Asks in the terminal, and is abandoned without a trace if the question expires.
+NO_TERMINAL = "there was no terminal to ask on"
+INPUT_ENDED = "the input ended before an answer"
 
-    `interrupted` is told of Ctrl-C and says whether to ask again, `ended` of Ctrl-D: nobody can answer any more. Neither
-    is an answer. `heading` says what the question is about, where that is not plain.
+
+def _denial(question: Question, why: str) -> Decision:
+    return Decision(verdict="rejected" if "rejected" in VERDICTS[question.about] else "stop", by=why)
+
+
+class TerminalApprover:
+    """Asks the user at the terminal: shows everything that would be sent, and waits for a key. Expired questions are dropped.
+
+    Without a terminal, and if the input ends (Ctrl-D), the answer is no. Ctrl-C ends the program; the run can be resumed.
+    The command line passes its own `desk` and `screen`, and is told instead: `interrupted` of Ctrl-C, which says whether to ask
+    again, and `ended` of Ctrl-D. Neither is an answer then. `heading` says what the question is about, where that is not plain.
     """
 
     def __init__(
         self,
         *,
-        desk: Desk,
-        screen: Screen,
-        interrupted: Callable[[], Awaitable[bool]],
-        ended: Callable[[], None],
+        desk: Desk | None = None,
+        screen: Screen | None = None,
+        interrupted: Callable[[], Awaitable[bool]] | None = None,
+        ended: Callable[[], None] | None = None,
         heading: str = "",
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._desk = desk
-        self._screen = screen
+        self._at = desk or desk_at(terminal(), Keyboard())
+        self._screen = screen or Nowhere()
         self._interrupted = interrupted
         self._ended = ended
         self._heading = heading
         self._now = now
 
+    @property
+    def _desk(self) -> Desk:
+        assert self._at is not None, "asked for only where there is one"
+        return self._at
+
     async def ask(self, question: Question) -> Decision | None:
+        if self._at is None:
+            return _denial(question, NO_TERMINAL)
         if why_not_theirs(question.not_by, "approved", user()):
             return self._leave_to_others(question)
         with self._screen.aside():
@@ -95,9 +112,11 @@ class TerminalApprover:
                     shown = await self._show(question)
                     return replace(await self._answer(question, in_full=shown), by=user())
                 except Interrupted:
-                    if await self._interrupted():
+                    if self._interrupted is None or await self._interrupted():
                         continue
                 except InputEnded:
+                    if self._ended is None:
+                        return _denial(question, INPUT_ENDED)
                     self._ended()
                 await asyncio.Event().wait()  # until whoever was told ends the question
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from midcourse.cli.keyboard import Keyboard
 from midcourse.cli.marks import Marks
+from midcourse.cli.terminal import Terminal
 
 LEAST_LINES = 20
 """Of a page, however low the terminal is."""
@@ -79,3 +80,8 @@ class Desk:
             self.keyboard.forget()  # or the half of an answer would be read by whoever comes next
             self.say()
             raise
+
+
+def desk_at(where: Terminal, keyboard: Keyboard) -> Desk | None:
+    """None: there is no terminal on which a question can be answered."""
+    return where.asks_on and Desk(console=where.asks_on, keyboard=keyboard, marks=where.marks)

@@ -2,10 +2,10 @@
 
 from rich.text import Text
 
-from midcourse.app.spelling import unknown
 from midcourse.app.wiring import load_job, packaged_tasks
 from midcourse.cli.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
 
 
 def examples(name: str, *, json: bool) -> None:

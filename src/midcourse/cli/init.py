@@ -9,12 +9,12 @@ from pathlib import Path
 from rich.text import Text
 
 from midcourse.app.settings import Settings
-from midcourse.app.spelling import unknown
 from midcourse.app.wiring import job_of_run
 from midcourse.cli.find import find_run, opened_store
 from midcourse.cli.overrides import settings_with
 from midcourse.cli.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -389,9 +389,12 @@ def _called(args: Sequence[str]) -> int:
     except MidcourseError as misuse:
         return _misuse(str(misuse), args)
     except ModuleNotFoundError as missing:
+        if "pip install" in str(missing):
+            return _misuse(str(missing), args)
         if (missing.name or "").partition(".")[0] not in OF_FLEETS:
             raise
-        return _misuse(f"{missing.name} is not installed; durable runs need pip install 'midcourse[temporal]'", args)
+        extra = "pip install 'midcourse[up]', or 'midcourse[temporal]' for a fleet that runs elsewhere"
+        return _misuse(f"{missing.name} is not installed; durable runs need {extra}", args)
     except ConnectionError as trouble:
         return _misuse(str(trouble), args)
     except OSError as trouble:

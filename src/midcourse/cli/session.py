@@ -19,13 +19,13 @@ from midcourse.app.nobody import NOBODY
 from midcourse.app.wiring import Job, agent_for, export, result_json, run_folder
 from midcourse.cli.approval import TerminalApprover
 from midcourse.cli.conduct import Conductor, Followed
-from midcourse.cli.desk import Desk
+from midcourse.cli.desk import desk_at as desk_at
 from midcourse.cli.keyboard import Keyboard
 from midcourse.cli.question import question_panel, step_json
 from midcourse.cli.screen import Lines, LiveView, Nowhere, Screen
 from midcourse.cli.sent import plain_sent, sent_by
 from midcourse.cli.terminal import Terminal, print_json, print_object, terminal
-from midcourse.cli.verdict import Verdict, counts, most_steps
+from midcourse.cli.verdict import EFFECTS, Verdict, counts, most_steps
 from midcourse.cli.view import View
 from midcourse.cli.words import argument
 from midcourse.domain.approval import Question
@@ -38,6 +38,7 @@ from midcourse.ports.store import Store
 from midcourse.private import private_opener
 from midcourse.redact import Discreet
 from midcourse.store.sqlite import SqliteStore
+from midcourse.worlds.simulated.effects import read_effects
 
 SUCCEEDED, FAILED, LEFT = 0, 1, 130
 
@@ -57,12 +58,20 @@ class Manner:
 async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False, dry: DryRun | None = None) -> int:
     """A new run, or the earlier one under the same business key. A `dry` one drops the first irreversible request."""
     with open_store(job.settings.home) as store:
-        entry = await enter(job, run_id, store, again=again)
+        built: list[Session] = []
+        entry = await enter(
+            job,
+            run_id,
+            store,
+            again=again,
+            ready=lambda: built.append(Session(job, run_id, store, manner, dry=dry)),
+        )
         if entry.result is not None:
             folder = run_folder(job.settings, entry.run)
             return await present(entry.result, store, folder, manner, key=job.task.key)
         try:
-            return await pick_up(entry.job, entry.run, store, manner, dry=dry)
+            session = built[-1] if built and not entry.earlier else None
+            return await pick_up(entry.job, entry.run, store, manner, dry=dry, session=session)
         except RunEnded:  # a process that began it together with this one was faster
             result = await store.result(entry.run)
             if result is None:
@@ -78,8 +87,10 @@ async def pick_up(
     *,
     restored: bool = False,
     dry: DryRun | None = None,
+    session: "Session | None" = None,
 ) -> int:
-    session = Session(job, run_id, store, manner, dry=dry)
+    """Go on with a stored run, in the `session` that was built for it before it was stored, or a new one."""
+    session = session or Session(job, run_id, store, manner, dry=dry)
     run, _ = await store.load(run_id)
     session.view.recall(run, await store.plans(run_id), await store.journal(run_id))
     try:
@@ -162,10 +173,6 @@ class Session:
         return LEFT
 
 
-def desk_at(where: Terminal, keyboard: Keyboard) -> Desk | None:
-    return where.asks_on and Desk(console=where.asks_on, keyboard=keyboard, marks=where.marks)
-
-
 def screen_at(where: Terminal, view: View, keyboard: Keyboard, manner: Manner, hint: str = "Ctrl-C pauses") -> Screen:
     if manner.silent:
         return Nowhere()
@@ -212,7 +219,21 @@ async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdi
     if result.final_reason in ("rejected", "needs_human"):
         decided = [row.event for row in await store.journal(result.run) if isinstance(row.event, ApprovalDecided)]
         nobody = bool(decided) and decided[-1].by == NOBODY
-    return Verdict(result=result, folder=folder, nobody_asked=nobody, sent=await sent_by(store, result.run))
+    return Verdict(
+        result=result,
+        folder=folder,
+        nobody_asked=nobody,
+        sent=await sent_by(store, result.run),
+        effects=effects_in(folder / EFFECTS) if folder else (),
+    )
+
+
+def effects_in(log: Path) -> tuple[str, ...]:
+    """The world's own log of what happened in it, a line each; empty if it keeps none."""
+    return tuple(
+        f"{one.effect} {', '.join(f'{name}={value}' for name, value in one.values.items())}".strip()
+        for one in read_effects(log)
+    )
 
 
 def present_dry(result: Result, dropped: Question, manner: Manner) -> int:

@@ -72,6 +72,7 @@ class Teller:
     def __init__(self) -> None:
         self._commands: dict[int, Command] = {}
         self._plans: dict[int, PlanVersion] = {}
+        self._latest: Command | None = None
 
     def learn(self, plan: PlanVersion) -> None:
         """A plan's words. Told before the turn in which it was made."""
@@ -79,7 +80,23 @@ class Teller:
 
     def expect(self, commands: Iterable[Command]) -> None:
         """Commands that were under way before the first turn: a fork begins in the middle."""
-        self._commands.update({command.id: command for command in commands})
+        for command in commands:
+            self._commands[command.id] = command
+            self._latest = self._latest if isinstance(command, Wait | Record) else command
+
+    def _where(self) -> str:
+        """What was under way when the process before this one ended, in words that follow others."""
+        match self._latest:
+            case Act() | Verify() as command:
+                plan, index = self._plans.get(command.version), command.index
+                words = f" ({step_words(plan.steps[index])})" if plan and index < len(plan.steps) else ""
+                return f" in step {index + 1} of plan {command.version}{words}"
+            case MakePlan() as command:
+                return f" while plan {command.version} was made"
+            case AskPerson():
+                return " at a question"
+            case _:
+                return ""
 
     def made(self, event: Event) -> int:
         """The plan version that this event brought, or 0."""
@@ -138,9 +155,9 @@ class Teller:
             case TimerFired():
                 return _bad("nobody answered in time") if _ends(commands) else None
             case Resumed() if event.world == "kept":
-                return Said(text="picked up again; the world is as it was")
+                return Said(text=f"picked up again{self._where()}; the world is as it was")
             case Resumed():
-                return Said(text="picked up again; the world had to be opened anew", tone="doubt")
+                return Said(text=f"picked up again{self._where()}; the world had to be opened anew", tone="doubt")
             case PauseAsked():
                 return Said(text="a pause was asked for", tone="ask")
             case ResumeAsked():

@@ -17,6 +17,8 @@ from midcourse.domain.result import BudgetUsed, Result
 NOBODY_ASKED = "nobody was there to ask: run it in a terminal, or set approvals=never (--set approvals=never)"
 NOBODY_TOLD = "nobody was there to say what happened: run it in a terminal, or give the step a probe"
 ALL = 10**6
+EFFECTS = "effects.jsonl"
+"""In a run's folder: what a simulated world writes down itself."""
 AROUND = 16
 """Lines of a panel besides its list of steps, when all goes well."""
 
@@ -35,6 +37,8 @@ class Verdict:
     """Whether a question was denied because nobody could answer it."""
     sent: tuple[Sent, ...] = ()
     """What was sent into the world, and what shows how it turned out."""
+    effects: tuple[str, ...] = ()
+    """What the world's own log has, if it keeps one beside the run."""
     save_as: str = ""
     """The command that makes a task file of it, if it came from none."""
 
@@ -65,6 +69,11 @@ class Verdict:
         rows.append(("took", Text(counts(result))))
         rows += _labelled("done", self._completed(marks), most, marks)
         rows += _labelled("sent", [_sent(one, marks) for one in self.sent], most, marks)
+        if self.effects:
+            said = f"{several(len(self.effects), 'effect')} in the world's own log, {EFFECTS}"
+            rows += _labelled(
+                "world", [Text(said), *(Text(marks.clean(one), "dim") for one in self.effects)], most, marks
+            )
         rows += _labelled("failed", self._attempts(marks), most, marks)
         data = [Text(marks.clean(f"{name} = {argument(value)}"), "cyan") for name, value in result.data]
         rows += _labelled("data", data, most, marks)

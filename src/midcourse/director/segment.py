@@ -37,7 +37,14 @@ from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.admission import goes_in_a_circle, why_refused, with_adopted, with_progress, with_walked
+from midcourse.policy.admission import (
+    goes_in_a_circle,
+    why_refused,
+    with_adopted,
+    with_progress,
+    with_walked,
+    without_finished_end,
+)
 from midcourse.policy.approval import live_grant, needs_approval
 from midcourse.policy.horizon import may_plan_beyond
 from midcourse.policy.likeness import repeated_by
@@ -48,6 +55,7 @@ from midcourse.policy.spending import left, near_ceiling, worst_look, worst_plan
 
 NO_PLAN = "it was no plan"
 GARBAGE = "planner_garbage"
+FINISHED = "every step of the plan was carried out before"
 
 
 def started(run: Run, _phase: New, event: Started) -> Turn:
@@ -229,7 +237,8 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
                 spent = run.counts.error_replans < run.limits.max_error_replans
                 run = count(run, error_replans=spent)  # asking once more did not help, so it is not free
             reason = event.verdict if event.verdict == "impossible" else f"planner_{event.verdict}"
-            return run, Recover(reason=reason, detail=f"the planner's answer was {event.verdict}: {event.detail}")
+            said = "cannot be used" if event.verdict == "garbage" else f"was {event.verdict}"
+            return run, Recover(reason=reason, detail=f"the planner's answer {said}: {event.detail}")
         case "steps" | "gave_up":
             pass
     if event.verdict == "gave_up" or not event.steps:
@@ -237,6 +246,9 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
         if asked.cause == "initial":
             return run, Recover(reason="no_steps", detail=detail)
         return run, End(reason="empty_plan", detail=detail)
+    event = replace(event, steps=without_finished_end(run, event.steps, final=event.final))
+    if not event.steps:
+        return run, Conclude(detail=FINISHED)
     refusal = why_refused(run, event.steps)
     if refusal:
         return refuse(run, refusal, replace(asked, refused=refusal))
@@ -255,6 +267,7 @@ def _takes_its_place(run: Run, event: Planned) -> bool:
     """Whether an answer can be taken instead of the plan that a monitor objects to: no harm comes of having asked."""
     if event.verdict != "steps":
         return event.verdict == "done"
+    event = replace(event, steps=without_finished_end(run, event.steps, final=event.final))
     return bool(event.steps) and not why_refused(run, event.steps) and not goes_in_a_circle(run, event.steps)
 
 

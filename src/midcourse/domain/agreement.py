@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from midcourse.domain.given import NONE, Several, keep_several
 from midcourse.domain.skill import Effect
 
 Ruling: TypeAlias = Literal["", "ask", "never", "unproven", "proven"]
@@ -21,15 +22,21 @@ class Rule:
     """Of what is acted on, in any case."""
     address: str = "*"
     """Where it would be sent, as far as that is known: `POST https://shop.example/orders`."""
-    effects: tuple[Effect, ...] = ()
+    effects: Several[Effect] = NONE
     """None: any; but a rule not to ask is about irreversible steps only if it says so."""
+
+    def __post_init__(self) -> None:
+        keep_several(self, "effects")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    rules: tuple[Rule, ...] = ()
+    rules: Several[Rule] = NONE
     """In no order: whatever one of them asks for is asked, whatever others say."""
     trust_after: int = 3
     """Adaptive mode: how many approvals in a row of the same shape of consequence make a reversible step proven."""
     four_eyes: bool = False
     """Whether whoever wants the task done must not decide its questions."""
+
+    def __post_init__(self) -> None:
+        keep_several(self, "rules")

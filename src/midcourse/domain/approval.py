@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from midcourse.domain.argument import Arguments, Pairs
+from midcourse.domain.argument import Arguments, Scalar
+from midcourse.domain.given import NONE, Named, Several, keep_named, keep_several
 from midcourse.domain.plan import Target
 from midcourse.domain.skill import Effect
 
@@ -15,12 +16,15 @@ Source: TypeAlias = Literal["shown", "hidden", "fresh"]
 class CommitSet:
     """Every value that an act would send, hidden ones too, and where it would go."""
 
-    values: Pairs = ()
+    values: Named[Scalar] = NONE
     address: str = ""
     abridged: bool = False
     """Something in `values` is too large to be written out, and stands there as its length and its digest."""
     sources: tuple[tuple[str, Source], ...] = field(default=(), compare=False)
     """Where values come from, by name, as far as the world knows. No approval binds it; only duplicate detection uses it."""
+
+    def __post_init__(self) -> None:
+        keep_named(self, "values")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +70,10 @@ class Change:
 
     step: int = 0
     """Which one, counted from 0."""
-    arguments: Pairs
+    arguments: Named[Scalar]
+
+    def __post_init__(self) -> None:
+        keep_named(self, "arguments")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +88,12 @@ class Decision:
     once: bool = True
     guidance: str = ""
     by: str = ""
-    changes: tuple[Change, ...] = ()
+    changes: Several[Change] = NONE
     all_values: bool = False
     """Agrees to what the question shows only by a digest as well. Without it, an approval of that is refused."""
+
+    def __post_init__(self) -> None:
+        keep_several(self, "changes")
 
 
 @dataclass(frozen=True, kw_only=True)

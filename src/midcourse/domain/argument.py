@@ -8,7 +8,8 @@ Pairs: TypeAlias = tuple[tuple[str, Scalar], ...]
 """Named values in order. Pairs and not a dict, because what holds them must be hashable."""
 
 
-Source: TypeAlias = Literal["input", "secret", "file", "result"]
+Source: TypeAlias = Literal["input", "secret", "file", "result", "argument"]
+"""`argument` is only for the probe of a skill: an argument of the call that the probe is about."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What a run may cost, what it has cost, and what is set aside for commands under way."""
 
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Self, TypeAlias
 
 from midcourse.domain.failure import FailureRule
 from midcourse.domain.monitor import Monitors
@@ -89,6 +89,22 @@ class Limits:
     act_timeout_seconds: float = 30.0
     look_timeout_seconds: float = 60.0
     plan_timeout_seconds: float = 120.0
+
+    def __new__(cls, **given: Any) -> Self:
+        """Keeps the names of what was given: a default that was written out is not the same as nothing said."""
+        limits = object.__new__(cls)
+        object.__setattr__(limits, "_given", frozenset(given))
+        return limits
+
+    def given(self) -> frozenset[str]:
+        """The names of the limits that were given. Limits that were read from a store were all given."""
+        names = {field.name: field.default for field in fields(self)}
+        said: frozenset[str] = self.__dict__.get("_given", frozenset(names))
+        return said | {name for name, default in names.items() if getattr(self, name) != default}
+
+    def over(self, others: "Limits") -> "Limits":
+        """These limits, and `others` where nothing was given."""
+        return replace(others, **{name: getattr(self, name) for name in sorted(self.given())})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator
 
-from midcourse.domain.argument import Arguments, Scalar
+from midcourse.domain.argument import Argument, Scalar
+from midcourse.domain.given import NONE, Named, Several, keep_named, keep_several
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +74,12 @@ Check: TypeAlias = Annotated[
 class Expectation:
     """All checks together, and what they mean in words. Words alone need somebody who can read."""
 
-    checks: tuple[Check, ...] = ()
+    checks: Several[Check] = NONE
     says: str = ""
     kind: Literal["expectation"] = "expectation"
+
+    def __post_init__(self) -> None:
+        keep_several(self, "checks")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +91,12 @@ class Probe:
     """
 
     name: str
-    arguments: Arguments = ()
+    arguments: Named[Argument] = NONE
     settles_after: float = 0.0
     kind: Literal["probe"] = "probe"
+
+    def __post_init__(self) -> None:
+        keep_named(self, "arguments")
 
 
 Condition: TypeAlias = Annotated[Expectation | Probe, Discriminator("kind")]

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
-from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.argument import Scalar
+from midcourse.domain.given import NONE, Named, keep_named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +16,10 @@ class Zone:
     role: str
     label: str
     bounds: tuple[int, int, int, int] | None = None
-    state: Pairs = ()
+    state: Named[Scalar] = NONE
+
+    def __post_init__(self) -> None:
+        keep_named(self, "state")
 
     def get(self, name: str) -> Scalar:
         """The named state, or None."""

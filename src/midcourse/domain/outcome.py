@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from midcourse.domain.argument import Pairs
+from midcourse.domain.argument import Scalar
+from midcourse.domain.given import NONE, Named, keep_named
 
 Status: TypeAlias = Literal["ok", "failed", "no_effect", "unreachable", "unknown"]
 Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "rule", "response", "not_dispatched", "person"]
@@ -19,6 +20,9 @@ class Outcome:
     status: Status = "ok"
     reason: str = ""
     detail: str = ""
-    data: Pairs = ()
+    data: Named[Scalar] = NONE
     """What a reading skill brought back."""
     evidence: Evidence = ""
+
+    def __post_init__(self) -> None:
+        keep_named(self, "data")

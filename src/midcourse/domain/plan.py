@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from midcourse.domain.agreement import Ruling
-from midcourse.domain.argument import Arguments, Pairs
+from midcourse.domain.argument import Argument, Arguments, Pairs
 from midcourse.domain.expectation import Expectation, Probe
+from midcourse.domain.given import NONE, Named, Several, keep_named, keep_several
 from midcourse.domain.likeness import Alike
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Effect
@@ -27,18 +28,22 @@ world."""
 class Draft:
     """One step as a planner writes it. Nothing in it is trusted."""
 
-    zone: str
+    zone: str = GLOBAL
     skill: str = ""
-    arguments: Arguments = ()
+    arguments: Named[Argument] = NONE
     expect: Expectation | None = None
     absent_when: Expectation | None = None
     probe: Probe | None = None
     transition: bool | None = None
-    needs: tuple[str, ...] = ()
+    needs: Several[str] = NONE
     """Results of earlier steps without which it must not be done. Those that its arguments refer to are needed anyway."""
-    gives: tuple[str, ...] = ()
+    gives: Several[str] = NONE
     """Results that it is to bring back, for other steps or for the task."""
     says: str = ""
+
+    def __post_init__(self) -> None:
+        keep_named(self, "arguments")
+        keep_several(self, "needs", "gives")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 
 from midcourse.domain.agreement import Agreement
-from midcourse.domain.argument import Pairs
+from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Condition
+from midcourse.domain.given import NONE, Named, Several, keep_named, keep_several
 from midcourse.domain.skill import Parameter
 
 
@@ -13,26 +14,29 @@ from midcourse.domain.skill import Parameter
 class Task:
     goal: str
     world: str = ""
-    inputs: Pairs = ()
+    inputs: Named[Scalar] = NONE
     """Values that steps refer to by name."""
-    output: tuple[Parameter, ...] = ()
+    output: Several[Parameter] = NONE
     """What data to bring back."""
     done_when: Condition | None = None
     """Without it the best a run can say is that its plan was carried out."""
-    secrets: tuple[str, ...] = ()
+    secrets: Several[str] = NONE
     """Names only. Values are filled in right before acting and stored nowhere. `NAME@ORIGIN` binds one to an origin."""
-    secret_origins: tuple[tuple[str, str], ...] = ()
+    secret_origins: Named[str] = NONE
     """The origin that each bound secret belongs to, by name."""
-    files: tuple[str, ...] = ()
+    files: Several[str] = NONE
     key: str = ""
     """Business key: a second run with the same key returns the first."""
     limits: Limits = field(default_factory=Limits)
+    """A limit that is not given here is the one of the agent's settings."""
     by: str = ""
-    """Who wants it done."""
+    """Who wants it done; by default the user of the process that starts the run."""
     agreement: Agreement = field(default_factory=Agreement)
-    """Who has to agree, beyond what the limits say."""
+    """Who has to agree, beyond what the limits say; if empty, the agent's `approval_policy` says it."""
 
     def __post_init__(self) -> None:
+        keep_named(self, "inputs", "secret_origins")
+        keep_several(self, "output", "secrets", "files")
         split = [name.partition("@") for name in self.secrets]
         bound = {**dict(self.secret_origins), **{name: origin for name, _, origin in split if origin}}
         object.__setattr__(self, "secrets", tuple(name for name, _, _ in split))

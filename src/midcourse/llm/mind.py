@@ -167,6 +167,8 @@ class Mind:
         self, model: Model, error: ModelAPIError | UnexpectedModelBehavior, worst: Cost, turn: int
     ) -> Unanswered:
         detail = self.tracing.mask(f"{type(error).__name__}: {error.message}")
+        if isinstance(error, ModelConnectionError):
+            detail = self.tracing.mask(f"no model answers at {model.base_url or model.model_name}: {error.message}")
         if isinstance(error, ContentFilterError):
             return Unanswered(why="refused", detail=detail, cost=worst, model=model.model_name)
         if isinstance(error, UnexpectedModelBehavior):

@@ -1,6 +1,7 @@
 """Models by name: `provider:name`, and after `|` those that are asked if it cannot be reached."""
 
 import os
+import re
 import threading
 
 from pydantic_ai.exceptions import UserError
@@ -13,6 +14,11 @@ from midcourse.errors import TaskInvalid
 NO_KEY = "none"
 """For a server of one's own that asks for no key; the library wants one all the same."""
 
+
+OPENAI = "OPENAI_API_KEY"
+_OWN_SERVER = "; a server of your own needs none: export MIDCOURSE_MODEL_BASE_URL=http://127.0.0.1:8080/v1"
+_KEY = re.compile(r"[Ss]et the `(\w+)` environment variable")
+"""How the library says which variable has the key."""
 
 MOST_KEPT = 32
 
@@ -55,8 +61,12 @@ def _model(name: str, base_url: str) -> Model:
         raise TaskInvalid(f"model '{name}' is written provider:name, such as openai:gpt-5")
     try:
         if base_url and provider in ("openai", "openai-chat"):
-            served = OpenAIProvider(base_url=base_url, api_key=os.environ.get("OPENAI_API_KEY") or NO_KEY)
+            served = OpenAIProvider(base_url=base_url, api_key=os.environ.get(OPENAI) or NO_KEY)
             return OpenAIChatModel(model, provider=served)  # what servers of one's own speak
         return infer_model(name)
     except (UserError, ImportError, ValueError) as error:
+        if key := _KEY.search(str(error)):
+            raise TaskInvalid(
+                f"model '{name}' needs a key: export {key[1]}=...{_OWN_SERVER if key[1] == OPENAI else ''}"
+            ) from None
         raise TaskInvalid(f"model '{name}': {error}") from error

@@ -1,8 +1,10 @@
 """Act: check, dispatch, act, settle, observe, judge. What came of an act in doubt is found out in doubting.py."""
 
 import asyncio
+import logging
 from typing import cast
 
+from midcourse.blame import explained
 from midcourse.codec import encodable
 from midcourse.domain.command import Act
 from midcourse.domain.event import Acted
@@ -16,7 +18,7 @@ from midcourse.domain.spending import total
 from midcourse.perform.consequence import Foreseen, call_of, consequence_of
 from midcourse.perform.learning import lesson_of, track_of
 from midcourse.perform.looking import NO_LOOK
-from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.results import as_promised, with_results
 from midcourse.perform.sighting import look_after, sight_of
 from midcourse.policy.agreement import as_planned, ruling
@@ -24,6 +26,8 @@ from midcourse.policy.approval import binds
 from midcourse.policy.horizon import arguments_problem
 from midcourse.policy.verify import describe, holds, judge
 from midcourse.ports.world import UNSENT
+
+log = logging.getLogger(__name__)
 
 LEDGERED = ("reversible", "irreversible")
 """Effects that are written down before they are sent. The others may be sent twice without harm."""
@@ -265,7 +269,8 @@ async def _send(ports: Ports, command: Act, step: Step, before: Observation, tim
     except TimeoutError:
         return Outcome(status="unknown", reason="timeout", detail=f"no answer within {seconds:g} s")
     except Exception as error:
-        return Outcome(status="unknown", reason="error", detail=ports.plain(say(error)))
+        log.exception("%s.%s raised", ports.world.name, step.skill)
+        return Outcome(status="unknown", reason="error", detail=ports.plain(explained(error)))
     if not isinstance(answer, Outcome):
         detail = f"the world answered with {type(answer).__name__}, which is no outcome"
         return Outcome(status="unknown", reason="error", detail=detail)

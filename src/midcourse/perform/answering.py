@@ -1,15 +1,18 @@
 """What somebody outside answers, whatever they do: late is transport, and what is no answer is garbage."""
 
 import asyncio
+import inspect
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
+from midcourse.blame import explained
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import Cost, uncounted
 from midcourse.errors import MidcourseError
-from midcourse.perform.ports import say
 
+log = logging.getLogger(__name__)
 A = TypeVar("A")
 C = TypeVar("C")
 
@@ -25,16 +28,36 @@ class NoAnswer:
         return uncounted(worst) if self.verdict == "transport" else worst
 
 
+class NotAsync(TypeError):
+    """A method that has to be `async def` is a plain function."""
+
+
+def awaitable(answer: Awaitable[A] | A, method: Callable[..., Any]) -> Awaitable[A]:
+    """What this method returned, to be awaited. Raises `NotAsync`."""
+    if not inspect.isawaitable(answer):
+        raise NotAsync(f"{name_of(method)} is a plain function: write `async def {method.__name__}`")
+    return answer
+
+
+def name_of(method: Callable[..., Any]) -> str:
+    """`Planner.plan`, as its author wrote it."""
+    name: str = getattr(method, "__qualname__", repr(method))
+    return name.rpartition("<locals>.")[2]
+
+
 async def answer_of(ask: Callable[[C], Awaitable[object]], context: C, kind: type[A], seconds: float) -> A | NoAnswer:
     """Written and read once, so that whatever could not be stored is found out here. Misuse is raised: nothing else would help."""
     try:
-        answer = await asyncio.wait_for(ask(context), seconds)
+        answer = await asyncio.wait_for(awaitable(ask(context), ask), seconds)
         if isinstance(answer, kind):
             return decode(kind, encode(answer))
     except MidcourseError:
         raise
     except (TimeoutError, OSError) as error:
-        return NoAnswer(verdict="transport", detail=say(error))
+        return NoAnswer(verdict="transport", detail=explained(error))
+    except NotAsync as error:
+        return NoAnswer(verdict="garbage", detail=str(error))
     except Exception as error:
-        return NoAnswer(verdict="garbage", detail=say(error))
+        log.exception("%s raised", name_of(ask))
+        return NoAnswer(verdict="garbage", detail=f"{name_of(ask)} raised {explained(error)}")
     return NoAnswer(verdict="garbage", detail=f"the answer is {type(answer).__name__}, which is no {kind.__name__}")

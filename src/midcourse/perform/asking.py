@@ -1,16 +1,22 @@
 """AskPerson: put a question with everything that a person needs to answer it."""
 
+import logging
+
+from midcourse.blame import explained
 from midcourse.codec import decode, encode
 from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
 from midcourse.domain.experience import Asked
 from midcourse.perform.acting import step_of
-from midcourse.perform.ports import Ports, say
+from midcourse.perform.answering import NotAsync, awaitable, name_of
+from midcourse.perform.ports import Ports
 from midcourse.perform.revision import revision_of, shown_before
 from midcourse.policy.agreement import as_planned
 from midcourse.policy.approval import why_not_in_full, why_not_theirs, why_unfit
 from midcourse.policy.identity import consequence_digest, shape_digest
+
+log = logging.getLogger(__name__)
 
 
 async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | PersonAsked:
@@ -18,12 +24,16 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
     if command.about == "approve":
         await ports.store.save_asked(_asked(question))
     try:
-        decision = await ports.approver.ask(question)
+        decision = await awaitable(ports.approver.ask(question), ports.approver.ask)
         if decision is None:
             return PersonAsked(answers=command.id)
         decision = decode(Decision, encode(decision, Decision))
+    except NotAsync as error:
+        return _denied(command, str(error))
     except Exception as error:
-        return _denied(command, ports.plain(f"asking failed: {say(error)}"))
+        asked = name_of(ports.approver.ask)
+        log.exception("%s raised", asked)
+        return _denied(command, ports.plain(f"{asked} raised {explained(error)}"))
     if decision.verdict not in VERDICTS[command.about]:
         return _denied(command, f"'{decision.verdict}' does not answer the question")
     if unfit := why_unfit(decision.verdict, decision.changes, len(question.consequences)):

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from midcourse.domain.argument import Reference
 from midcourse.domain.command import Verify
 from midcourse.domain.event import Verified
 from midcourse.domain.expectation import Probe
@@ -14,6 +15,7 @@ from midcourse.domain.spending import Spent, total
 from midcourse.perform.acting import LEDGERED, step_of
 from midcourse.perform.looking import Looked
 from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.results import with_results
 from midcourse.perform.sighting import look_after, sight_of
 
 UNANSWERED = ("timeout", "error")
@@ -85,7 +87,21 @@ async def _verdict(
     if step.probe is None:
         detail = "nothing on the screen decides it, and there is no probe"
         return Verified(answers=command.id, reason="no_probe", detail=detail, spent=read)
-    return replace(await _ask_probe(ports, command, step.probe, entry, time), spent=read)
+    probe = await _about_call(ports, step, step.probe)
+    return replace(await _ask_probe(ports, command, probe, entry, time), spent=read)
+
+
+async def _about_call(ports: Ports, step: Step, probe: Probe) -> Probe:
+    """The probe with the call's arguments where it refers to them, and for its other parameters of the same names."""
+    ready = await with_results(ports, step)
+    called = dict(step.arguments if isinstance(ready, Outcome) else ready.arguments)
+    spec = ports.world.catalogue().probe(probe.name)
+    given = {
+        name: called.get(value.name) if isinstance(value, Reference) and value.source == "argument" else value
+        for name, value in probe.arguments
+    }
+    same = {one.name: called[one.name] for one in (spec.parameters if spec else ()) if one.name in called}
+    return replace(probe, arguments=tuple((same | given).items()))
 
 
 async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerEntry, time: Allowance) -> Verified:

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import cast
 
+from midcourse.blame import explained
 from midcourse.codec import encodable
 from midcourse.domain.budget import FREE, Cost, uncounted
 from midcourse.domain.observation import Observation, ObservationRef, Unseen, fingerprint_of
@@ -36,7 +37,10 @@ NO_LOOK = Looked(seen=Unseen(reason="failed", detail="nobody looked"))
 
 
 async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, free: bool = False) -> Looked:
-    """See the world and keep what was seen. An empty screen counts as not seen: most likely it was not read."""
+    """See the world and keep what was seen.
+
+    An empty screen counts as not seen, because most likely it was not read; but not if no skill of the world acts on a zone.
+    """
     time = Allowance(ports.clock, seconds)
     flat = FREE if free else ports.look_cost
     seen = await _observed(ports, time)
@@ -44,7 +48,7 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
     if ports.reader is not None and ports.task.limits.vision and isinstance(seen, Observation):
         sighting = await _read(ports, ports.reader, ports.pictures, seen, time)
         seen = _as_read(seen, sighting)
-    if isinstance(seen, Observation) and not seen.zones:
+    if isinstance(seen, Observation) and not seen.zones and _has_zones(ports):
         seen = Unseen(reason="empty", detail=f"'{seen.surface.title}' showed nothing to act on")
     if isinstance(seen, Observation):
         seen = ports.masked(replace(seen, id=f"o{command}"))
@@ -55,6 +59,11 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
     return Looked(seen=seen, spent=billed(ROLE, cost, version, sighting.model), wait=sighting.wait)
 
 
+def _has_zones(ports: Ports) -> bool:
+    skills = ports.world.catalogue().skills
+    return not skills or any(skill.on_zone for skill in skills)
+
+
 async def _observed(ports: Ports, time: Allowance) -> Observation | Unseen:
     seconds = time.left()
     try:
@@ -62,7 +71,7 @@ async def _observed(ports: Ports, time: Allowance) -> Observation | Unseen:
     except TimeoutError:
         return Unseen(reason="timeout", detail=f"nothing was seen within {seconds:g} s")
     except Exception as error:
-        return Unseen(reason="failed", detail=ports.plain(say(error)))
+        return Unseen(reason="failed", detail=ports.plain(explained(error)))
     if isinstance(seen, Unseen):
         return replace(seen, detail=ports.plain(seen.detail))
     if not isinstance(seen, Observation):

@@ -113,7 +113,7 @@ class Ports:
                 return self.vault.reveal(reference.name) if reference.name in self.task.secrets else None
             case "file":
                 return reference.name if reference.name in self.task.files else None
-            case "result":
+            case "result" | "argument":
                 return None  # put in its place before anything is filled in
 
     def mask(self, values: Pairs) -> Pairs:

@@ -36,6 +36,19 @@ def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
     return ""
 
 
+def without_finished_end(run: Run, steps: tuple[PlannedStep, ...], *, final: bool) -> tuple[PlannedStep, ...]:
+    """What is left to do of a final plan whose last steps are finished; the plan itself if that cannot be said.
+
+    After a crash a planner may well propose again what it had proposed. Steps before the finished ones are done again only
+    if that does no harm. With a `done_when` nothing is left out: whether the task is done is then not the plan's to say.
+    """
+    left = steps
+    while left and already_finished(run, left[-1]):
+        left = left[:-1]
+    harmless = all(step.effect in ("read", "set_state") for step in left)
+    return left if final and harmless and not run.has_done_when else steps
+
+
 def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
     """Whether the very same plan went well from this screen twice and led back to it.
 

@@ -17,11 +17,13 @@ from midcourse.domain.task import Task
 from midcourse.policy.agreement import as_planned, provisional_ruling
 from midcourse.policy.destination import unvouched
 from midcourse.policy.identity import call_digest
+from midcourse.policy.spelling import nearest, unknown
 from midcourse.policy.verify import describe, in_words
 
 PLACES: dict[str, Place] = {REPLAN: "replan", GLOBAL: "global", REACH: "reach"}
 AIM = Skill(name="reach", effect="read", transition=True, on_zone=False)
 """What stands for a skill in a step that only says what has to be true after it."""
+SHORT_ID = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +65,7 @@ def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: V
             ended = True
             break
         skill = AIM if draft.zone == REACH else view.catalogue.skill(draft.skill)
-        problem = "no such skill" if skill is None else step_problem(draft, skill, view)
+        problem = _unknown_skill(draft, view) if skill is None else step_problem(draft, skill, view)
         if skill is None or problem:
             repairs.append(f"step {number} ({draft.skill or 'no skill'}) dropped: {problem}")
             gap = True
@@ -99,12 +101,23 @@ def step_problem(draft: Draft | Step, skill: Skill, view: View) -> str:
     if draft.zone == REACH:
         return _aim_problem(draft, view)
     if skill.on_zone and not view.beyond and view.observation.zone(draft.zone) is None:
-        return f"zone '{draft.zone}' is not visible"
+        return f"zone '{draft.zone}' is not visible{_meant(draft.zone, view.observation)}"
     if not skill.on_zone and draft.zone != GLOBAL:
         return f"'{skill.name}' acts on no zone; its target is {GLOBAL}"
     if draft.probe and view.catalogue.probe(draft.probe.name) is None:
-        return f"no such probe: '{draft.probe.name}'"
+        return unknown("probe", draft.probe.name, (one.name for one in view.catalogue.probes))
     return arguments_problem(draft.arguments, skill.parameters, view.task)
+
+
+def _unknown_skill(draft: Draft, view: View) -> str:
+    return unknown("skill", draft.skill, (skill.name for skill in view.catalogue.skills))
+
+
+def _meant(zone: str, seen: Observation) -> str:
+    """The id that was probably meant, in words: of a zone with that label, or one that looks alike. Short ids all look alike."""
+    labelled = [f"'{other.id}'" for other in seen.zones if zone in (other.label, f"{other.role}:{other.label}")]
+    near = " or ".join(labelled[:3]) or (len(zone) > SHORT_ID and nearest(zone, (other.id for other in seen.zones)))
+    return f"; did you mean {near}?" if near else ""
 
 
 def _aim_problem(draft: Draft | Step, view: View) -> str:
@@ -123,7 +136,7 @@ def arguments_problem(arguments: Arguments, parameters: tuple[Parameter, ...], t
     known = {parameter.name: parameter for parameter in parameters}
     for name, value in arguments:
         if name not in known:
-            return f"no such argument: '{name}'"
+            return unknown("argument", name, known)
         problem = _value_problem(value, known[name], task)
         if problem:
             return problem
@@ -140,6 +153,8 @@ def _value_problem(value: Argument, parameter: Parameter, task: Task) -> str:
             return _value_problem(inputs[value.name], parameter, task)
         if value.source == "result":
             return ""  # what it will be nobody knows yet
+        if value.source == "argument":
+            return "only a skill's probe can refer to an argument"
         names = task.secrets if value.source == "secret" else task.files
         return "" if value.name in names else f"no such {value.source}: '{value.name}'"
     if value is None:

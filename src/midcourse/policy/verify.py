@@ -1,5 +1,6 @@
 """What does what we see say? Tests expectations, and turns a report and a look into an outcome."""
 
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import assert_never
@@ -74,7 +75,20 @@ def _is_sign(check: Check) -> bool:
 
 
 def _matches(zone: Zone, role: str, label: str) -> bool:
-    return (not role or zone.role == role) and (not label or fnmatchcase(zone.label, label))
+    if role and zone.role != role:
+        return False
+    return not label or fnmatchcase(zone.label, label) or is_in_container(zone, label)
+
+
+_CONTAINER = re.compile(r"(.+)(?<!\[)@(?!\])(.+)", re.DOTALL)
+
+
+def is_in_container(zone: Zone, label: str) -> bool:
+    """Whether this is `label@container`, two patterns, and the zone is within what the second names: a row, group or dialog."""
+    parts = _CONTAINER.fullmatch(label)
+    return (
+        parts is not None and fnmatchcase(zone.label, parts[1]) and fnmatchcase(str(zone.get("within") or ""), parts[2])
+    )
 
 
 def _texts(seen: Observation) -> list[str]:

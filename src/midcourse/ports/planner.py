@@ -8,6 +8,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.failure import FailedStep
+from midcourse.domain.given import NONE, Several, keep_several
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import Observation
 from midcourse.domain.outline import Outline
@@ -70,7 +71,7 @@ class PlanDraft:
     """A planner's answer. Without steps, `verdict` says why: done, impossible, gave up, refused, garbage, transport."""
 
     verdict: PlanVerdict = "steps"
-    steps: tuple[Draft, ...] = ()
+    steps: Several[Draft] = NONE
     final: bool | None = None
     """Whether these steps finish the task; unsaid, a plan that does not end in `__replan__` or a transition does."""
     detail: str = ""
@@ -79,8 +80,11 @@ class PlanDraft:
     """Who answered, if it was a model."""
     wait: float | None = None
     """With `transport`: seconds until it is worth asking again; 0 if there is another to ask, None if nobody said."""
-    repairs: tuple[str, ...] = ()
+    repairs: Several[str] = NONE
     """What was mended in the answer before it became this draft."""
+
+    def __post_init__(self) -> None:
+        keep_several(self, "steps", "repairs")
 
 
 class Planner(Protocol):

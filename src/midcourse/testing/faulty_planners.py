@@ -9,6 +9,7 @@ from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.budget import Cost
 from midcourse.domain.expectation import Expectation, Probe, SurfaceMatches, TextContains, ZoneHasState
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
+from midcourse.domain.replace import replace as unchecked
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 
 Mistake: TypeAlias = Literal["dropped_last", "absent_zone", "swapped", "repeated_completed", "wrong_type"]
@@ -111,7 +112,7 @@ _VALUES: tuple[Argument, ...] = (
 _COSTS = (Cost(calls=1), Cost(), Cost(calls=7, tokens=90_000), Cost(calls=-5, microusd=-1), Cost(calls=1, tokens=2**70))
 _VERDICTS = ("steps", "done", "impossible", "gave_up", "refused", "garbage", "transport", "", "STEPS", "\x00")
 _TIMES = (1, 1, 1, 1, 1, 100)
-_NO_PLANS: tuple[object, ...] = (None, "done", 0, [], {"steps": []}, PlanDraft, PlanDraft(steps=cast(Any, None)))
+_NO_PLANS: tuple[object, ...] = (None, "done", 0, [], {"steps": []}, PlanDraft, unchecked(PlanDraft(), steps=None))
 
 
 class Garbage:

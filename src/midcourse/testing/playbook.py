@@ -5,10 +5,11 @@ from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 
 from midcourse.domain.expectation import Expectation
+from midcourse.domain.given import NONE, Several, keep_several
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.errors import TaskInvalid
-from midcourse.policy.verify import holds
+from midcourse.policy.verify import holds, is_in_container
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 
@@ -16,7 +17,8 @@ from midcourse.ports.planner import PlanDraft, PlanningContext
 class ZonePattern:
     """`role:label` or `label`. The label may have wildcards; the role is exact, and empty or `*` means any.
 
-    A role is a word in small letters and is followed by no space, so `Time: now` is a label. `:http://x` says that
+    `role:label@container` is one in a container, such as a row, by the zones' state `within`; a zone that really has such a
+    label comes first. A role is a word in small letters and is followed by no space, so `Time: now` is a label. `:http://x` says that
     what follows is a label whatever it looks like.
     """
 
@@ -36,7 +38,34 @@ class ZonePattern:
         return text if ZonePattern.parse(text) == self else f":{self.label}"
 
     def fits(self, zone: Zone) -> bool:
-        return self.role in ("", zone.role) and fnmatchcase(zone.label, self.label)
+        return self.role in ("", zone.role) and (
+            fnmatchcase(zone.label, self.label) or is_in_container(zone, self.label)
+        )
+
+    def zone_in(self, seen: Observation) -> Zone | None:
+        """The zone that is meant, or none. Raises `Ambiguous` if it may be more than one; `*` alone means any, so the first."""
+        fitting = [zone for zone in seen.zones if self.fits(zone)]
+        fitting = [zone for zone in fitting if fnmatchcase(zone.label, self.label)] or fitting
+        looks = {(zone.role, zone.label, zone.state) for zone in fitting}
+        if len(looks) > 1 and self.label.strip("*"):
+            raise Ambiguous(
+                f"'{self}' may be any of {len(fitting)} zones on '{seen.surface.title}': {_listed(fitting)}"
+            )
+        return fitting[0] if fitting else None
+
+
+class Ambiguous(Exception):
+    """A pattern fits several zones; the message lists them."""
+
+
+MOST_LISTED = 8
+
+
+def _listed(zones: list[Zone]) -> str:
+    """Each as it can be said, if its container tells it apart."""
+    names = [f"{zone.role}:{zone.label}" + (f"@{zone.get('within')}" if zone.get("within") else "") for zone in zones]
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return f"{', '.join(names[:MOST_LISTED])}{more}"
 
 
 def _is_role(text: str) -> bool:
@@ -48,6 +77,7 @@ class Once(Draft):
     """A draft that is left out as soon as a completed step says the same."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.says:
             raise TaskInvalid("a step that is done once needs `says`: that is what it is recognised by")
 
@@ -63,12 +93,13 @@ class Rule:
     on: str = "*"
     """Matches the surface's title."""
     when: Expectation | None = None
-    steps: tuple[Draft, ...] = ()
+    steps: Several[Draft] = NONE
     final: bool | None = None
     done: bool = False
     impossible: str = ""
 
     def __post_init__(self) -> None:
+        keep_several(self, "steps")
         if [bool(self.steps), self.done, bool(self.impossible)].count(True) != 1:
             raise TaskInvalid(f"the rule on '{self.on}' has to say one of: steps, done, impossible")
         if self.when is not None and not self.when.checks:
@@ -85,7 +116,10 @@ class Rule:
             return PlanDraft(verdict="impossible", detail=self.impossible)
         said = {step.says for step in context.completed}
         left = [step for step in self.steps if not (isinstance(step, Once) and step.says in said)]
-        visible = _visible(left, context.observation)
+        try:
+            visible = _visible(left, context.observation)
+        except Ambiguous as problem:
+            return PlanDraft(verdict="impossible", detail=str(problem))
         if all(step.zone == REPLAN for step in visible):
             return None
         if len(visible) < len(left) and visible[-1].zone != REPLAN:
@@ -102,8 +136,7 @@ def _visible(steps: Iterable[Draft], seen: Observation) -> list[Draft]:
             if step.zone == REPLAN:
                 break
             continue
-        pattern = ZonePattern.parse(step.zone)
-        zone = next((zone for zone in seen.zones if pattern.fits(zone)), None)
+        zone = ZonePattern.parse(step.zone).zone_in(seen)
         if zone is None:
             break
         visible.append(_aimed(step, zone.id))

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Mapping
 from typing import Any, ClassVar, TypeVar, cast, get_args
 
+from midcourse.blame import explained
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Surface, Unseen, Zone, fingerprint_of
@@ -88,7 +89,9 @@ class BaseWorld:
         self._barred: set[int] = set()
 
     def look(self) -> Scene | Unseen | Awaitable[Scene | Unseen]:
-        """What is there now. It must change nothing."""
+        """What is there now. It must change nothing. A world whose skills act on no zone need not say anything."""
+        if not any(declared.skill.on_zone for declared in self._declared.skills):
+            return Scene(self.name)
         raise NotImplementedError(f"{type(self).__name__} does not say what is seen: give it a `look` method")
 
     def catalogue(self) -> Catalogue:
@@ -195,7 +198,7 @@ class BaseWorld:
             return await _settled(self.look())
         except Exception as error:
             log.exception("%s: the look failed", self.name)
-            return Unseen(reason="failed", detail=f"{type(error).__name__}: {error}")
+            return Unseen(reason="failed", detail=explained(error))
 
     async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
         returned = await _settled(getattr(self, call.skill)(**arguments))

@@ -3,8 +3,9 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, get_args, overload
+from typing import Any, TypeGuard, TypeVar, get_args, overload
 
+from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.expectation import Expectation, Probe
 from midcourse.domain.skill import Effect, Skill
 from midcourse.errors import SkillInvalid
@@ -85,6 +86,8 @@ def skill(method: Callable[..., Any] | None = None, /, **told: Any) -> Any:
     A parameter `zone: Zone` makes it a skill on a zone. `commit_set` names a method that takes the same arguments and
     returns everything the skill would send, without acting; without it the call's own arguments are all that is sent.
     `offered_with` says when planners are told of it (see `Skill`); a plan may use it at any time.
+    `probe` names a probe that tells whether the effect is there. It is passed the call's arguments of the same names;
+    `Probe(name=…, arguments={"title": Reference(source="argument", name="subject")})` passes one under another name.
     """
     return _marking(SkillMark(**told), method)
 
@@ -172,7 +175,7 @@ def _check(cls: type, one: DeclaredSkill, declared: Declared) -> None:
     if one.skill.undo and declared.skill(one.skill.undo) is None:
         raise SkillInvalid(f"{where}: undone by '{one.skill.undo}', which is no skill of {cls.__name__}")
     if one.skill.probe is not None:
-        _check_probe(where, cls.__name__, one.skill.probe, declared)
+        _check_probe(where, cls.__name__, one.skill.probe, one.skill, declared)
     if one.commit_set is not None:
         reader: object = getattr(cls, one.commit_set, None) if isinstance(one.commit_set, str) else one.commit_set
         if not callable(reader):
@@ -182,13 +185,38 @@ def _check(cls: type, one: DeclaredSkill, declared: Declared) -> None:
             raise SkillInvalid(f"{where}: its commit_set must take the same arguments ({', '.join(skill_takes)})")
 
 
-def _check_probe(where: str, owner: str, named: Probe, declared: Declared) -> None:
+def _check_probe(where: str, owner: str, named: Probe, one: Skill, declared: Declared) -> None:
+    """A probe's parameters are given, or passed on from the call's arguments of the same names."""
     spec = declared.catalogue.probe(named.name)
     if spec is None:
         raise SkillInvalid(f"{where}: probe '{named.name}' is no probe of {owner}")
     given = [name for name, _ in named.arguments]
     known = [parameter.name for parameter in spec.parameters]
+    own = {parameter.name: parameter for parameter in one.parameters}
     wrong = [name for name in given if name not in known]
-    missing = [p.name for p in spec.parameters if p.required and p.name not in given]
+    missing = [p.name for p in spec.parameters if p.required and p.name not in given and p.name not in own]
     if wrong or missing:
-        raise SkillInvalid(f"{where}: probe '{named.name}' takes ({', '.join(known)}), not ({', '.join(given)})")
+        raise SkillInvalid(
+            f"{where}: probe '{named.name}' takes ({', '.join(known)}), not ({', '.join(given)}); "
+            f"arguments of the same names are passed on from the call, and {one.name} takes ({', '.join(own)})"
+        )
+    passed_on = {name: value.name for name, value in named.arguments if _is_of_call(value)}
+    passed_on |= {name: name for name in known if name not in given and name in own}
+    for parameter in spec.parameters:
+        name = passed_on.get(parameter.name)
+        if name is None:
+            continue
+        if name not in own:
+            raise SkillInvalid(f"{where}: probe '{named.name}' is to be told '{name}', which {one.name} does not take")
+        if parameter.required and not own[name].required:
+            raise SkillInvalid(
+                f"{where}: probe '{named.name}' needs '{parameter.name}', which a call may leave out; give it a default"
+            )
+        if own[name].type != parameter.type:
+            raise SkillInvalid(
+                f"{where}: probe '{named.name}' takes '{parameter.name}' as {parameter.type}, and the skill has it as {own[name].type}"
+            )
+
+
+def _is_of_call(value: Argument) -> TypeGuard[Reference]:
+    return isinstance(value, Reference) and value.source == "argument"

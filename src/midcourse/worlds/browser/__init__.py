@@ -1,3 +1,9 @@
 """A real Chromium as a world: what is seen, what can be done, and what may leave it."""
 
-from midcourse.worlds.browser.world import Browser as Browser
+try:
+    from midcourse.worlds.browser.world import Browser as Browser
+except ModuleNotFoundError as missing:
+    if (missing.name or "").startswith("midcourse"):
+        raise
+    needs = f"the browser needs pip install 'midcourse[browser]': {missing.name} is not installed"
+    raise ModuleNotFoundError(needs, name=missing.name) from missing

@@ -56,6 +56,10 @@ _NO_SANDBOX = (
     "Chromium finds no sandbox that works here. Install the package chromium-sandbox, or allow unprivileged user namespaces; "
     'sandbox = "off" does without. '
 )
+_NO_CHROMIUM = (
+    "no browser could be started: there is no Chromium. Type `apt install chromium` or `playwright install chromium`; "
+    "one of your own is named by executable="
+)
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 
 
@@ -98,6 +102,8 @@ class Chromium:
             return await self._browser.new_context(**context)
         except Error as error:
             await self.close()
+            if "Executable doesn't exist" in error.message or "executable doesn't exist" in error.message:
+                raise ConnectionError(_NO_CHROMIUM) from error
             hint = _NO_SANDBOX if "No usable sandbox" in error.message else ""
             raise ConnectionError(f"no browser could be started: {hint}{error.message}") from error
 

@@ -1,0 +1,36 @@
+"""Where in a user's own code an exception comes from."""
+
+import os
+import sysconfig
+import traceback
+from pathlib import Path
+
+_INSTALLED = tuple(
+    os.path.join(path, "")
+    for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    if (path := sysconfig.get_path(name))
+)
+_OURS = os.path.join(str(Path(__file__).parent), "")
+
+
+def explained(error: BaseException) -> str:
+    """The exception for a person: type, message and, if a user's own code raised it, file and line."""
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    line = line_of(error)
+    return f"{text} ({line})" if line else text
+
+
+def line_of(error: BaseException) -> str:
+    """`file:line` of the innermost frame outside Python, installed packages and Midcourse; empty if there is none."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_users(frame.filename)]
+    return f"{_short(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+
+
+def _is_users(file: str) -> bool:
+    return not file.startswith("<frozen") and not os.path.abspath(file).startswith((*_INSTALLED, _OURS))
+
+
+def _short(file: str) -> str:
+    """From the current folder if it is in there."""
+    inside = os.path.relpath(file) if os.path.isabs(file) else file
+    return file if inside.startswith(os.pardir) else inside

@@ -1,0 +1,56 @@
+"""Fields that take mappings and lists and keep tuples, since what has them must be hashable and is written down as it is."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+V = TypeVar("V")
+NONE: Any = ()
+"""The default of such a field."""
+
+if TYPE_CHECKING:
+
+    class Named(Generic[V]):
+        """Named values: given as a mapping or as pairs, kept as pairs."""
+
+        def __get__(self, instance: object, owner: type | None = None) -> tuple[tuple[str, V], ...]: ...
+        def __set__(self, instance: object, value: Mapping[str, V] | Iterable[tuple[str, V]]) -> None: ...
+
+    class Several(Generic[V]):
+        """Values in order: given as a list or any other iterable, kept as a tuple."""
+
+        def __get__(self, instance: object, owner: type | None = None) -> tuple[V, ...]: ...
+        def __set__(self, instance: object, value: Iterable[V]) -> None: ...
+
+else:
+    Named = tuple[tuple[str, V], ...]
+    Several = tuple[V, ...]
+
+
+def keep_named(value: object, *names: str) -> None:
+    """For `__post_init__`: make these fields pairs. Raises `TypeError` for what has no names and values."""
+    for name in names:
+        given: object = getattr(value, name)
+        if isinstance(given, tuple):
+            continue
+        if isinstance(given, Mapping):
+            given = cast(Mapping[object, object], given).items()
+        elif not isinstance(given, list):
+            raise TypeError(f"{_called(value, name)} takes named values, such as {{'name': 'value'}}, not {given!r}")
+        object.__setattr__(value, name, tuple(tuple(pair) for pair in cast(Iterable[Iterable[object]], given)))
+
+
+def keep_several(value: object, *names: str) -> None:
+    """For `__post_init__`: make these fields tuples. One text or one of our own objects alone is a tuple of one."""
+    for name in names:
+        given: object = getattr(value, name)
+        if isinstance(given, tuple):
+            continue
+        if isinstance(given, str) or hasattr(given, "__dataclass_fields__"):
+            given = (given,)
+        elif not isinstance(given, Iterable):
+            raise TypeError(f"{_called(value, name)} takes a list, not {given!r}")
+        object.__setattr__(value, name, tuple(cast(Iterable[object], given)))
+
+
+def _called(value: object, name: str) -> str:
+    return f"{type(value).__name__}({name}=…)"
