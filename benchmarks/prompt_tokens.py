@@ -168,7 +168,7 @@ async def long_page(named: Named, tenth: int, chromium: Kept) -> dict[str, objec
         world = InKept(chromium, f"{url}/", origins={url: {"safe": ["POST /remove/*"]}})
         result = await _agent(world, server.url).run(GOALS[named].format(order=wanted))
     return {
-        "goal": named,
+        "named": named,
         "tenth": tenth,
         "found": bool(result.success) and site.removed == [wanted],
         "calls": len(model.calls),
@@ -200,22 +200,22 @@ def told_of_tasks(rows: list[dict[str, object]]) -> str:
     header = ["task", "calls", "tokens in", "cached", "out", "$ with caching", "$ without", "tokens in at 7ab0955"]
     cells = [[f"{value:,}" if isinstance(value, int) else str(value) for value in row.values()] for row in rows]
     return (
-        f"Whole tasks, clean pages; goal at most {MOST_TOKENS:,} tokens in, and $0.0090 and $0.0087 with caching. Tokens of messages, tools and answer "
+        f"Whole tasks, clean pages. Target: at most {MOST_TOKENS:,} tokens in, and $0.0090 and $0.0087 with caching. Tokens of messages, tools and answer "
         f"schema. Cached: what an earlier call began with, from 1,024 tokens in steps of 128. List price of gpt-5.\n\n{table(header, cells)}"
     )
 
 
 def told_of_long_page(rows: list[dict[str, object]]) -> str:
-    header = ["goal names it", "tenth of the page", "found", "calls", "tokens in", "largest page", "largest prompt"]
+    header = ["the goal names it", "tenth of the page", "found", "calls", "tokens in", "largest page", "largest prompt"]
     cells = [[f"{value:,}" if type(value) is int else str(value) for value in row.values()] for row in rows]
-    return f"A page of {ROWS * PER_ROW} controls in {ROWS} rows; goal at most {MOST_ON_PAGE:,} tokens for the page.\n\n{table(header, cells)}"
+    return f"A page of {ROWS * PER_ROW} controls in {ROWS} rows. Target: at most {MOST_ON_PAGE:,} tokens for the page.\n\n{table(header, cells)}"
 
 
 TOLD = {"tasks": told_of_tasks, "long_page": told_of_long_page}
 
 
 def missed(found: dict[str, list[dict[str, object]]]) -> list[str]:
-    """The goals that were not reached."""
+    """The targets that were not reached."""
     told = [
         f"{row['task']}: {row['tokens_in']} tokens"
         for row in found["tasks"]
@@ -228,7 +228,7 @@ def missed(found: dict[str, list[dict[str, object]]]) -> list[str]:
     ]
     for row in found["long_page"]:
         if not row["found"] or cast(int, row["largest_page"]) > MOST_ON_PAGE:
-            told.append(f"{row['goal']}, tenth {row['tenth']}: found {row['found']}, {row['largest_page']} tokens")
+            told.append(f"{row['named']}, tenth {row['tenth']}: found {row['found']}, {row['largest_page']} tokens")
     return told
 
 
@@ -273,7 +273,7 @@ def main() -> None:
         found = asyncio.run(in_browser(tasks=chosen.tasks, long=chosen.long_page))
         told += "".join(f"\n\n{say(found[key])}" for key, say in TOLD.items() if found[key])
         summary |= {**found, "missed": missed(found)}
-        told += f"\n\nGoals missed: {'; '.join(missed(found)) or 'none'}."
+        told += f"\n\nTargets missed: {'; '.join(missed(found)) or 'none'}."
     if chosen.estimate:
         summary["estimate"] = estimates = estimated(count)
         told += "\n\n" + table(["text", "estimate / tokens"], [[name, f"{ratio}"] for name, ratio in estimates.items()])

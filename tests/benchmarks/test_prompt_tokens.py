@@ -1,8 +1,11 @@
 """What the documentation says of the length of prompts holds, whichever tokenizer is at hand."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
-from tests.benchmarks.scripts import measure
+from tests.benchmarks.scripts import ROOT, measure
 
 pytestmark = pytest.mark.slow
 
@@ -13,3 +16,13 @@ def test_most_of_a_replan_has_been_seen_before():
     assert rows[500]["uncached_share"] <= 0.3
     assert all(row["uncached_share"] <= 0.3 for row in rows.values())
     assert rows[5_000]["shown"] < 5_000
+
+
+def test_without_the_ranks_it_says_what_to_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
+    import tokenizer  # pyright: ignore[reportMissingImports]
+
+    monkeypatch.setattr(tokenizer, "RANKS", tmp_path / "missing.js")
+    tokenizer.tokenizer.cache_clear()
+    with pytest.raises(SystemExit, match=r"npm i --prefix benchmarks/\.cache js-tiktoken"):
+        tokenizer.tokenizer()

@@ -127,7 +127,7 @@ def _told(context: PlanningContext) -> dict[str, str]:
         "advice": fenced("MONITOR", advice_lines(context.advice)),
         "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
         "mended": fenced("MENDED", (quoted(each) for each in context.mended)),
-        "cause": CAUSES[context.cause],
+        "cause": "" if _has_failed_step(context) else CAUSES[context.cause],
         "why": fenced("WHY", [quoted(context.why, longest=1000)]) if _says_more(context) else "",
         "refused": fenced("REFUSED", [quoted(context.refused, longest=1000)]) if context.refused else "",
         "left": _left(context.left),
@@ -161,8 +161,13 @@ def _left_out(count: int, most: int) -> int:
 
 def _says_more(context: PlanningContext) -> bool:
     """Whether the reason for a new plan is not told elsewhere: by the screen, the cause or the failed step."""
-    told = context.recovery is not None and context.recovery.failed is not None
-    return bool(context.why) and context.cause not in ("initial", "adaptive", "reopened") and not told
+    told = context.cause in ("initial", "adaptive", "reopened") or _has_failed_step(context)
+    return bool(context.why) and not told
+
+
+def _has_failed_step(context: PlanningContext) -> bool:
+    """Whether the plan is made because of a step that failed, which is told with its analysis."""
+    return context.cause == "error" and context.recovery is not None and context.recovery.failed is not None
 
 
 def _since_first_seen(context: PlanningContext) -> int:

@@ -74,7 +74,7 @@ def completed_line(step: CompletedStep) -> str:
     """What was done, with the values, and in the plan's own words if it has any."""
     says = f": {quoted(step.says, LONGEST_STEP)}" if step.says and step.says != f"{step.skill} {step.target}" else ""
     doubt = " (it may have happened; there is no evidence)" if step.doubtful else ""
-    return f"{step_text(step)}{says}{doubt}"
+    return f"{step_text(step)}{' [irreversible]' if step.irreversible else ''}{says}{doubt}"
 
 
 def attempt_line(step: FailedStep) -> str:

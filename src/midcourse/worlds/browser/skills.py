@@ -56,7 +56,7 @@ class Skills(BaseWorld):
 
     @skill(transition=True)
     async def go_back(self) -> Outcome | None:
-        """Go back to the previous page."""
+        """Go back a page."""
         tab = self._tab
         if not await tab.doing(tab.frames.has_page_before()):
             return no_effect("there is no page before this one")
@@ -99,8 +99,8 @@ class Skills(BaseWorld):
         return await self._hands.write(zone, "")
 
     @skill(transition=True)
-    async def press(self, zone: Zone, keys: Annotated[str, "such as ArrowDown or Control+A"]) -> Outcome | None:
-        """Press keys on it. Enter may submit a form."""
+    async def press(self, zone: Zone, keys: Annotated[str, "such as Control+A"]) -> Outcome | None:
+        """Press keys on it."""
         return await self._hands.press(keys, None if zone.role == "page" else zone)
 
     @skill(transition=True)
@@ -142,7 +142,7 @@ class Skills(BaseWorld):
 
     @skill
     async def select(self, zone: Zone, option: Annotated[str, "several: A | B"]) -> Outcome | None:
-        """Select an option and no other."""
+        """Select only this option."""
         names = [name.strip() for name in option.split(" | ")]
         outcome = await self._hands.choose(zone, names)
         if outcome is None or outcome.reason != "wrong_target":
