@@ -17,6 +17,8 @@ from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.tokens import tokens_at_most
 
 _PLAIN = re.compile(r"[\w.:/@#-]{1,80}", re.ASCII)
+_RANKED_BY = 2_000
+"""Characters of a label that count for its relevance."""
 _WORD = re.compile(r"\w*\d\w*|\w{3,}")
 """Short words say little, short numbers do."""
 
@@ -227,7 +229,8 @@ def _text(zone: Zone) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower()))
+    """Of its beginning: a label of megabytes must not cost seconds."""
+    return frozenset(_WORD.findall(text[:_RANKED_BY].lower()))
 
 
 def _fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> dict[str, str]:
