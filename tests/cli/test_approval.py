@@ -384,3 +384,14 @@ async def test_a_program_gets_an_answer_and_no_if_the_input_ends(terminal: Termi
     os.close(terminal.typing)
     terminal.typing = -1
     assert await approver.ask(question()) == Decision(verdict="rejected", by="the input ended before an answer")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_each_row_of_a_question_is_a_line_however_wide_the_terminal_is(width: int):
+    screen = io.StringIO()
+    console = Console(file=screen, width=width, color_system=None)
+    desk = Desk(console=console, keyboard=Keyboard(), marks=UNICODE)
+    await desk.show(question_panel(question(), 60.0, desk.width, UNICODE))
+    lines = screen.getvalue().splitlines()
+    assert next(line for line in lines if "Harbour Street" in line).startswith("│     sends address")
+    assert all(len(line) == desk.width for line in lines)

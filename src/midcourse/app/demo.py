@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from midcourse.app.tomltext import toml_text
-from midcourse.app.vault import PREFIX
+from midcourse.app.vault import variable_of
 from midcourse.app.wiring import Job, job_in
 from midcourse.codec import decode
 from midcourse.domain.approval import Decision, Question
@@ -62,7 +62,7 @@ class TroubledShop(Shop):
 @contextmanager
 def password_at_hand() -> Generator[None]:
     """The password of the shop's only account is in the environment, where secrets are looked for."""
-    variable = PREFIX + SIGN_IN.upper()
+    variable = variable_of(SIGN_IN)
     os.environ[variable] = PASSWORD
     try:
         yield

@@ -10,7 +10,7 @@ from midcourse.app.agent import new_run_id
 from midcourse.app.extras import require_chromium, require_extras
 from midcourse.app.nobody import Nobody
 from midcourse.app.tomltext import toml_text
-from midcourse.app.vault import PREFIX, EnvironmentVault
+from midcourse.app.vault import EnvironmentVault, check_secrets
 from midcourse.app.wiring import Job, agent_for, job_in, run_folder, save_job
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Scalar
@@ -51,7 +51,7 @@ class Wish:
 
 def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
     """The task file that it comes to. Raises `TaskInvalid` for what cannot be run as said, a missing secret included."""
-    require_extras("work in a browser, planned by a model,", "browser", "llm")
+    require_extras("`do`", "browser", "llm")
     from midcourse.worlds.browser.origins import policy_values
 
     secrets = _bound(wish)
@@ -77,7 +77,7 @@ def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
     job = replace(job_in(f"{source}\n{SAVED}", _name(wish.goal), {**said, **(overrides or {})}), unfiled=True)
     if not (job.file.planner.model or job.settings.model):
         raise TaskInvalid("nobody plans: name a model, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
-    check_secrets(job.task.secrets)
+    check_secrets(job.task, EnvironmentVault())
     return job
 
 
@@ -143,14 +143,6 @@ class DryRun:
             return await self.otherwise.ask(question)
         self.dropped = question
         return Decision(verdict="rejected" if question.about in ("approve", "repeat") else "stop", by="the dry run")
-
-
-def check_secrets(names: Iterable[str]) -> None:
-    """Raises `TaskInvalid` if the environment lacks one of them."""
-    missing = [PREFIX + name.upper() for name in names if EnvironmentVault().reveal(name) is None]
-    if missing:
-        typed = "; ".join(f"read -rs {name} && export {name}" for name in missing)
-        raise TaskInvalid(f"{', '.join(missing)}: not set, and the task needs it. Type: {typed}")
 
 
 def _bound(wish: Wish) -> dict[str, str]:

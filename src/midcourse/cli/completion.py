@@ -11,9 +11,9 @@ from typer.completion import (
     get_completion_script,  # pyright: ignore[reportPrivateImportUsage]
 )
 
-from midcourse.app.spelling import unknown
 from midcourse.cli.terminal import print_object
 from midcourse.errors import MidcourseError, TaskInvalid
+from midcourse.policy.spelling import unknown
 
 VARIABLE = "_MIDCOURSE_COMPLETE"
 """Set by such a script when it asks what may come next."""

@@ -137,7 +137,7 @@ class Story:
 
     def suggest(self) -> None:
         """What to type next."""
-        self._line("\nnext:")
+        self._line("\nTo go on:")
         for command, what in NEXT:
             self._line(f"  {command:<38}  {what}", "dim")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
-from rich.segment import Segments
+from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
@@ -47,7 +47,7 @@ class Desk:
         pages = -(-len(lines) // a_page)
         for page in range(pages):
             for line in lines[page * a_page : (page + 1) * a_page]:
-                self.console.print(Segments(line), soft_wrap=True)
+                self.console.print(Segments([*line, Segment.line()]), soft_wrap=True)
             if page + 1 < pages and (await self.line(MORE.format(page=page + 1, pages=pages))).strip():
                 return False
         return True
