@@ -180,7 +180,7 @@ def test_a_prompt_says_nothing_twice(name: str):
 @pytest.mark.parametrize(
     "added",
     [
-        "Never repeat a finished step, nor a failed step unchanged on the same screen.",
+        'Set "final": true only if these steps complete the task.',
         "Use listed zones. The agent then looks again and asks you for the rest.",
         '<<<AGAIN\nz1 link "Catalogue"\nAGAIN>>>',
     ],
