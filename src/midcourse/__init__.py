@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from midcourse.app.agent import Agent as Agent
-    from midcourse.app.doing import do as do
     from midcourse.app.settings import Settings as Settings
     from midcourse.cli.approval import TerminalApprover as TerminalApprover
+    from midcourse.cli.doing import do as do
     from midcourse.domain.approval import Decision as Decision
     from midcourse.domain.expectation import Expectation as Expectation
     from midcourse.domain.expectation import Probe as Probe
@@ -40,7 +40,7 @@ _HOMES = {
     "Task": "midcourse.domain.task",
     "TerminalApprover": "midcourse.cli.approval",
     "Zone": "midcourse.domain.observation",
-    "do": "midcourse.app.doing",
+    "do": "midcourse.cli.doing",
     "probe": "midcourse.worlds.base",
     "skill": "midcourse.worlds.base",
 }

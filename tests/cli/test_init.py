@@ -1,17 +1,17 @@
 """`midcourse init`: every template runs as it is, and is checked as code of ours is."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.cli.test_terminal import sitting_at
+from tests.forked import run_forked
 
 
-def python(file: str, typed: str = "") -> str:
-    done = subprocess.run([sys.executable, file], input=typed, capture_output=True, text=True, env={**os.environ})
+def python(file: str) -> str:
+    done = run_forked("python", file, cwd=Path.cwd(), environment=os.environ)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -24,10 +24,14 @@ def test_a_task(cli: Cli):
 
 
 @pytest.mark.slow
-def test_a_world(cli: Cli):
+def test_a_world(cli: Cli, tmp_path: Path):
     assert cli("init", "world", "mailbox", "--json").json == {"file": "mailbox.py", "try": "python mailbox.py"}
-    assert "plan_complete: ['Hello']" in python("mailbox.py", "y\n")
-    assert "rejected: []" in python("mailbox.py", "n\n")
+    assert python("mailbox.py") == "rejected: []\n", "without a terminal nothing is sent"
+    with sitting_at(tmp_path, "mailbox.py", program="python") as person:
+        person.sees("May this be done?")
+        person.types("y\n")
+        assert person.leaves_with() == 0
+    assert "plan_complete: ['Hello']" in person.output
 
 
 @pytest.mark.slow

@@ -69,11 +69,11 @@ class Person:
 
 
 @contextmanager
-def sitting_at(folder: Path, *args: str, **environment: str) -> Iterator[Person]:
+def sitting_at(folder: Path, *args: str, program: str = "midcourse", **environment: str) -> Iterator[Person]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     variables = {**os.environ, "TERM": "xterm-256color", **environment}
-    process = start_in_terminal("midcourse", *args, cwd=folder, environment=variables, terminal=os.ttyname(theirs))
+    process = start_in_terminal(program, *args, cwd=folder, environment=variables, terminal=os.ttyname(theirs))
     person = Person(process, ours)
     try:
         yield person

@@ -6,16 +6,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
-from midcourse.app.agent import new_run_id
-from midcourse.app.extras import require_chromium, require_extras
+from midcourse.app.extras import require_extras
 from midcourse.app.nobody import Nobody
 from midcourse.app.tomltext import toml_text
 from midcourse.app.vault import EnvironmentVault, check_secrets
-from midcourse.app.wiring import Job, agent_for, job_in, run_folder, save_job
+from midcourse.app.wiring import Job, job_in
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Approvals
-from midcourse.domain.result import Result
 from midcourse.errors import TaskInvalid
 from midcourse.ports.approver import Approver
 
@@ -79,47 +77,6 @@ def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
         raise TaskInvalid("nobody plans: name a model, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
     check_secrets(job.task, EnvironmentVault())
     return job
-
-
-async def do(
-    goal: str,
-    *,
-    at: str,
-    model: str = "",
-    inputs: Mapping[str, Scalar] | None = None,
-    secrets: Iterable[str] = (),
-    origins: str | Mapping[str, object] | None = None,
-    max_cost: float | None = None,
-    approvals: Approvals | None = None,
-    headed: bool = False,
-    record: str | Path | None = None,
-    approver: Approver | None = None,
-    run_id: str = "",
-) -> Result:
-    """Have a model carry out a goal in a browser that begins at `at`.
-
-    `secrets` are names, `password` or `password@https://shop.example`, whose values are in the environment
-    (`MIDCOURSE_SECRET_PASSWORD`). Without an `approver` nothing irreversible is sent; `DryRun()` is one that shows what would be.
-    The run is kept in the home: `midcourse show`, `resume` and `init task --from` find it.
-    """
-    wish = Wish(
-        goal=goal,
-        at=at,
-        model=model,
-        inputs=inputs or {},
-        secrets=tuple(secrets),
-        origins=origins,
-        max_cost=max_cost,
-        approvals=approvals,
-        headed=headed,
-    )
-    job = job_for(wish, {**taping(record=record), **(DRY if isinstance(approver, DryRun) else {})})
-    await require_chromium()
-    run_id = run_id or new_run_id()
-    folder = run_folder(job.settings, run_id)
-    live = agent_for(job, folder, approver).start(job.task, run_id=run_id)
-    save_job(job, folder)
-    return await live.result()
 
 
 def taping(*, record: str | Path | None = None, cassette: str | Path | None = None) -> dict[str, str]:

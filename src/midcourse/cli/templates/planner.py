@@ -22,7 +22,7 @@ class Counting:
         (plus,) = [zone for zone in context.observation.zones if zone.role == "button"]
         if plus.get("pressed") == self.to:
             return PlanDraft(verdict="done")
-        return PlanDraft(steps=(Draft(zone=plus.id, skill="press", says="Press +"),), final=False)
+        return PlanDraft(steps=[Draft(zone=plus.id, skill="press", says="Press +")], final=False)
 
 
 class Counter(BaseWorld):
@@ -31,7 +31,7 @@ class Counter(BaseWorld):
     pressed = 0
 
     def look(self) -> Scene:
-        return Scene("Counter", Zone(id="plus", role="button", label="+", state=(("pressed", self.pressed),)))
+        return Scene("Counter", Zone(id="plus", role="button", label="+", state={"pressed": self.pressed}))
 
     @skill
     def press(self, zone: Zone) -> None:
@@ -40,5 +40,5 @@ class Counter(BaseWorld):
 
 
 if __name__ == "__main__":
-    result = Agent(world=Counter(), planner=Counting(to=3)).run_sync("Count to three")
+    result = Agent(Counter(), Counting(to=3)).run_sync("Count to three")
     print(f"{result.final_reason} after {result.steps} steps")

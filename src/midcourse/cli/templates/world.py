@@ -5,10 +5,7 @@
 In a task file it is `name = "{module}:Mailbox"` under [world].
 """
 
-import asyncio
-
-from midcourse import Agent, BaseWorld, Decision, Draft, Expectation, PlanDraft, Scene, Zone, probe, skill
-from midcourse.domain.approval import Question
+from midcourse import Agent, BaseWorld, Draft, Expectation, PlanDraft, Scene, TerminalApprover, Zone, probe, skill
 from midcourse.domain.expectation import ZoneAppears
 from midcourse.ports.planner import PlanningContext
 
@@ -25,33 +22,24 @@ class Mailbox(BaseWorld):
 
     @skill(effect="irreversible", probe="was_sent")
     def send(self, zone: Zone, text: str) -> None:
-        """Send a mail."""
+        """Send a mail. You are asked before, because it cannot be taken back."""
         self.sent.append(text)
 
     @probe
-    def was_sent(self) -> bool:
-        """Whether a mail was sent: looked up when nothing else shows it, such as after a crash."""
-        return bool(self.sent)
+    def was_sent(self, text: str) -> bool:
+        """Whether this mail was sent: looked up when nothing else shows it, such as after a crash."""
+        return text in self.sent
 
 
 class Planner:
-    """Stands in for a model. With one, write Agent(world=..., model="openai:gpt-5")."""
+    """Stands in for a model. With one, write Agent(world, model="openai:gpt-5", approver=TerminalApprover())."""
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
-        seen = Expectation(checks=(ZoneAppears(role="mail", label="Hello"),))
-        return PlanDraft(steps=(Draft(zone="new", skill="send", arguments=(("text", "Hello"),), expect=seen),))
-
-
-class You:
-    """Is asked before anything irreversible is done."""
-
-    async def ask(self, question: Question) -> Decision:
-        print(dict(question.consequences[0].commit.values or question.consequences[0].arguments))
-        said = await asyncio.to_thread(input, "Send it? [y/n] ")
-        return Decision(verdict="approved" if said == "y" else "rejected")
+        seen = Expectation(checks=[ZoneAppears(role="mail", label="Hello")])
+        return PlanDraft(steps=[Draft(zone="new", skill="send", arguments={"text": "Hello"}, expect=seen)])
 
 
 if __name__ == "__main__":
     world = Mailbox()
-    result = Agent(world=world, planner=Planner(), approver=You()).run_sync("Say hello")
+    result = Agent(world, Planner(), approver=TerminalApprover()).run_sync("Say hello")
     print(f"{result.final_reason}: {world.sent}")
