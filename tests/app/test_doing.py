@@ -83,7 +83,7 @@ def test_a_value_that_would_end_the_text_stays_inside_it():
         ({"model": ""}, "--model or MIDCOURSE_MODEL"),
         ({"secrets": ("user@",)}, "secret 'user@': write its name"),
         ({"secrets": ("pin@elsewhere",)}, "secret 'pin@elsewhere': 'elsewhere' is no whole URL"),
-        ({"secrets": ("card",)}, "export MIDCOURSE_SECRET_CARD=..."),
+        ({"secrets": ("card",)}, "read -rs MIDCOURSE_SECRET_CARD && export MIDCOURSE_SECRET_CARD"),
         ({"approvals": "sometimes"}, "approvals = 'sometimes'"),
         ({"origins": "missing.toml"}, "missing.toml: cannot be read"),
     ],

@@ -4,9 +4,12 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from midcourse.app.agent import new_run
-from midcourse.app.following import FollowedRun
+from midcourse.app.following import DOUBT, GLANCE, FollowedRun
 from midcourse.domain.task import Task
+from midcourse.runtimes.temporal.client import PROMPT
 
 
 class SlowToHear:
@@ -19,6 +22,38 @@ class SlowToHear:
         await asyncio.sleep(0.05 if word.kind == "guided" else 0)
         self.heard.append(word.kind)
         return ""
+
+
+class NeverTakenUp:
+    """A fleet without workers: whatever is handed out waits, and the journal has no news."""
+
+    looks = 0
+
+    async def describe(self) -> Any:
+        return SimpleNamespace(status="running", waits_for_worker=True)
+
+    async def happened(self, run_id: str, above: object) -> tuple[()]:
+        self.looks += 1
+        return ()
+
+
+async def test_a_fleet_without_workers_says_so_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("midcourse.app.following.GLANCE", 0.0)
+    fleet, said = NeverTakenUp(), list[str]()
+    reached: Any = SimpleNamespace(store=fleet, runs=SimpleNamespace(handle=lambda _run_id: fleet))
+    run = FollowedRun(reached, new_run(Task(goal="Order a lamp"), "r-1"), said.append)
+    following = asyncio.ensure_future(run.result())
+    async with asyncio.timeout(600):
+        while fleet.looks < 3 * DOUBT:
+            await asyncio.sleep(0)
+    following.cancel()
+    assert said == ["no worker has taken run r-1 up so far; start one with midcourse up --detach, or midcourse worker"]
+
+
+def test_it_is_said_within_ten_seconds():
+    """As far as it is for us to say: how long a look takes is the database's affair."""
+    assert GLANCE * DOUBT <= 5.0
+    assert PROMPT <= 10.0
 
 
 async def test_words_arrive_in_the_order_in_which_they_were_said():

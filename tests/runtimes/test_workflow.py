@@ -51,6 +51,16 @@ async def test_an_order_is_placed_once_and_everything_is_written_down(fleet: Fle
     ]
 
 
+async def test_a_fleet_without_workers_is_noticed(fleet: Fleet) -> None:
+    handle = await fleet.begin(order())
+    assert (await handle.describe()).waits_for_worker
+    assert not await fleet.runs.has_workers()
+    async with fleet.worker():
+        assert (await handle.result()).success
+        assert await fleet.runs.has_workers()
+    assert not (await handle.describe()).waits_for_worker
+
+
 # --- what people say
 
 

@@ -135,7 +135,7 @@ class Agent:
         task = self._under_settings(Task(goal=task) if isinstance(task, str) else task)
         minds = self._minds()
         task = replace(task, limits=reserving(task.limits, minds))
-        check_secrets(task, self.vault or EnvironmentVault())
+        check_secrets(task.secrets, self.vault or EnvironmentVault())
         check_references(task)
         run = new_run(
             task,

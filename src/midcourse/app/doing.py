@@ -75,7 +75,7 @@ def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
     job = replace(job_in(f"{source}\n{SAVED}", _name(wish.goal), {**said, **(overrides or {})}), unfiled=True)
     if not (job.file.planner.model or job.settings.model):
         raise TaskInvalid("nobody plans: name a model, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
-    check_secrets(job.task, EnvironmentVault())
+    check_secrets(job.task.secrets, EnvironmentVault())
     return job
 
 

@@ -43,7 +43,7 @@ async def enter(
                         f"there is a run '{run_id}' already; choose another --run-id, or midcourse resume {run_id}"
                     )
                 run, task = run_to_begin(job, run_id)
-                check_secrets(task, EnvironmentVault())
+                check_secrets(task.secrets, EnvironmentVault())
                 folder = run_folder(job.settings, run_id)
                 save_job(job, folder)
                 try:

@@ -30,6 +30,9 @@ DOUBT = 25
 """Looks without news after which it is asked whether anybody drives the run at all."""
 
 
+START_ONE = "start one with midcourse up --detach, or midcourse worker"
+
+
 class FollowedRun:
     """The same to hold as a `LiveRun`: iterate over its progress, tell it something, await its result."""
 
@@ -51,6 +54,8 @@ class FollowedRun:
         self._in_turn = asyncio.Lock()
         """Words arrive in the order in which they were said."""
         self._task: asyncio.Task[Result] | None = None
+        self._missed = False
+        """Whether it has been said that no worker takes it up."""
 
     @property
     def run(self) -> Run:
@@ -136,8 +141,12 @@ class FollowedRun:
     async def _check_driven(self) -> None:
         """Raises `RunBroken` if its execution broke, and `RunUnknown` if it never began."""
         with contextlib.suppress(RPCError):  # a Temporal that is away says nothing about the run
-            if (await self._handle.describe()).status == "broken":
+            listed = await self._handle.describe()
+            if listed.status == "broken":
                 await self._handle.result()
+            if listed.waits_for_worker and not self._missed:
+                self._said(f"no worker has taken run {self.run_id} up so far; {START_ONE}")
+            self._missed = listed.waits_for_worker
 
     async def _send(self, tell: Callable[[], Awaitable[str]]) -> None:
         try:

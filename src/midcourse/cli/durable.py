@@ -6,7 +6,7 @@ from rich.text import Text
 
 from midcourse.app.fleet import Fleet, connected, enter
 from midcourse.app.fleet_settings import FleetSettings
-from midcourse.app.following import FollowedRun
+from midcourse.app.following import START_ONE, FollowedRun
 from midcourse.app.wiring import Job, export, job_from, run_folder
 from midcourse.cli.approval import TerminalApprover
 from midcourse.cli.attend import Attendant
@@ -30,7 +30,7 @@ async def begin_durable(
         if entry.result is not None:
             return await present(entry.result, fleet.store, None, manner, key=job.task.key)
         if detach:
-            return _begun(entry.run, manner)
+            return _begun(entry.run, manner, attended=await fleet.runs.has_workers())
         folder = run_folder(job.settings, entry.run)
         return await Attending(fleet, entry.run, manner).to_the_end(folder, from_the_start=not entry.earlier)
 
@@ -42,10 +42,15 @@ async def resume_durable(run_id: str, folder: Path, settings: FleetSettings, man
         if result is not None:
             return await present(result, fleet.store, None, manner, ended=True)
         task, _ = await fleet.store.job(run_id)
-        why_not = await fleet.runs.resume(run_id, world=task.world)
+        try:
+            why_not = await fleet.runs.resume(run_id, world=task.world)
+        except TimeoutError as unanswered:
+            return _unable("not driven", f"{unanswered}; {START_ONE}", run_id, manner)
         if why_not:
             return _unable("refused", why_not, run_id, manner)
-        return _begun(run_id, manner) if detach else await Attending(fleet, run_id, manner).to_the_end(folder)
+        if detach:
+            return _begun(run_id, manner, attended=await fleet.runs.has_workers())
+        return await Attending(fleet, run_id, manner).to_the_end(folder)
 
 
 async def watch_durable(run_id: str, settings: FleetSettings, manner: Manner) -> int:
@@ -65,14 +70,16 @@ def _unable(what: str, why: str, run_id: str, manner: Manner) -> int:
     return FAILED
 
 
-def _begun(run_id: str, manner: Manner) -> int:
+def _begun(run_id: str, manner: Manner, *, attended: bool) -> int:
+    """`attended`: there is a worker that will take it up."""
+    missing = f"no worker is there to take it up; {START_ONE}"
     if manner.json:
-        print_object({"run": run_id})
+        print_object({"run": run_id} if attended else {"run": run_id, "warning": missing})
     elif manner.quiet:
         print(run_id)
     else:
-        said = f"run {run_id} is under way; to watch it: midcourse runs watch {run_id}"
-        terminal().console.print(Text(said), soft_wrap=True)
+        said = f"run {run_id} is under way" if attended else f"run {run_id} waits: {missing}"
+        terminal().console.print(Text(f"{said}; to watch it: midcourse runs watch {run_id}"), soft_wrap=True)
     return BEGUN
 
 

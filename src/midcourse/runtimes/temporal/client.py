@@ -10,12 +10,16 @@ result = await handle.result()
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState, TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import (
     Client,
     WorkflowExecution,
+    WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
@@ -56,6 +60,10 @@ async def connect(address: str, *, namespace: str = "default", keys: Sequence[Ke
     return client
 
 
+PROMPT = 8.0
+"""Seconds after which a client that waits for a worker says that none answers."""
+
+
 class RunBroken(Exception):
     """A bug of ours or of an adapter ended the execution, not the run: once it is mended, `resume` goes on."""
 
@@ -69,6 +77,8 @@ class Listed:
     """running, asking, paused, ended; or broken."""
     world: str
     final_reason: str
+    waits_for_worker: bool = False
+    """Whether something of it was handed out, and no worker had taken it at that moment. Only `describe` says so."""
 
 
 class FleetClient:
@@ -104,6 +114,17 @@ class FleetClient:
             )
         return self.handle(run.id)
 
+    async def has_workers(self) -> bool:
+        """Whether a worker has asked for this tenant's work within the last minutes."""
+        answer = await self._client.workflow_service.describe_task_queue(
+            DescribeTaskQueueRequest(
+                namespace=self._client.namespace,
+                task_queue=TaskQueue(name=queue_of(self._tenant)),
+                task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+            )
+        )
+        return bool(answer.pollers)
+
     async def resume(self, run_id: str, *, world: str) -> str:
         """End a pause; or go on with a run that nobody drives because its execution broke or never began.
 
@@ -114,7 +135,7 @@ class FleetClient:
         except RunUnknown:
             listed = None
         if listed is not None and listed.status != "broken":
-            return await self.handle(run_id).resume()
+            return await self.handle(run_id).tell(ResumeAsked(), seconds=PROMPT)
         run, _ = await self._store.load(run_id)
         if is_over(run):
             raise RunEnded(f"run {run_id} has ended")
@@ -199,11 +220,12 @@ class RunHandle:
     async def describe(self) -> Listed:
         """As the engine has it. Raises `RunUnknown` if it has no such run."""
         try:
-            return _listed(await self._handle.describe())
+            found = await self._handle.describe()
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
             raise RunUnknown(f"run {self.run_id} is not driven here") from None
+        return replace(_listed(found), waits_for_worker=_waits_for_worker(found))
 
     async def result(self) -> Result:
         """Wait for the end of the run, and say what it came to."""
@@ -218,6 +240,13 @@ class RunHandle:
     async def _why_not_there(self) -> str:
         result = await self._store.result(self.run_id)
         return f"the run has ended: {result.final_reason}" if result else f"run {self.run_id} is not driven here"
+
+
+def _waits_for_worker(found: WorkflowExecutionDescription) -> bool:
+    raw = found.raw_description
+    turn = raw.pending_workflow_task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
+    handed_out = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
+    return turn or any(activity.state == handed_out for activity in raw.pending_activities)
 
 
 def _listed(execution: WorkflowExecution) -> Listed:
