@@ -107,10 +107,16 @@ async def run_of(kinds: tuple[str, str], seed: int) -> tuple[str, list[tuple[str
         settings=SETTINGS,
         store=MemoryStore(),
         clock=FakeClock(),
+        vault=_Vault(),
     )
     result = await agent.run(TASK)
     allowed = [call for made in answers for call in made.calls]
     return result.final_reason, [call for call in form.calls if call not in allowed]
+
+
+class _Vault:
+    def reveal(self, name: str) -> str | None:
+        return f"the {name} of this trial"
 
 
 @dataclass(frozen=True)

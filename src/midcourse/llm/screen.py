@@ -19,8 +19,8 @@ from midcourse.llm.tokens import tokens_at_most
 _PLAIN = re.compile(r"[\w.:/@#-]{1,80}", re.ASCII)
 _RANKED_BY = 2_000
 """Characters of a label that count for its relevance."""
-_WORD = re.compile(r"\w*\d\w*|\w{3,}")
-"""Short words say little, short numbers do."""
+_WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
 
 HANDLES = frozenset(
     [
@@ -229,8 +229,9 @@ def _text(zone: Zone) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Of its beginning: a label of megabytes must not cost seconds."""
-    return frozenset(_WORD.findall(text[:_RANKED_BY].lower()))
+    """Of its beginning: a label of megabytes must not cost seconds. Short words say little, short numbers do."""
+    words = _WORD.findall(text[:_RANKED_BY].lower())
+    return frozenset(word for word in words if len(word) > 2 or _DIGIT.search(word))
 
 
 def _fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> dict[str, str]:
