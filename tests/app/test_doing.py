@@ -8,7 +8,7 @@ import pytest
 from midcourse.app import extras
 from midcourse.app.doing import DryRun, Wish, job_for
 from midcourse.app.taskfile import parse_task_file
-from midcourse.domain.approval import CommitSet, Consequence, Decision, Question
+from midcourse.domain.approval import About, CommitSet, Consequence, Decision, Question
 from midcourse.domain.plan import Target
 from midcourse.domain.skill import Effect
 from midcourse.errors import TaskInvalid
@@ -105,10 +105,10 @@ class Yes:
         return Decision(verdict="approved")
 
 
-def question(effect: Effect) -> Question:
+def question(effect: Effect, about: About = "approve") -> Question:
     target = Target(surface="Shop", role="button", label="Buy")
     would = Consequence(skill="click", arguments=(), effect=effect, target=target, origin="", commit=CommitSet())
-    return Question(run="r", id=1, about="approve", goal="g", consequences=(would,), says=("Buy",), expires_at=1.0)
+    return Question(run="r", id=1, about=about, goal="g", consequences=(would,), says=("Buy",), expires_at=1.0)
 
 
 async def test_a_dry_run_drops_what_is_irreversible_whatever_anybody_would_say():
@@ -116,6 +116,8 @@ async def test_a_dry_run_drops_what_is_irreversible_whatever_anybody_would_say()
     allowed = await dry.ask(question("reversible"))
     assert allowed is not None
     assert (allowed.verdict, dry.dropped) == ("approved", None)
+    assert await dry.ask(question("irreversible", "happened"))
+    assert dry.dropped is None, "what is in doubt was sent before"
     refused = await dry.ask(question("irreversible"))
     assert refused is not None
     assert refused.verdict == "rejected"

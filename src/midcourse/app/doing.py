@@ -96,10 +96,11 @@ class DryRun:
         self.dropped: Question | None = None
 
     async def ask(self, question: Question) -> Decision | None:
-        if not any(consequence.effect == "irreversible" for consequence in question.consequences):
+        irreversible = any(consequence.effect == "irreversible" for consequence in question.consequences)
+        if not irreversible or question.about not in ("approve", "repeat"):
             return await self.otherwise.ask(question)
         self.dropped = question
-        return Decision(verdict="rejected" if question.about in ("approve", "repeat") else "stop", by="the dry run")
+        return Decision(verdict="rejected", by="the dry run")
 
 
 def _bound(wish: Wish) -> dict[str, str]:
