@@ -1,5 +1,6 @@
 """What is missing is named with the command that mends it, in the terminal and in Python, and leaves nothing behind."""
 
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -221,3 +222,13 @@ async def test_without_chromium_it_says_what_to_type(monkeypatch: pytest.MonkeyP
         ConnectionError, match=r"there is no Chromium\. Type `apt install chromium` or `playwright install"
     ):
         await browser.open()
+
+
+@pytest.mark.slow
+def test_look_at_an_address_where_nothing_answers_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    said = refused(capsys, "look", f"http://127.0.0.1:{port}/")
+    assert f"there is no page at http://127.0.0.1:{port}/: http://127.0.0.1:{port} cannot be reached" in said
+    said = refused(capsys, "look", "http://127.0.0.1:9/")
+    assert "there is no page at http://127.0.0.1:9/: ERR_UNSAFE_PORT" in said

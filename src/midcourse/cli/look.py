@@ -2,6 +2,7 @@
 
 import asyncio
 import json as json_format
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ from midcourse.domain.observation import Observation, Unseen, Zone
 
 _STYLES = {"page": "bold", "heading": "bold", "text": "dim", "cell": "dim", "alert": "red", "dialog": "magenta"}
 _LONGEST_ROLE = 10
+ERROR_PAGE = "chrome-error:"
+BAD_GATEWAY = 502
+OF_GATE = "Midcourse did not let this through"
+_NET_ERROR = re.compile(r"ERR_\w+")
 _LONGEST_STATE = 60
 
 
@@ -60,10 +65,22 @@ async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Sigh
         took = time.perf_counter() - begun
         if isinstance(seen, Unseen):
             raise ConnectionError(f"the page cannot be seen: {seen.detail}")
+        if why := _why_no_page(seen):
+            raise ConnectionError(f"there is no page at {url}: {why}")
         picture, turned_away = await browser.picture(seen, whole=whole), browser.turned_away()
     finally:
         await browser.close()
     return Sight(seen=seen, picture=picture, turned_away=turned_away, milliseconds=round(1000 * took, 1))
+
+
+def _why_no_page(seen: Observation) -> str:
+    """What Chromium, or our gate in place of a server that cannot be reached, says; empty if a page is shown."""
+    if seen.surface.address.startswith(ERROR_PAGE):
+        errors = (_NET_ERROR.search(str(zone.get("error"))) for zone in seen.zones)
+        return next((found[0] for found in errors if found), "it cannot be opened")
+    if any(zone.role == "page" and zone.get("status") == BAD_GATEWAY for zone in seen.zones):
+        return next((zone.label.partition(": ")[2] for zone in seen.zones if zone.label.startswith(OF_GATE)), "")
+    return ""
 
 
 def lines(seen: Observation, marks: Marks) -> list[Text]:
