@@ -477,6 +477,20 @@ def test_no_skill_that_may_send_something_is_called_harmless():
     assert "which may submit a form" in text
 
 
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("type Subject", 'type "Subject" text="Lamp"'),
+        ("Name the ticket", 'type "Subject" text="Lamp": "Name the ticket"'),
+    ],
+)
+def test_a_step_is_told_in_the_words_of_the_plan_if_it_has_any(says: str, told: str):
+    step = CompletedStep(version=1, index=0, skill="type", target="Subject", says=says, arguments=(("text", "Lamp"),))
+    assert f"\n{told}\n" in prompt_for(replace(FIRST, completed=(step,)), ROOM).text
+    bare = replace(step, skill="go_back", target="", says="go_back", arguments=())
+    assert "\ngo_back\n" in prompt_for(replace(FIRST, completed=(bare,)), ROOM).text
+
+
 def test_values_results_and_the_analysis_of_a_failure_are_told():
     text = PROMPTS["planner_replan"].text
     assert 'fill "Address" text="1 Harbour Street"' in text

@@ -9,7 +9,7 @@ from midcourse.domain.monitor import Advice, Problem, Proposed, Taken
 from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.mind import Mind, Unanswered
 from midcourse.llm.screen import named, shown
-from midcourse.llm.telling import about, outline_lines
+from midcourse.llm.telling import about, outline_lines, own_words
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.ports.monitor import Finding, MonitorContext
@@ -57,9 +57,14 @@ def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
 
 
 def _proposal(number: int, one: Proposed) -> str:
-    return f"{number}. {named(one.skill)} {quoted(one.target, 80)} ({quoted(one.says, 120)})"
+    return f"{number}. {named(one.skill)} {quoted(one.target, 80)}{_says(one)}"
 
 
 def _step(number: int, one: Taken) -> str:
     came = "ok" if one.status == "ok" else f"{one.status}, {named(one.reason)}" if one.reason else one.status
-    return f"{number}. on {quoted(one.surface, 80)}: {named(one.skill)} {quoted(one.target, 80)} ({quoted(one.says, 120)}): {came}"
+    return f"{number}. on {quoted(one.surface, 80)}: {named(one.skill)} {quoted(one.target, 80)}{_says(one)}: {came}"
+
+
+def _says(one: Taken | Proposed) -> str:
+    own = own_words(one.says, one.skill, one.target)
+    return f" ({quoted(own, 120)})" if own else ""

@@ -72,9 +72,15 @@ def advice_lines(advice: Advice | None) -> Iterable[str]:
 
 def completed_line(step: CompletedStep) -> str:
     """What was done, with the values, and in the plan's own words if it has any."""
-    says = f": {quoted(step.says, LONGEST_STEP)}" if step.says and step.says != f"{step.skill} {step.target}" else ""
+    own = own_words(step.says, step.skill, step.target)
+    says = f": {quoted(own, LONGEST_STEP)}" if own else ""
     doubt = " (it may have happened; there is no evidence)" if step.doubtful else ""
     return f"{step_text(step)}{' [irreversible]' if step.irreversible else ''}{says}{doubt}"
+
+
+def own_words(says: str, skill: str, target: str) -> str:
+    """What the plan says of a step, unless that was made of skill and target because the plan says nothing."""
+    return "" if says == f"{skill} {target}".strip() else says
 
 
 def attempt_line(step: FailedStep) -> str:
