@@ -1,5 +1,6 @@
 """`midcourse do` on a site of ours, planned by a scripted model behind a real server. The site says what was done."""
 
+import asyncio
 from collections.abc import Generator
 from pathlib import Path
 
@@ -64,28 +65,22 @@ def test_it_asks_in_the_terminal_and_ends_with_what_shows_it(desk: Desk, tmp_pat
         assert words in person.output, person.output
 
 
-def test_for_programs(desk: Desk, cli: Cli):
-    told = cli(*desk.words, "--approvals", "never", "--json", "--max-cost", "1").json
-    assert told["success"] is True, told
-    assert desk.tickets == ["C-4711"]
-    (sent,) = told["sent"]
-    assert (sent["what"], sent["happened"]) == (f"POST {desk.address}/tickets", True)
-    assert "--from lamp" in told["save_as"]
-    assert told["budget"]["max_cost_usd"] == 1.0
-
-
-async def test_from_python(desk: Desk):
-    result = await midcourse.do(
+def test_from_python_and_what_it_sent_for_programs(desk: Desk, cli: Cli):
+    running = midcourse.do(
         GOAL,
         at=desk.address,
         model="openai:gpt-5",
         inputs={"customer": "C-4711"},
         secrets=["password"],
         record="tape.jsonl",
+        max_cost=1.0,
         approver=Approves(),
         run_id="ours",
     )
-    assert (result.success, desk.tickets) == (True, ["C-4711"])
+    result = asyncio.run(running)
+    assert (result.success, result.budget.max_cost_usd, desk.tickets) == (True, 1.0, ["C-4711"])
     assert '"kind": "exchange"' in Path("tape.jsonl").read_text()
     assert PASSWORD not in Path("tape.jsonl").read_text()
     assert saved_job(Path(".midcourse/runs/ours")).task.goal == GOAL
+    (sent,) = cli("resume", "ours", "--json").json["sent"]
+    assert (sent["what"], sent["happened"]) == (f"POST {desk.address}/tickets", True)
