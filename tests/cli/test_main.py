@@ -74,7 +74,7 @@ def test_what_a_fleet_needs_is_named_where_it_is_missing(tmp_path: Path) -> None
     commands = (("worker",), ("run", "notepad", "--durable"), ("approve",), ("runs", "--durable"), ("migrate",))
     codes, said = exit_codes(tmp_path, *((*command, *servers) for command in commands))
     assert codes == [2] * len(commands)
-    assert said.count("pip install 'midcourse[temporal]'") == len(commands)
+    assert said.count("pip install 'midcourse[up]', or 'midcourse[temporal]'") == len(commands)
 
 
 def test_up_says_what_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
