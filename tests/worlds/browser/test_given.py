@@ -15,11 +15,20 @@ UUID = "8f14e45f-ceea-467a-9575-0123456789ab"
 def field(name: str, value: str, *, hidden: bool = True, form: int = 0, served: str | None = None) -> dict[str, Any]:
     action = "https://shop.example/orders?step=2"
     was = (value if served is None else served) if hidden else None
-    return {"form": form, "action": action, "name": name, "hidden": hidden, "value": value, "served": was}
+    kind = "hidden" if hidden else "text"
+    return {
+        "form": form,
+        "action": action,
+        "name": name,
+        "hidden": hidden,
+        "type": kind,
+        "value": value,
+        "served": was,
+    }
 
 
 def page(*fields: dict[str, Any], shown: tuple[str, ...] = ()) -> Any:
-    return read_given([{"url": "https://shop.example/cart", "fields": fields, "shown": shown}])
+    return read_given([{"url": "https://shop.example/cart", "language": "en", "fields": fields, "shown": shown}])
 
 
 def commit(*values: tuple[str, str | int], query: str = "step=2") -> CommitSet:
