@@ -20,6 +20,12 @@ def explained(error: BaseException) -> str:
     return f"{text} ({line})" if line else text
 
 
+def traced(error: BaseException) -> str:
+    """The exception's traceback for a log, without what UTF-8 cannot express: a page may have written the message."""
+    text = "".join(traceback.format_exception(error))
+    return text.encode("utf-8", "replace").decode("utf-8").rstrip()
+
+
 def line_of(error: BaseException) -> str:
     """`file:line` of the innermost frame outside Python, installed packages and Midcourse; empty if there is none."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_users(frame.filename)]

@@ -124,6 +124,15 @@ def test_a_bug_in_the_world_is_shown_with_its_line_and_traceback(caplog: pytest.
     assert "Traceback" in caplog.text
 
 
+def test_a_message_that_cannot_be_written_down_is_logged_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    def answer() -> None:
+        raise ValueError("half of a pair: \ud800")
+
+    run(Plans(answer))
+    assert "half of a pair: ?" in caplog.text
+    caplog.text.encode()
+
+
 def test_a_bug_in_look_is_shown_with_its_line(caplog: pytest.LogCaptureFixture) -> None:
     class Dark(Lamp):
         def look(self) -> Scene:

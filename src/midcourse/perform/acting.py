@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import cast
 
-from midcourse.blame import explained
+from midcourse.blame import explained, traced
 from midcourse.codec import encodable
 from midcourse.domain.command import Act
 from midcourse.domain.event import Acted
@@ -269,7 +269,7 @@ async def _send(ports: Ports, command: Act, step: Step, before: Observation, tim
     except TimeoutError:
         return Outcome(status="unknown", reason="timeout", detail=f"no answer within {seconds:g} s")
     except Exception as error:
-        log.exception("%s.%s raised", ports.world.name, step.skill)
+        log.error("%s.%s raised\n%s", ports.world.name, step.skill, traced(error))
         return Outcome(status="unknown", reason="error", detail=ports.plain(explained(error)))
     if not isinstance(answer, Outcome):
         detail = f"the world answered with {type(answer).__name__}, which is no outcome"

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from midcourse.blame import explained
+from midcourse.blame import explained, traced
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import Cost, uncounted
 from midcourse.errors import MidcourseError
@@ -58,6 +58,6 @@ async def answer_of(ask: Callable[[C], Awaitable[object]], context: C, kind: typ
     except NotAsync as error:
         return NoAnswer(verdict="garbage", detail=str(error))
     except Exception as error:
-        log.exception("%s raised", name_of(ask))
+        log.error("%s raised\n%s", name_of(ask), traced(error))
         return NoAnswer(verdict="garbage", detail=f"{name_of(ask)} raised {explained(error)}")
     return NoAnswer(verdict="garbage", detail=f"the answer is {type(answer).__name__}, which is no {kind.__name__}")

@@ -2,7 +2,7 @@
 
 import logging
 
-from midcourse.blame import explained
+from midcourse.blame import explained, traced
 from midcourse.codec import decode, encode
 from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
@@ -32,7 +32,7 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
         return _denied(command, str(error))
     except Exception as error:
         asked = name_of(ports.approver.ask)
-        log.exception("%s raised", asked)
+        log.error("%s raised\n%s", asked, traced(error))
         return _denied(command, ports.plain(f"{asked} raised {explained(error)}"))
     if decision.verdict not in VERDICTS[command.about]:
         return _denied(command, f"'{decision.verdict}' does not answer the question")

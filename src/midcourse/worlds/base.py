@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Mapping
 from typing import Any, ClassVar, TypeVar, cast, get_args
 
-from midcourse.blame import explained
+from midcourse.blame import explained, traced
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Surface, Unseen, Zone, fingerprint_of
@@ -197,7 +197,7 @@ class BaseWorld:
         try:
             return await _settled(self.look())
         except Exception as error:
-            log.exception("%s: the look failed", self.name)
+            log.error("%s: the look failed\n%s", self.name, traced(error))
             return Unseen(reason="failed", detail=explained(error))
 
     async def _invoke(self, call: Call, arguments: dict[str, Any]) -> Outcome:
