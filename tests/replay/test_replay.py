@@ -48,7 +48,8 @@ def faulty(kind: FaultKind, nth: int = 1, name: str = "order", **settings: Any) 
 
 
 @pytest.mark.parametrize("name", TASKS)
-async def test_every_example_is_identical(name: str) -> None:
+async def test_every_example_is_identical(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", "lovelace")
     recording, _ = await recorded(example(name))
     assert recording.is_identical()
 
