@@ -32,7 +32,7 @@ from midcourse.private import private_folder, private_opener, privately, write_w
 from midcourse.worlds.host.wire import Ready
 
 POSTGRES, TEMPORAL, HOST, WORKER = "PostgreSQL", "Temporal", "host", "worker"
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds that anything may take to start."""
 GRACE = 15.0
 """Seconds that anything may take to stop before it is killed; every part can go on after that."""

