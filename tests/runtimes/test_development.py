@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.client import Client
@@ -28,7 +29,7 @@ async def test_it_answers_keeps_what_it_was_told_and_goes(tmp_path: Path) -> Non
     second = start_server(tmp_path / "temporal", port=int(first.address.rpartition(":")[2]))
     try:
         assert second.address == first.address
-        found = await (await Client.connect(second.address)).get_workflow_handle("kept").describe()
+        found = await (await connect(second.address)).get_workflow_handle("kept").describe()
         assert found.workflow_type == "nobody-drives-this"
     finally:
         second.stop()
@@ -63,3 +64,18 @@ def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "temporal.db").mkdir()
     with pytest.raises(RuntimeError, match="Temporal did not start"):
         start_server(tmp_path)
+
+
+async def test_a_server_that_listens_and_is_not_healthy_yet_is_waited_for(
+    temporal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, refused = Client.connect, ["Unavailable: Frontend is not healthy yet"] * 2
+
+    async def connect_late(*args: Any, **options: Any) -> Client:
+        if refused:
+            raise RuntimeError(refused.pop())
+        return await real(*args, **options)
+
+    monkeypatch.setattr(Client, "connect", connect_late)
+    assert await connect(temporal)
+    assert not refused

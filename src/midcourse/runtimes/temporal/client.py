@@ -8,6 +8,7 @@ result = await handle.result()
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -53,11 +54,24 @@ history has to be read first.
 """
 
 
+HEALTHY_WITHIN = 120.0
+NOT_HEALTHY = "not healthy yet"
+"""What a server says that listens already and cannot answer yet, and the seconds in which it will, on a busy machine."""
+
+
 async def connect(address: str, *, namespace: str = "default", keys: Sequence[Key] = ()) -> Client:
     """To a Temporal server, ready for workers and clients of ours. With `keys`, payloads are sealed."""
-    client = await Client.connect(address, namespace=namespace, data_converter=data_converter(keys))
-    await register(client)
-    return client
+    give_up_at = time.monotonic() + HEALTHY_WITHIN
+    while True:
+        try:
+            client = await Client.connect(address, namespace=namespace, data_converter=data_converter(keys))
+        except RuntimeError as trouble:
+            if NOT_HEALTHY not in str(trouble) or time.monotonic() > give_up_at:
+                raise
+            await asyncio.sleep(0.1)
+        else:
+            await register(client)
+            return client
 
 
 PROMPT = 8.0
