@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -112,7 +113,8 @@ async def midcourse(words: list[str], home: Path, limit: float | None, by: signa
     try:
         output, _ = await asyncio.wait_for(process.communicate(), limit)
     except TimeoutError:
-        process.send_signal(by)
+        with suppress(ProcessLookupError):  # it may have ended by itself just now
+            process.send_signal(by)
         await process.wait()
         return None
     return output.decode()
