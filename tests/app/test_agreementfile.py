@@ -72,5 +72,7 @@ def test_what_will_not_do_is_refused_with_its_key(text: str, problem: str) -> No
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TaskInvalid, match="cannot be read: embedded null"):
+        read_agreement(Path("rules\0.toml"))
     with pytest.raises(TaskInvalid, match="cannot be read"):
         read_agreement(tmp_path / "nowhere.toml")

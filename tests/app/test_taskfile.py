@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from midcourse.app.settings import Settings
-from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
+from midcourse.app.table import read_text
+from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file
 from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import (
     Check,

@@ -17,7 +17,7 @@ import tomllib
 from pathlib import Path
 from typing import cast, get_args
 
-from midcourse.app.table import Table
+from midcourse.app.table import Table, read_text
 from midcourse.domain.agreement import Agreement, Rule
 from midcourse.domain.skill import Effect
 from midcourse.errors import TaskInvalid
@@ -29,12 +29,7 @@ ANSWERS = ("always", "never")
 
 def read_agreement(path: Path) -> Agreement:
     """Raises `TaskInvalid` with the key that will not do."""
-    try:
-        return parse_agreement(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
-        raise TaskInvalid(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise TaskInvalid(f"{path}: is not a text file in UTF-8") from None
+    return parse_agreement(read_text(path), str(path))
 
 
 def parse_agreement(text: str, file: str = "approval policy") -> Agreement:

@@ -10,7 +10,7 @@ from io import StringIO
 from math import isfinite
 from pathlib import Path
 
-from midcourse.app.taskfile import read_text
+from midcourse.app.table import read_text
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import unknown

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import date, time
 from math import isfinite
+from pathlib import Path
 from typing import TypeGuard, cast
 
 from midcourse.domain.argument import Scalar
@@ -134,3 +135,15 @@ def _called(value: object) -> str:
             return "a list"
         case _:
             return repr(value)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that the user names. Raises `TaskInvalid`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise TaskInvalid(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise TaskInvalid(f"{path}: is not a text file in UTF-8") from None
+    except ValueError as error:  # a null character in its name
+        raise TaskInvalid(f"{path}: cannot be read: {error}") from None

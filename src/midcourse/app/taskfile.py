@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import cast, get_args
 
 from midcourse.app.notation import Notation
@@ -60,15 +59,6 @@ class TaskFile:
     planner: PlannerSpec
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
     """As written; `Settings.load` says whether the values will do."""
-
-
-def read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise TaskInvalid(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise TaskInvalid(f"{path}: is not a text file in UTF-8") from None
 
 
 def parse_task_file(text: str, file: str = "task file", inputs: Pairs = ()) -> TaskFile:

@@ -17,7 +17,8 @@ from midcourse.app.minds import Minds, minds_by, planner_by
 from midcourse.app.person import user
 from midcourse.app.reserving import reserving
 from midcourse.app.settings import Settings, said, written
-from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file, read_text
+from midcourse.app.table import read_text
+from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file
 from midcourse.blobs import BlobFolder
 from midcourse.domain.argument import Pairs
 from midcourse.domain.run import Run

@@ -272,6 +272,8 @@ def policy_values(policy: str | Path | Mapping[str, object] | None) -> Mapping[s
         raise TaskInvalid(f"{policy}: cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TaskInvalid(f"{policy}: is not TOML: {error}") from None
+    except ValueError as error:  # a null character in its name
+        raise TaskInvalid(f"{policy}: cannot be read: {error}") from None
 
 
 def _name(written: str, file: str) -> tuple[str, Address]:
