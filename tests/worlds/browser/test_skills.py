@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from midcourse.domain.observation import Zone
 from tests.pages import Pages
-from tests.worlds.browser.visitor import Visitor, ok, visiting
+from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
@@ -540,6 +541,13 @@ async def test_extract_into_the_output(visitor: Visitor):
     assert (await visitor.on("3 items", "extract", name="items", kind="integer")).data == (("items", 3),)
     assert (await visitor.on("Mail", "extract", name="mail")).data == (("mail", "ada@example.org"),)
     assert (await visitor.on("no number", "extract", name="n", kind="number")).reason == "unreadable"
+
+
+async def test_document_without_anything_in_it_does_not_scroll(visitor: Visitor):
+    await visitor.visit("<p>Here</p>")
+    await page_of(visitor).evaluate("document.documentElement.remove()")
+    page = Zone(id="page", role="page", label="")
+    assert (await visitor.world.act(visitor.call("scroll", page))).status == "no_effect"
 
 
 async def test_page_elsewhere_is_read_without_leaving_this_one(visitor: Visitor):

@@ -209,7 +209,7 @@ globalThis.midcourse ??= {};
     return one ?? page();
   };
 
-  const fillsPage = (element) => 2 * element.clientWidth * element.clientHeight > innerWidth * innerHeight;
+  const fillsPage = (element) => element && 2 * element.clientWidth * element.clientHeight > innerWidth * innerHeight;
 
   // By so many screens of whatever scrolls around the element; without one, the page, or what fills it in its place.
   // Whether anything moved.
@@ -217,10 +217,12 @@ globalThis.midcourse ??= {};
     if (number) return moved(scrollerOf(midcourse.element(number), right, down), right, down);
     if (moved(page(), right, down)) return true;
     const inner = scrollerOf(deepest(innerWidth / 2, innerHeight / 2), right, down);
-    return fillsPage(inner) && moved(inner, right, down);
+    return Boolean(fillsPage(inner)) && moved(inner, right, down);
   };
 
+  // A document that is only just coming has nothing to scroll yet.
   const moved = (element, right, down) => {
+    if (!element) return false;
     const [left, top] = [element.scrollLeft, element.scrollTop];
     element.scrollBy({ left: right * element.clientWidth, top: down * element.clientHeight, behavior: 'instant' });
     return element.scrollLeft !== left || element.scrollTop !== top;
