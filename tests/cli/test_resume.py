@@ -18,7 +18,7 @@ def test_a_killed_run_goes_on_where_it_was(cli: Cli, tmp_path: Path, home: Path)
 
     said = cli("resume", "note", "--set", "step_delay_seconds=0")
     assert said.code == 0
-    assert "picked up again in step 1 of plan 2 (Click into the editor); the world had to be opened anew" in said.out
+    assert "picked up again in step 1 of plan 2 (Click into the editor); the world had to be opened again" in said.out
     assert "(world reopened)" in said.out
     assert "done, and verified" in said.out
 

@@ -168,7 +168,7 @@ def said(event: Event, *commands: Command) -> str:
             "nobody answered in time",
         ),
         (Resumed(), (), "picked up again while plan 2 was made; the world is as it was"),
-        (Resumed(world="reopened"), (), "picked up again while plan 2 was made; the world had to be opened anew"),
+        (Resumed(world="reopened"), (), "picked up again while plan 2 was made; the world had to be opened again"),
         (PauseAsked(), (), "a pause was asked for"),
         (ResumeAsked(), (), "going on"),
         (CancelAsked(), (), "a cancel was asked for"),

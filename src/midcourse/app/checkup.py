@@ -36,7 +36,7 @@ class Finding:
     health: Health
     says: str
     type_this: str = ""
-    """The command that mends it, or adds what is absent."""
+    """The command that fixes it, or installs what is missing."""
 
 
 async def check_up(settings: Settings, *, model: str = "") -> tuple[Finding, ...]:

@@ -38,7 +38,7 @@ POPUP = Popup(
 class TroubledShop(Shop):
     """A shop in which each kind of trouble comes once, at the same place each time.
 
-    A pop-up comes over the product as soon as somebody types, the checkout calls its controls otherwise than the shop does, and an order
+    A pop-up comes over the product as soon as something is typed, the checkout has other names for its controls than the shop, and an order
     is stored but answered with a 504.
     """
 

@@ -29,7 +29,7 @@ LONGEST_NAME = 24
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What is to be done, as somebody says it in one line."""
+    """A goal and its options, as the user gives them in one line."""
 
     goal: str
     at: str
@@ -74,7 +74,7 @@ def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
     said = {name: str(value) for name, value in settings.items() if value is not None}
     job = replace(job_in(f"{source}\n{SAVED}", _name(wish.goal), {**said, **(overrides or {})}), unfiled=True)
     if not (job.file.planner.model or job.settings.model):
-        raise TaskInvalid("nobody plans: name a model, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
+        raise TaskInvalid("no model is named to plan: name one, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
     check_secrets(job.task.secrets, EnvironmentVault())
     return job
 
@@ -88,7 +88,7 @@ def taping(*, record: str | Path | None = None, cassette: str | Path | None = No
 class DryRun:
     """An approver that lets nothing irreversible happen: the first such request is kept in `dropped`, and the run ends.
 
-    Any other question goes to `otherwise`; without one nobody is asked.
+    Any other question goes to `otherwise`; without one it stays unanswered.
     """
 
     def __init__(self, otherwise: Approver | None = None) -> None:

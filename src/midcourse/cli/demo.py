@@ -119,7 +119,7 @@ class Story:
         return nullcontext()
 
     def answered(self, question: Question) -> None:
-        """By the demo, because nobody could be asked."""
+        """Answered by the demo, because there is no terminal to ask in."""
         self.answered_by = "the demo"
         self.say(NOBODY)
         if not self._silent:
@@ -223,7 +223,7 @@ class DemoSession(Session):
         return {"orders": self._shop.orders, "answered_by": self._story.answered_by}
 
     def left(self) -> int:
-        said = "left before its end; its shop is gone, so begin anew: midcourse demo"
+        said = "left before its end; its shop is gone, so start again: midcourse demo"
         if self.manner.json:
             print_object({"error": said})
         else:

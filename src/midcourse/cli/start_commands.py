@@ -1,4 +1,4 @@
-"""The commands that somebody new begins with."""
+"""The commands for a first run."""
 
 from typing import Annotated
 

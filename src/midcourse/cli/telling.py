@@ -157,7 +157,7 @@ class Teller:
             case Resumed() if event.world == "kept":
                 return Said(text=f"picked up again{self._where()}; the world is as it was")
             case Resumed():
-                return Said(text=f"picked up again{self._where()}; the world had to be opened anew", tone="doubt")
+                return Said(text=f"picked up again{self._where()}; the world had to be opened again", tone="doubt")
             case PauseAsked():
                 return Said(text="a pause was asked for", tone="ask")
             case ResumeAsked():

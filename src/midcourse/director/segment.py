@@ -366,7 +366,7 @@ def resolved(run: Run, move: Report) -> Turn:
     if move.status == "ok":
         run = replace(count(run, completed=1), walked=with_progress(run))
     happened = "happened" if move.status == "ok" else "did not happen"
-    why = f"{move.step.skill}, of which that was not known, {happened}"
+    why = f"it is known now that {move.step.skill} {happened}"
     return run, Plan(cause="adaptive", why=f"{why}: {move.detail}" if move.detail else why)
 
 

@@ -111,7 +111,18 @@ async def test_a_password_that_is_no_secret_is_masked_in_the_question_and_sent_a
     call = replace(hand.call("click", await hand.zone("Sign in")))
     commit = await hand.world.commit_set(call)
     assert commit is not None
-    assert dict(commit.values) == {"user": "ada", "password": "<password of 19 characters>"}
+    shown = dict(commit.values)
+    assert shown["user"] == "ada"
+    assert str(shown["password"]).startswith("<password of 19 characters, digest ")
     ok(await hand.world.act(replace(call, command=hand.command + 1, allowed=True)))
     hand.command += 1
     assert [asked.body for asked in site.asked if asked.method == "POST"] == [b"user=ada&password=written+in+the+goal"]
+
+
+async def test_an_approval_of_a_masked_password_is_void_for_another_of_the_same_length(hand: Hand, site: Site) -> None:
+    await press(hand, site, form(USER, PASSWORD), password="first-one")
+    call = hand.call("submit", await hand.zone("Sign in"))
+    before = await hand.world.commit_set(call)
+    assert before == await hand.world.commit_set(call)
+    await page_of(hand).evaluate("document.forms[0].password.value = 'other-one'")
+    assert before != await hand.world.commit_set(call)

@@ -1,10 +1,12 @@
 """Which values of a request come from the page itself, and which of them it changes each time it is loaded."""
 
+import hashlib
 import re
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -108,8 +110,8 @@ def sources_of(commit: CommitSet, pages: Sequence[Given]) -> tuple[tuple[str, So
 
 
 def without_passwords(commit: CommitSet, pages: Sequence[Given], named: Collection[str]) -> CommitSet:
-    """With passwords that were typed on the page replaced by their length: but for those that are `named` secrets, which are
-    shown by their names.
+    """With passwords that were typed on the page replaced by their length and a digest, so that an approval of one is void for
+    another; but for those that are `named` secrets, which are shown by their names.
     """
     fields = [field for page in pages for form in page.forms for field in form.fields]
     typed = {
@@ -117,9 +119,16 @@ def without_passwords(commit: CommitSet, pages: Sequence[Given], named: Collecti
     }
 
     def masked(name: str, value: Scalar) -> Scalar:
-        return f"<password of {len(str(value))} characters>" if (_PREFIX.sub("", name), value) in typed else value
+        return _masked(str(value)) if (_PREFIX.sub("", name), value) in typed else value
 
     return replace(commit, values=tuple((name, masked(name, value)) for name, value in commit.values))
+
+
+@lru_cache(maxsize=16)
+def _masked(password: str) -> str:
+    """The same in every session, since duplicates are recognised by it, and slow to guess from."""
+    digest = hashlib.scrypt(password.encode(errors="surrogatepass"), salt=b"midcourse", n=2**14, r=8, p=1, dklen=8)
+    return f"<password of {len(password)} characters, digest {digest.hex()}>"
 
 
 def is_now(value: Scalar, now: float | None = None) -> bool:
