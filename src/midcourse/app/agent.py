@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, fields, replace
+from functools import cached_property
 
 from midcourse.app.comparing import Comparison, compare
 from midcourse.app.embedding import embedder_for
@@ -195,7 +196,7 @@ class Agent:
             if self.store is None and isinstance(store, SqliteStore):
                 store.close()
 
-    @property
+    @cached_property
     def _settings(self) -> Settings:
         return self.settings or Settings.load()
 

@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from midcourse.worlds.browser.frames import Frames
 from midcourse.worlds.browser.settle import Patience, settle
+from midcourse.worlds.browser.tabs import Tab
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, visiting
 
@@ -93,3 +94,12 @@ async def test_page_that_is_never_asked_for_holds_nobody_up(visitor: Visitor):
     begun = time.monotonic()
     ok(await visitor.on("Write to us", "click"))
     assert time.monotonic() - begun < PATIENCE
+
+
+async def test_a_silent_page_gets_more_time_with_each_silence() -> None:
+    tab = Tab(Mock(), 1)
+    granted: list[float] = []
+    for silences in range(7):
+        tab._silences = silences
+        granted.append(tab._patience)
+    assert granted == [20, 2, 4, 8, 16, 20, 20]

@@ -23,7 +23,11 @@ _UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websock
 
 _SOON = 2.0
 _ANSWERS_WITHIN = 20.0
-"""Seconds in which a page says what is on it, also a large one on a busy machine."""
+"""Seconds in which a page answers, also a large one on a busy machine.
+
+A page that did not answer is first asked again for `_SOON`, so that a dead page does not stop the run, then for twice as
+long each time, so that a slow page is not taken for a dead one forever.
+"""
 
 
 class Interrupted(Exception):
@@ -44,8 +48,8 @@ class Tab:
         self.trouble = ""
         """Why the last document did not come, in Chromium's words."""
         self.crashed = False
-        self.silent = False
-        """It did not answer when it was last asked."""
+        self._silences = 0
+        """How often in a row it did not answer."""
         self.in_flight: set[Request] = set()
         self.wanted: dict[tuple[str, str], Frame] = {}
         """The frames that went, or wanted to go, to other pages, by method and address."""
@@ -74,6 +78,11 @@ class Tab:
         return not (self.crashed or self.page.is_closed())
 
     @property
+    def silent(self) -> bool:
+        """It did not answer when it was last asked."""
+        return self._silences > 0
+
+    @property
     def interrupted(self) -> bool:
         return self.dialog is not None or not self.alive
 
@@ -98,13 +107,17 @@ class Tab:
     async def asking(self, work: Awaitable[T]) -> T:
         """The page's answer to one of our scripts, as `doing` has it. Raises `Silent` if none comes."""
         try:
-            async with asyncio.timeout(min(_SOON, _ANSWERS_WITHIN) if self.silent else _ANSWERS_WITHIN):
+            async with asyncio.timeout(self._patience):
                 answer = await self.doing(work)
         except TimeoutError:
-            self.silent = True
+            self._silences += 1
             raise Silent(f"{self.page.url} does not answer") from None
-        self.silent = False
+        self._silences = 0
         return answer
+
+    @property
+    def _patience(self) -> float:
+        return min(_SOON * 2 ** (self._silences - 1), _ANSWERS_WITHIN) if self.silent else _ANSWERS_WITHIN
 
     async def answer(self, accept: bool, text: str = "") -> None:
         """To the dialog that is open. What it kept waiting is over when this returns."""
