@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from report import keep, machine, table
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.codec import decode
 from midcourse.domain.approval import Decision
 from midcourse.domain.audit import START, AuditLog, AuditRow, Head, Said

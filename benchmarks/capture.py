@@ -33,10 +33,10 @@ from pathlib import Path
 from typing import Any
 
 from midcourse.testing.sites import Request, Response, serve
-from midcourse.worlds.browser.capture import Capture
-from midcourse.worlds.browser.origins import read_origins
+from midcourse.worlds.browser.egress.policy import read_origins
+from midcourse.worlds.browser.page.capture import Capture
+from midcourse.worlds.browser.page.settle import Patience
 from midcourse.worlds.browser.session import Session, Terms
-from midcourse.worlds.browser.settle import Patience
 
 sys.path.insert(0, str(Path(__file__).parent))
 from report import keep, table

@@ -46,7 +46,7 @@ from premises import Premises, premises_in
 from report import keep, machine, table
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
-from midcourse.app.process import leave
+from midcourse.app.fleet.process import leave
 
 Trial: TypeAlias = Callable[[Given, Premises], Awaitable[dict[str, Any]]]
 TRIALS: dict[str, Trial] = {

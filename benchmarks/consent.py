@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from midcourse.app.agent import Agent, LiveRun
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.approval import Change, Decision, Question
 from midcourse.domain.argument import Pairs

@@ -31,7 +31,7 @@ from wagtail.proxy import Proxy, in_front_of
 from wagtail.story import WAGTAIL, running
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.detour import Goal
 from midcourse.domain.expectation import Check, Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.task import Task

@@ -38,7 +38,7 @@ from overhead.trial import ArmProcess, has_langgraph, trial
 from overhead.workload import SEGMENTS
 from report import keep, machine, table
 
-from midcourse.app.process import leave
+from midcourse.app.fleet.process import leave
 
 FOUR, TEN = 4, 10
 SPANS = (

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.detour import Goal, Tried
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.observation import Observation

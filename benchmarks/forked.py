@@ -25,10 +25,10 @@ from nursery import nurse
 HERE = Path(__file__).parent
 IMPORTED = (
     "midcourse.cli.main",
-    "midcourse.cli.run",
-    "midcourse.cli.resume",
-    "midcourse.cli.durable",
-    "midcourse.cli.worker",
+    "midcourse.cli.commands.run",
+    "midcourse.cli.commands.resume",
+    "midcourse.cli.session.durable",
+    "midcourse.cli.commands.fleet.worker",
     "midcourse.worlds.remote",
     "midcourse.worlds.browser",
     "drifting.shop",

@@ -24,10 +24,10 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.argument import Pairs
 from midcourse.domain.task import Task
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.planner import ModelPlanner
 from midcourse.ports.world import Call
 from midcourse.testing import FakeClock, MemoryStore

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.chromium import Chromium
-from midcourse.worlds.browser.gate import FLAGS
+from midcourse.worlds.browser.egress.proxy import FLAGS
 from midcourse.worlds.browser.session import Session
 
 if TYPE_CHECKING:

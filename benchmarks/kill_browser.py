@@ -37,7 +37,7 @@ from drifting.site import Trial
 from forked import Command, Commands
 from report import keep, machine, table
 
-from midcourse.app.up_file import read_up
+from midcourse.app.fleet.up_file import read_up
 from midcourse.testing.sites import PASSWORD, Drift, Request, Response, Shop, serve
 
 DRIFT = Drift(unanswered=0.15, silent=0.1)

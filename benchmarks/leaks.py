@@ -29,7 +29,7 @@ from leaking.sinks import Sinks, files, histories, hits, tables
 from leaking.site import Telltale
 from report import keep, machine, table
 
-from midcourse.app.up_file import read_up
+from midcourse.app.fleet.up_file import read_up
 from midcourse.testing.models import ModelServer, Says
 from midcourse.testing.sites import serve
 

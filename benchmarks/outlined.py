@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.outline import Outlines
 from midcourse.domain.plan import REPLAN, Draft
 from midcourse.domain.task import Task

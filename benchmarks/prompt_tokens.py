@@ -30,7 +30,7 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.task import Task
-from midcourse.llm.mind import CALL_TOKENS
+from midcourse.llm.model_client import CALL_TOKENS
 from midcourse.llm.planner import prompt_for
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.ports.planner import PlanningContext

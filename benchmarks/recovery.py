@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.replace import replace
 from midcourse.perform import Ports
 from midcourse.ports.memory import Memory

@@ -30,7 +30,7 @@ from report import keep, machine, table
 from token_site import KINDS, Site, serving
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import Approvals, Limits
 from midcourse.domain.expectation import Expectation, Probe, SurfaceMatches
 from midcourse.domain.plan import GLOBAL, Draft

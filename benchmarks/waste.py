@@ -21,8 +21,9 @@ from midcourse.app.agent import Agent
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
 from midcourse.perform import Ports
+from midcourse.planners import SamePlan
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
-from midcourse.testing import Approves, FakeClock, MemoryStore, SamePlan
+from midcourse.testing import Approves, FakeClock, MemoryStore
 from midcourse.worlds.base import failed
 from midcourse.worlds.simulated.arm import Arm
 

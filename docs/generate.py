@@ -7,8 +7,8 @@ python docs/generate.py --check    fail if they are not current
 import sys
 from pathlib import Path
 
-from midcourse.app.fleet_settings import FleetSettings
-from midcourse.app.settings import reference
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.settings.run import reference
 from midcourse.director.diagram import mermaid, table
 from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.worlds.browser import Browser

@@ -19,8 +19,14 @@ from pathlib import Path
 
 PATIENCE = 600.0
 _PRELOADED = (
-    *("midcourse.cli.durable", "midcourse.cli.host", "midcourse.cli.resume", "midcourse.cli.run", "midcourse.cli.show"),
-    *("midcourse.app.fleet", "midcourse.llm.planner", "midcourse.testing.sites", "midcourse.worlds.browser"),
+    *(
+        "midcourse.cli.session.durable",
+        "midcourse.cli.commands.fleet.host",
+        "midcourse.cli.commands.resume",
+        "midcourse.cli.commands.run",
+        "midcourse.cli.commands.records.show",
+    ),
+    *("midcourse.app.fleet.connection", "midcourse.llm.planner", "midcourse.testing.sites", "midcourse.worlds.browser"),
     *("playwright.async_api", "pydantic_ai.models.openai", "tests.chaos.dying_order"),
 )
 PROCESSES = multiprocessing.get_context("forkserver")

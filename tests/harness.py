@@ -68,8 +68,8 @@ from midcourse.ports.planner import PlanDraft, Planner
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.world import World
 from midcourse.runtimes.local import LocalRuntime
+from midcourse.store.memory import MemoryStore
 from midcourse.testing import Approves, FakeClock, Scripted
-from midcourse.testing.memory_store import MemoryStore
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Unseen, probe, skill
 
 START = 1_800_000_000.0

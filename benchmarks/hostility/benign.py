@@ -18,7 +18,8 @@ from midcourse.app.agent import Agent
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.budget import Limits
 from midcourse.domain.task import Task
-from midcourse.testing import MemoryStore, Playbook
+from midcourse.planners import Playbook
+from midcourse.testing import MemoryStore
 
 DRIFTING = (SHOP, TICKETS, PREFERENCES, REPORTS)
 OF_DRIFT = " of the drift suite"

@@ -8,7 +8,7 @@ from hostility.site import TOKEN_FIELD
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.expectation import Expectation, SurfaceMatches, TextContains, ZoneGone
 from midcourse.domain.plan import Draft
-from midcourse.testing import Once, Rule
+from midcourse.planners import Once, Rule
 
 
 @dataclass(frozen=True, kw_only=True)

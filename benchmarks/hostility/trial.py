@@ -14,8 +14,9 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.domain.task import Task
+from midcourse.planners import Playbook, Rule
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing import MemoryStore, Playbook, Rule
+from midcourse.testing import MemoryStore
 from midcourse.testing.obedient import Obedient
 
 PIN = "2580-1470"

@@ -8,8 +8,8 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 
-from midcourse.app.minds import planner_by
-from midcourse.app.settings import Settings
+from midcourse.app.models.roles import planner_by
+from midcourse.app.settings.run import Settings
 from midcourse.ports.planner import PlanningContext
 
 MOST_TOKENS = 100_000

@@ -6,8 +6,7 @@ from typing import Any
 from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import Expectation, Probe, SurfaceMatches, ZoneAppears, ZoneGone, ZoneHasState
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
-from midcourse.testing import Once, Rule
-from midcourse.testing.planners import ZonePattern
+from midcourse.planners import Once, Rule, ZonePattern
 
 Given = Mapping[str, Any]
 AGAIN = Draft(zone=REPLAN)

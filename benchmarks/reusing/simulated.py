@@ -8,7 +8,8 @@ from typing import Any
 from midcourse.domain.argument import Pairs, Reference
 from midcourse.domain.expectation import Condition, Probe
 from midcourse.domain.task import Task
-from midcourse.testing import Approves, FakeClock, Playbook, Rule
+from midcourse.planners import Playbook, Rule
+from midcourse.testing import Approves, FakeClock
 from midcourse.worlds.simulated import Arm, Desktop, Erp, Shop, Tabletop, Web
 from midcourse.worlds.simulated.base import SimulatedWorld
 from midcourse.worlds.simulated.effects import EffectLog

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from replayed import again
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.argument import Pairs
 from midcourse.domain.replace import replace
-from midcourse.ports.segments import Segments
+from midcourse.ports.plan_cache import Segments
 from midcourse.testing import MemoryStore
 from reusing.case import Case, Counted, Started
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from midcourse.app.agent import Agent as Agent
-    from midcourse.app.settings import Settings as Settings
-    from midcourse.cli.approval import TerminalApprover as TerminalApprover
-    from midcourse.cli.doing import do as do
+    from midcourse.app.settings.run import Settings as Settings
+    from midcourse.cli.one_line import do as do
+    from midcourse.cli.session.approver import TerminalApprover as TerminalApprover
     from midcourse.domain.approval import Decision as Decision
     from midcourse.domain.expectation import Expectation as Expectation
     from midcourse.domain.expectation import Probe as Probe
@@ -36,11 +36,11 @@ _HOMES = {
     "Probe": "midcourse.domain.expectation",
     "Result": "midcourse.domain.result",
     "Scene": "midcourse.worlds.base",
-    "Settings": "midcourse.app.settings",
+    "Settings": "midcourse.app.settings.run",
     "Task": "midcourse.domain.task",
-    "TerminalApprover": "midcourse.cli.approval",
+    "TerminalApprover": "midcourse.cli.session.approver",
     "Zone": "midcourse.domain.observation",
-    "do": "midcourse.cli.doing",
+    "do": "midcourse.cli.one_line",
     "probe": "midcourse.worlds.base",
     "skill": "midcourse.worlds.base",
 }

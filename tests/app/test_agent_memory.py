@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.testing import MemoryStore, Scripted
 from tests.harness import steps

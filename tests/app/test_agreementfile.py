@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.agreementfile import parse_agreement, read_agreement
+from midcourse.app.settings.approval_policy import parse_agreement, read_agreement
 from midcourse.domain.agreement import Agreement, Rule
 from midcourse.errors import TaskInvalid
 

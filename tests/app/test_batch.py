@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.batch import Batch, Row, batch_ids, new_batch, saved_batch
-from midcourse.app.batching import Summary, Unwatched, run_batch
-from midcourse.app.results import RowEnd
+from midcourse.app.batch.batch import Batch, Row, batch_ids, new_batch, saved_batch
+from midcourse.app.batch.results import RowEnd
+from midcourse.app.batch.runner import Summary, Unwatched, run_batch
 from midcourse.app.wiring import Job, load_job, saved_job
 from midcourse.domain.approval import Decision, Question
 from midcourse.drive import Progress

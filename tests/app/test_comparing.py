@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.testing import Approves, FakeClock

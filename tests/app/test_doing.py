@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from midcourse.app import extras
-from midcourse.app.doing import DryRun, Wish, job_for
-from midcourse.app.taskfile import parse_task_file
+from midcourse.app.one_line import DryRun, Wish, job_for
+from midcourse.app.task.file import parse_task_file
 from midcourse.domain.approval import About, CommitSet, Consequence, Decision, Question
 from midcourse.domain.plan import Target
 from midcourse.domain.skill import Effect

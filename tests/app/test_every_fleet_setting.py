@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.fleet import Fleet, connected, enter, keys_in, pace_of
-from midcourse.app.fleet_ports import NO_HOST, PortsMaker
-from midcourse.app.fleet_settings import FleetSettings
-from midcourse.app.fleet_worker import capacity_of, worker_of
+from midcourse.app.fleet.connection import Fleet, connected, enter, keys_in, pace_of
+from midcourse.app.fleet.ports import NO_HOST, PortsMaker
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.fleet.worker import capacity_of, worker_of
 from midcourse.app.wiring import load_job
 from midcourse.codec import encode
 from midcourse.errors import FleetUnavailable, TaskInvalid

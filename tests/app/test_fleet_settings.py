@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet_settings import FleetSettings
-from midcourse.app.process import process_of
-from midcourse.app.settings import Settings, reference
-from midcourse.app.up_file import Part, Up, up_folder, write_up
+from midcourse.app.fleet.process import process_of
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.fleet.up_file import Part, Up, up_folder, write_up
+from midcourse.app.settings.run import Settings, reference
 from midcourse.errors import FleetUnavailable, TaskInvalid
 
 FOUND = {"database_url": "postgresql:///found", "temporal_address": "found:7233", "host_file": "/found/host.json"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from midcourse.app.agent import new_run
-from midcourse.app.following import DOUBT, GLANCE, FollowedRun
+from midcourse.app.fleet.following import DOUBT, GLANCE, FollowedRun
 from midcourse.domain.task import Task
 from midcourse.runtimes.temporal.client import PROMPT
 
@@ -38,7 +38,7 @@ class NeverTakenUp:
 
 
 async def test_a_fleet_without_workers_says_so_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("midcourse.app.following.GLANCE", 0.0)
+    monkeypatch.setattr("midcourse.app.fleet.following.GLANCE", 0.0)
     fleet, said = NeverTakenUp(), list[str]()
     reached: Any = SimpleNamespace(store=fleet, runs=SimpleNamespace(handle=lambda _run_id: fleet))
     run = FollowedRun(reached, new_run(Task(goal="Order a lamp"), "r-1"), said.append)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.forking import Forked, fork, quiet_point
-from midcourse.app.journalfile import Journal, journal_of
+from midcourse.app.records.fork import Forked, fork, quiet_point
+from midcourse.app.records.journal import Journal, journal_of
 from midcourse.domain.approval import Decision
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import Act, AskPerson

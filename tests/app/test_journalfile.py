@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.journalfile import Journal, journal_of, journal_text, parse_journal, read_journal
+from midcourse.app.records.journal import Journal, journal_of, journal_text, parse_journal, read_journal
 from midcourse.errors import FormatUnknown
 from tests.scenarios.stage import RUN, example
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Expectation, TextContains
 from midcourse.domain.plan import GLOBAL, Draft

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from dataclasses import replace
 
-from midcourse.app import process as module
-from midcourse.app.process import Process, process_of
+from midcourse.app.fleet import process as module
+from midcourse.app.fleet.process import Process, process_of
 
 STUBBORN = "import signal, time; signal.signal(15, signal.SIG_IGN); print('there', flush=True); time.sleep(60)"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.rows import read_rows, rows_text
+from midcourse.app.batch.rows import read_rows, rows_text
 from midcourse.domain.argument import Pairs
 from midcourse.errors import TaskInvalid
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.settings import Settings, aliases, reference, written
+from midcourse.app.settings.run import Settings, aliases, reference, written
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid

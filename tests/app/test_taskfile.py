@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.settings import Settings
-from midcourse.app.table import read_text
-from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file
+from midcourse.app.settings.run import Settings
+from midcourse.app.task.file import PlannerSpec, TaskFile, WorldSpec, parse_task_file
+from midcourse.app.toml_table import read_text
 from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import (
     Check,
@@ -25,8 +25,7 @@ from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.domain.skill import Parameter
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
-from midcourse.testing import Once, Rule
-from midcourse.testing.planners import ZonePattern
+from midcourse.planners import Once, Rule, ZonePattern
 
 WHOLE = """
 goal = "Order $input.quantity books"

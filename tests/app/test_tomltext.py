@@ -5,7 +5,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcourse.app.tomltext import toml_text
+from midcourse.app.toml_text import toml_text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 SCALARS = TEXTS | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from midcourse.app.trail import PROVISIONAL, Trail
+from midcourse.app.records.trail import PROVISIONAL, Trail
 from midcourse.domain.event import Acted, Event, PauseAsked
 from midcourse.drive import Progress
 from midcourse.ports.store import Happened

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app import up
-from midcourse.app.keys import keys_in
-from midcourse.app.process import Process, process_of
-from midcourse.app.up_file import Part, fleet_in, read_up, write_up
+from midcourse.app.fleet import up
+from midcourse.app.fleet.keys import keys_in
+from midcourse.app.fleet.process import Process, process_of
+from midcourse.app.fleet.up_file import Part, fleet_in, read_up, write_up
 from midcourse.errors import FleetUnavailable
 
 SETTINGS = {

@@ -16,10 +16,11 @@ from midcourse import Agent, BaseWorld, Draft, Outcome, Scene, Settings, Zone, s
 from midcourse.codec import decode, encodable, encode
 from midcourse.domain.approval import CommitSet, Decision, Question
 from midcourse.domain.observation import Observation, Surface
-from midcourse.testing import Approves, Playbook, Rule
+from midcourse.planners import Playbook, Rule
+from midcourse.testing import Approves
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.charset import charset_of
-from midcourse.worlds.browser.requests import Request
+from midcourse.worlds.browser.egress.charset import charset_of
+from midcourse.worlds.browser.egress.request import Request
 from tests.pages import serving
 
 JSON = "application/json"

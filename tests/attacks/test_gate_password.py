@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from midcourse.worlds.browser.certificate import Certificate
-from midcourse.worlds.browser.entrance import USER
-from midcourse.worlds.browser.gate import Gate
-from midcourse.worlds.browser.origins import read_origins
-from midcourse.worlds.browser.outbox import Outbox
+from midcourse.worlds.browser.egress.outbox import Outbox
+from midcourse.worlds.browser.egress.policy import read_origins
+from midcourse.worlds.browser.egress.proxy import Gate
+from midcourse.worlds.browser.egress.proxy_login import USER
+from midcourse.worlds.browser.egress.tls import Certificate
 from tests.worlds.browser.fenced import chromium, fenced, until
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.browser.tls import loopback_tls

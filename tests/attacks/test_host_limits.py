@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from midcourse.cli.host import Listening
+from midcourse.cli.commands.fleet.host import Listening
 from midcourse.cli.main import main
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import WorldAway
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.address import AddressRefused
-from midcourse.worlds.host.hosting import Host, Terms, hosting
-from midcourse.worlds.host.menu import Menu, NotServed, session_folder
+from midcourse.worlds.browser.egress.address import AddressRefused
+from midcourse.worlds.host.lifecycle import Host, Terms, hosting
+from midcourse.worlds.host.registry import Menu, NotServed, session_folder
 from midcourse.worlds.host.start import host_in
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Arguments
 from midcourse.domain.budget import Approvals, Limits

@@ -16,9 +16,9 @@ from midcourse.domain.plan import Draft
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing.memory_store import MemoryStore
-from midcourse.worlds.host.hosting import Host, Terms, hosting
-from midcourse.worlds.host.menu import Menu
+from midcourse.store.memory import MemoryStore
+from midcourse.worlds.host.lifecycle import Host, Terms, hosting
+from midcourse.worlds.host.registry import Menu
 from midcourse.worlds.host.start import host_in
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld

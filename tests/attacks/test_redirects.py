@@ -17,8 +17,9 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import SurfaceMatches
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.task import Task
+from midcourse.planners import Playbook, Rule
 from midcourse.ports.world import Call
-from midcourse.testing import Approves, MemoryStore, Playbook, Rule
+from midcourse.testing import Approves, MemoryStore
 from midcourse.testing.approvers import Answers
 from midcourse.worlds.browser import Browser
 from tests.worlds.browser.site import Answer, Asked, Site

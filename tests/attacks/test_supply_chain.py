@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app import up
+from midcourse.app.fleet import up
 from midcourse.errors import FleetUnavailable
 
 ROOT = Path(__file__).parents[2]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from midcourse.cli.lookup.durable import report
 from midcourse.cli.main import main
-from midcourse.cli.marks import UNICODE
-from midcourse.cli.reach import report
-from midcourse.cli.terminal import print_json, print_object
-from midcourse.llm.fence import quoted
+from midcourse.cli.view.symbols import UNICODE
+from midcourse.cli.view.terminal import print_json, print_object
+from midcourse.llm.quoting import quoted
 from midcourse.redact import Redactor
 
 IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U000e0100"

@@ -11,16 +11,16 @@ import pytest
 from rich.console import Console
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
-from midcourse.cli.decide import _plain, _why_not_at_once, _why_outdated
-from midcourse.cli.marks import UNICODE
-from midcourse.cli.question import question_panel
-from midcourse.cli.reach import Reached
+from midcourse.cli.commands.decide import _plain, _why_not_at_once, _why_outdated
+from midcourse.cli.lookup.durable import Reached
+from midcourse.cli.view.question import question_panel
+from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import CommitSet, Consequence, Decision, Question
 from midcourse.domain.plan import Target
 from midcourse.policy.identity import consequence_digest
 from midcourse.runtimes.temporal.client import RunHandle
 from midcourse.testing import Approves, Posts
-from midcourse.worlds.browser.requests import Request
+from midcourse.worlds.browser.egress.request import Request
 
 FORM = "application/x-www-form-urlencoded"
 ADDRESS = "https://bank.example/transfer"

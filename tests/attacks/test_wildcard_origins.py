@@ -3,7 +3,7 @@
 import pytest
 
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.browser.origins import read_origins
+from midcourse.worlds.browser.egress.policy import read_origins
 
 START = "https://shop.example/"
 

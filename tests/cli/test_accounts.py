@@ -1,6 +1,6 @@
 """What a run cost, as `midcourse show` tells it."""
 
-from midcourse.cli.accounts import account_lines
+from midcourse.cli.view.costs import account_lines
 from midcourse.domain.budget import Cost
 from midcourse.domain.spending import Spent
 

@@ -11,12 +11,12 @@ import pytest
 from rich.console import Console
 
 from midcourse.app.person import user
-from midcourse.cli.approval import TerminalApprover
-from midcourse.cli.desk import Desk
-from midcourse.cli.keyboard import InputEnded, Keyboard
-from midcourse.cli.marks import ASCII, UNICODE
-from midcourse.cli.question import question_panel
-from midcourse.cli.screen import Nowhere
+from midcourse.cli.session.approver import TerminalApprover
+from midcourse.cli.session.keyboard import InputEnded, Keyboard
+from midcourse.cli.session.prompt import Desk
+from midcourse.cli.session.screen import Nowhere
+from midcourse.cli.view.question import question_panel
+from midcourse.cli.view.symbols import ASCII, UNICODE
 from midcourse.domain.approval import Change, CommitSet, Decision, Earlier, Question, Revision
 from tests.cli.samples import consequence, question
 

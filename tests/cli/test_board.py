@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from midcourse.app.batch import Batch, Row, new_batch
-from midcourse.app.results import RowEnd
+from midcourse.app.batch.batch import Batch, Row, new_batch
+from midcourse.app.batch.results import RowEnd
 from midcourse.app.wiring import load_job
-from midcourse.cli.board import Board
-from midcourse.cli.marks import ASCII, UNICODE, Marks
+from midcourse.cli.view.batch import Board
+from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
 from midcourse.domain.result import Result
 from midcourse.testing import MemoryStore
 from midcourse.testing.conformance.store_samples import result

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.cli.completion import run_names, setting_names, task_names
+from midcourse.cli.commands.start.completion import run_names, setting_names, task_names
 from midcourse.cli.main import main
 from tests.cli.conftest import Cli
 

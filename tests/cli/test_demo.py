@@ -6,7 +6,7 @@ import pytest
 
 from midcourse.app import extras
 from midcourse.app.demo import RecordedPlanner
-from midcourse.cli import demo
+from midcourse.cli.commands.start import demo
 from midcourse.cli.main import main
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.task import Task

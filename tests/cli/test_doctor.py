@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from midcourse.app import checkup, extras
-from midcourse.app.checkup import Finding
+from midcourse.app import doctor as checkup
+from midcourse.app import extras
+from midcourse.app.doctor import Finding
 from midcourse.testing.models import ModelServer
 from midcourse.worlds.browser import chromium
 from tests.cli.conftest import Cli

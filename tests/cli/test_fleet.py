@@ -15,10 +15,10 @@ from uuid import uuid4
 
 import pytest
 
-from midcourse.app.fleet_settings import FleetSettings
-from midcourse.app.fleet_store import opened_store
-from midcourse.app.up_file import read_up
-from midcourse.cli.approval import user
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.fleet.store import opened_store
+from midcourse.app.fleet.up_file import read_up
+from midcourse.cli.session.approver import user
 from midcourse.policy.audit import verify_log
 from midcourse.worlds.simulated.effects import read_effects
 from tests.cli.conftest import Cli, order_file

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.up_file import read_up
+from midcourse.app.fleet.up_file import read_up
 from tests.cli.conftest import Cli
 from tests.cli.test_fleet import ASKING, becomes, orders, state
 from tests.cli.test_fleet import home as home

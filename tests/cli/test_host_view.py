@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from midcourse.cli.host_view import HostView
-from midcourse.cli.marks import ASCII, UNICODE, Marks
-from midcourse.worlds.host.hosting import Host
-from midcourse.worlds.host.menu import Menu
+from midcourse.cli.view.host import HostView
+from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
+from midcourse.worlds.host.lifecycle import Host
+from midcourse.worlds.host.registry import Menu
 from midcourse.worlds.host.sessions import Sessions
 from midcourse.worlds.host.wire import Listed
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet_settings import FleetSettings
-from midcourse.app.settings import Settings
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.settings.run import Settings
 from tests.app.test_fleet_settings import up_in
 from tests.cli.conftest import Cli
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.cli.look import lines
+from midcourse.cli.commands.start.look import lines
 from midcourse.cli.main import main
-from midcourse.cli.marks import UNICODE
+from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.observation import Observation, Surface, Zone
 from tests.pages import serving
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.cli.marks import UNICODE
-from midcourse.cli.plans import plan_lines
+from midcourse.cli.commands.records.plans import plan_lines
+from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.failure import Failure
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.reflection import Analysis, Fix, ReplanningContext

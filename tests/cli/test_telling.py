@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from midcourse.cli.telling import Teller
+from midcourse.cli.view.narration import Teller
 from midcourse.domain.approval import Verdict
 from midcourse.domain.command import (
     Act,

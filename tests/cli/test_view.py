@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from midcourse.cli.marks import ASCII, UNICODE, Marks
-from midcourse.cli.view import View
+from midcourse.cli.view.run import View
+from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
 from midcourse.domain.command import Wait
 from midcourse.domain.event import TimerFired
 from midcourse.domain.move import Advance, AskPlanner, Doubt, Orient, Plan

@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from midcourse.app.taskfile import parse_task_file
+from midcourse.app.task.file import parse_task_file
 from midcourse.domain.move import FinalReason
 from midcourse.testing.models import ModelServer
 from midcourse.testing.sites import PASSWORD
@@ -48,9 +48,9 @@ def run(*command: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[st
 
 
 AGREES = """\
-import midcourse.cli.approval
+import midcourse.cli.session.approver
 from midcourse.testing import Approves as _Approves
-midcourse.cli.approval.TerminalApprover = _Approves
+midcourse.cli.session.approver.TerminalApprover = _Approves
 """
 """In place of the reader of a block, who would say yes."""
 

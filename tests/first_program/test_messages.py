@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Probe, Settings, Task, probe, skill
-from midcourse.app.minds import minds_by
+from midcourse.app.models.roles import minds_by
 from midcourse.app.wiring import load_job
 from midcourse.cli.main import main
 from midcourse.domain.argument import Reference
@@ -187,7 +187,7 @@ def test_a_task_in_a_browser_without_the_extra_names_it(
 
 
 def test_a_model_without_the_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    without(monkeypatch, "midcourse.app.model_minds", "midcourse.app.model_minds")
+    without(monkeypatch, "midcourse.app.models.build", "midcourse.app.models.build")
     with pytest.raises(TaskInvalid, match=r"to work with a model, pip install 'midcourse\[llm\]'"):
         minds_by(Settings.load(), model="openai:gpt-5")
 

@@ -25,7 +25,8 @@ from midcourse import (
 from midcourse.domain.expectation import TextContains
 from midcourse.domain.result import Result
 from midcourse.errors import TaskInvalid
-from midcourse.testing import MemoryStore, Playbook, Rule
+from midcourse.planners import Playbook, Rule
+from midcourse.testing import MemoryStore
 
 
 class Lamp(BaseWorld):

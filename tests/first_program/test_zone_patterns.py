@@ -8,9 +8,9 @@ import pytest
 from midcourse import Agent, BaseWorld, Draft, Expectation, Scene, Zone, skill
 from midcourse.domain.expectation import ZoneAppears
 from midcourse.domain.observation import Observation, Surface
+from midcourse.planners import Playbook, Rule, ZonePattern
 from midcourse.policy.verify import holds
-from midcourse.testing import MemoryStore, Playbook, Rule
-from midcourse.testing.playbook import ZonePattern
+from midcourse.testing import MemoryStore
 
 
 class Assets(BaseWorld):

@@ -26,7 +26,7 @@ from pydantic_ai.usage import RequestUsage
 
 from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
 from midcourse.llm.cassette import Player, Recorder, exchanges, situations
-from midcourse.llm.taping import Played, Recorded, models_on_tape
+from midcourse.llm.recording import Played, Recorded, models_on_tape
 from midcourse.ports.planner import PlanDraft
 from midcourse.redact import Redactor
 from tests.llm.situations import REPLAN

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.side_by_side import judge
+from midcourse.app.models.comparison import judge
 from midcourse.cli.main import main
 from midcourse.domain.plan import Draft
 from midcourse.llm.cassette import Recorder

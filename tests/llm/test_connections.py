@@ -9,7 +9,7 @@ import pytest
 
 from midcourse import Agent, Settings
 from midcourse.domain.budget import Cost
-from midcourse.llm.mind import Answered, Mind
+from midcourse.llm.model_client import Answered, Mind
 from midcourse.llm.named import models_named
 from midcourse.llm.plan import PlanAnswer
 from midcourse.llm.template import Prompt

@@ -7,12 +7,12 @@ import pytest
 from pydantic_ai.exceptions import ModelRateLimitError, ModelServerError
 
 from midcourse import Agent, Settings
-from midcourse.app.minds import Minds
+from midcourse.app.models.roles import Minds
 from midcourse.domain.detour import Goal, Option
 from midcourse.domain.expectation import Expectation
 from midcourse.llm.closeness_judge import ModelClosenessJudge, closeness_prompt
 from midcourse.llm.detour_planner import ModelDetourPlanner, detour_prompt
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.ports.closeness import JudgingContext
 from midcourse.testing import FakeClock, MemoryStore, Scripted
 from midcourse.testing.conformance.detour import CONTEXTS, FIRST, GOAL, PAST

@@ -19,7 +19,7 @@ from midcourse.domain.expectation import (
 )
 from midcourse.domain.plan import Draft
 from midcourse.domain.skill import Catalogue, Parameter, Skill
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.planner import ModelPlanner
 from midcourse.ports.planner import PlanDraft
 from midcourse.testing import MemoryStore

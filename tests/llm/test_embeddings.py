@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.embedding import embedder_for
-from midcourse.app.settings import Settings
+from midcourse.app.models.embedder import embedder_for
+from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.llm.embeddings import ModelEmbedder
 from midcourse.llm.minilm import MiniLM

@@ -8,7 +8,7 @@ from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
 from midcourse.domain.skill import Parameter
 from midcourse.llm.extractor import ModelExtractor
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.ports.planner import PlanDraft
 from midcourse.testing import FakeClock, MemoryStore, Scripted, ScriptedExtractor
 from midcourse.testing.conformance.extractor import ExtractorConformance

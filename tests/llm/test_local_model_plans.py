@@ -6,10 +6,10 @@ import pytest
 from pydantic import BaseModel
 
 from midcourse import Agent, BaseWorld, Scene, Settings, Task, Zone, skill
-from midcourse.app.minds import planner_by
+from midcourse.app.models.roles import planner_by
 from midcourse.domain.budget import Cost
 from midcourse.domain.result import Result
-from midcourse.llm.mind import Answered, Mind
+from midcourse.llm.model_client import Answered, Mind
 from midcourse.llm.named import models_named
 from midcourse.llm.template import Prompt
 from midcourse.testing import Approves, MemoryStore

@@ -3,10 +3,10 @@
 import pytest
 from pydantic_ai.exceptions import ModelServerError
 
-from midcourse.app.minds import minds_by
-from midcourse.app.settings import Settings
+from midcourse.app.models.roles import minds_by
+from midcourse.app.settings.run import Settings
 from midcourse.domain.monitor import Advice
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.monitor import ModelMonitor
 from midcourse.ports.monitor import Finding
 from midcourse.testing.conformance.monitor import CONTEXTS

@@ -6,7 +6,7 @@ from pydantic_ai.exceptions import ModelServerError
 from midcourse import Agent, Settings
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.llm.judge import ModelJudge
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.outliner import ModelOutliner
 from midcourse.ports.judge import ProgressContext
 from midcourse.ports.outliner import OutliningContext

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from midcourse import Agent, Probe, Settings, Task
 from midcourse.domain.argument import Reference
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.planner import ModelPlanner
 from midcourse.testing import MemoryStore
 from midcourse.testing.conformance.planner import PlannerConformance

@@ -25,12 +25,12 @@ from midcourse.llm import template as template_module
 from midcourse.llm.closeness_judge import ClosenessAnswer, closeness_prompt
 from midcourse.llm.detour_planner import TryAnswer, detour_prompt
 from midcourse.llm.extractor import extractor_prompt
-from midcourse.llm.fence import fenced, quoted
 from midcourse.llm.judge import JudgementAnswer, judge_prompt
 from midcourse.llm.monitor import MonitorAnswer, monitor_prompt
 from midcourse.llm.outliner import OutlineAnswer, outliner_prompt
 from midcourse.llm.plan import PlanAnswer
 from midcourse.llm.planner import prompt_for
+from midcourse.llm.quoting import fenced, quoted
 from midcourse.llm.reader import ScreenAnswer, reader_prompt
 from midcourse.llm.reflector import ReflectionAnswer, reflector_prompt
 from midcourse.llm.screen import shown

@@ -12,7 +12,7 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation, Surface, Unseen
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.reader import ModelReader
 from midcourse.ports.planner import PlanDraft
 from midcourse.ports.reader import Picture

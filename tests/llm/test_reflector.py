@@ -3,12 +3,12 @@
 import pytest
 from pydantic_ai.exceptions import ModelServerError
 
-from midcourse.app.minds import minds_by
-from midcourse.app.reserving import reserving
-from midcourse.app.settings import Settings
+from midcourse.app.models.reserves import reserving
+from midcourse.app.models.roles import minds_by
+from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.reflection import Analysis, Fix, Reflection
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.reflector import ModelReflector
 from midcourse.ports.reflector import Explanation
 from midcourse.testing.conformance.reflector import STEP

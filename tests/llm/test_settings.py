@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from midcourse import Agent, Expectation, Settings, Task
-from midcourse.app.minds import minds_by, planner_by
-from midcourse.app.reserving import reserving
+from midcourse.app.models.reserves import reserving
+from midcourse.app.models.roles import minds_by, planner_by
 from midcourse.app.wiring import job_from, planner_for
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid

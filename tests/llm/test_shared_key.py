@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from midcourse import Agent, Settings, Task
-from midcourse.app.minds import planner_by
+from midcourse.app.models.roles import planner_by
 from midcourse.domain.result import Result
 from midcourse.testing import MemoryStore
 from midcourse.testing.models import ChatRequest, Limited, ModelServer

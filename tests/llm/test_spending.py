@@ -12,12 +12,12 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import RequestUsage
 
 from midcourse import Agent, Result, Settings, Task
-from midcourse.app.minds import Minds
-from midcourse.app.reserving import reserving
+from midcourse.app.models.reserves import reserving
+from midcourse.app.models.roles import Minds
 from midcourse.app.wiring import job_from, job_text, load_job, run_to_begin
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
-from midcourse.llm.mind import CALL_TOKENS, Mind
+from midcourse.llm.model_client import CALL_TOKENS, Mind
 from midcourse.llm.planner import ModelPlanner
 from midcourse.llm.price import affordable, price_of
 from midcourse.testing import MemoryStore

@@ -14,7 +14,7 @@ from pydantic_ai.exceptions import ModelAuthenticationError
 
 from midcourse.domain.budget import Cost
 from midcourse.domain.task import Task
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.planner import ModelPlanner
 from midcourse.llm.template import template
 from midcourse.llm.tracing import Tracing

@@ -7,7 +7,7 @@ from pydantic_ai.exceptions import ModelRateLimitError, ModelServerError
 
 from midcourse import Agent, Draft, Expectation, Settings, Task
 from midcourse.domain.result import Result
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.verifier import ModelVerifier, verifier_prompt
 from midcourse.ports.planner import PlanDraft
 from midcourse.ports.verifier import Claim

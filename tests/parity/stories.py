@@ -17,6 +17,7 @@ from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAs
 from midcourse.domain.expectation import Probe
 from midcourse.domain.task import Task
 from midcourse.perform.asking import decided
+from midcourse.planners import Rule, SamePlan
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.detour import TryDraft
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
@@ -27,8 +28,6 @@ from midcourse.testing import (
     FakeClock,
     Posts,
     Rejects,
-    Rule,
-    SamePlan,
     Scripted,
     ScriptedMonitor,
     ScriptedOutlines,

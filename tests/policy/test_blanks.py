@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.argument import Pairs
-from midcourse.policy.blanks import Blanks, Unclear, occurs
+from midcourse.policy.placeholders import Blanks, Unclear, occurs
 
 ADA: Pairs = (("customer", "C-4711"), ("amount", 1250.5), ("size", "M"), ("express", True), ("note", ""))
 BLANKS = Blanks(ADA)

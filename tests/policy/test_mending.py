@@ -8,7 +8,7 @@ from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.lesson import Word
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN, PlanVersion, Step, Target
-from midcourse.policy.mending import LONGEST_FIX, teaches, words_of
+from midcourse.policy.amendments import LONGEST_FIX, teaches, words_of
 
 
 def a_plan(version: int, *skills: str, cause: Any = "error") -> PlanVersion:

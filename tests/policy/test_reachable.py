@@ -8,7 +8,7 @@ from midcourse.app.agent import new_run
 from midcourse.domain.budget import Limits
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
-from midcourse.policy.reachable import why_without_effect
+from midcourse.policy.ineffective import why_without_effect
 
 
 def objection(**given: Any) -> str:

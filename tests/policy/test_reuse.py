@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from midcourse.codec import encode
 from midcourse.domain.argument import Argument, Pairs, Reference
 from midcourse.domain.expectation import Expectation, Probe, SurfaceMatches, TextContains, ZoneAppears, ZoneHasState
-from midcourse.domain.kept import KeptSegment
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlanVersion, Step, Target
+from midcourse.domain.plan_cache import KeptSegment
 from midcourse.domain.task import Task
-from midcourse.policy.blanks import Blanks, Unclear, occurs
+from midcourse.policy.placeholders import Blanks, Unclear, occurs
 from midcourse.policy.reuse import Situation, fits, kept, passed_on, proposed, situation_of
 
 ADA: Pairs = (("customer", "C-4711"), ("subject", "Lamp hums"), ("amount", 1250.5), ("express", True))

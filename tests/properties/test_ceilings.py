@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result

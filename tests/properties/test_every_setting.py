@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings, aliases
+from midcourse.app.settings.run import Settings, aliases
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Command, DrawOutline, MakePlan, Observe, OpenWorld, PlanTry, ReviewPath, Wait
 from midcourse.domain.detour import Option
@@ -21,15 +21,16 @@ from midcourse.domain.plan import REACH, REPLAN
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
+from midcourse.planners import SamePlan
 from midcourse.ports.approver import Approver
 from midcourse.ports.detour import DetourContext, DetourPlanner, TryDraft
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.memory import Memory
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.store.memory import MemoryStore
 from midcourse.store.sqlite_memory import SqliteMemory
-from midcourse.testing import Approves, FakeClock, Posts, Rejects, SamePlan, Scripted, ScriptedOutlines
-from midcourse.testing.memory_store import MemoryStore
+from midcourse.testing import Approves, FakeClock, Posts, Rejects, Scripted, ScriptedOutlines
 from tests.harness import ORDER_PENS, START, Shop, draft, steps
 from tests.llm.test_settings import MODEL_SETTINGS
 

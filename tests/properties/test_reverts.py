@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import settings
 
 from midcourse.app.agent import Agent
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.domain.command import Act, AskPerson
 from midcourse.domain.detour import Tried
 from midcourse.domain.expectation import Expectation, SurfaceMatches

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from midcourse.cli.decide import _plain, _why_not_at_once
-from midcourse.cli.marks import UNICODE
-from midcourse.cli.question import KINDS, question_panel
+from midcourse.cli.commands.decide import _plain, _why_not_at_once
+from midcourse.cli.view.question import KINDS, question_panel
+from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.plan import Target
 from midcourse.policy.approval import why_not_in_full
-from midcourse.worlds.browser.requests import LONGEST, MOST_VALUES, Request
+from midcourse.worlds.browser.egress.request import LONGEST, MOST_VALUES, Request
 
 ADDRESS = "https://bank.example/transfer"
 NAMES = (

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from midcourse.app.fleet import Fleet, connected
-from midcourse.app.fleet_ports import PortsMaker
-from midcourse.app.fleet_settings import FleetSettings
-from midcourse.app.process import leave
+from midcourse.app.fleet.connection import Fleet, connected
+from midcourse.app.fleet.ports import PortsMaker
+from midcourse.app.fleet.process import leave
+from midcourse.app.fleet.settings import FleetSettings
 from midcourse.domain.event import Acted
 from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Outcome

@@ -20,9 +20,9 @@ from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
+from midcourse.ports.plan_cache import Segments
 from midcourse.ports.planner import Planner
 from midcourse.ports.reflector import Reflector, RuleReflector
-from midcourse.ports.segments import Segments
 from midcourse.ports.store import FleetStore
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World

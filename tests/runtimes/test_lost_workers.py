@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet import Fleet, connected, enter
-from midcourse.app.fleet_settings import FleetSettings
+from midcourse.app.fleet.connection import Fleet, connected, enter
+from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.wiring import load_job
 from midcourse.domain.result import Result
 from tests.runtimes.doomed_worker import MOMENTS, worker

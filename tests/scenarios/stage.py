@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from midcourse.app.agent import Agent, LiveRun
-from midcourse.app.settings import Settings
+from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import Job, load_job, planner_for
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import Act, MakePlan
@@ -17,6 +17,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
+from midcourse.planners import Playbook, Rule
 from midcourse.ports.approver import Approver
 from midcourse.ports.closeness import ClosenessJudge
 from midcourse.ports.detour import DetourPlanner
@@ -27,7 +28,7 @@ from midcourse.ports.planner import ONE_CALL, PlanDraft, Planner, PlanningContex
 from midcourse.ports.reflector import Reflector
 from midcourse.ports.store import Store
 from midcourse.ports.world import World
-from midcourse.testing import Approves, FakeClock, MemoryStore, Playbook, Rule, Scripted
+from midcourse.testing import Approves, FakeClock, MemoryStore, Scripted
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
 from midcourse.worlds.simulated import Arm, Desktop, Erp, Fault, Happened, Quest, Shop, Tabletop, Web
 from midcourse.worlds.simulated.base import SimulatedWorld

@@ -4,7 +4,7 @@ import pytest
 
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import Act, MakePlan, Observe
-from midcourse.testing import SamePlan
+from midcourse.planners import SamePlan
 from midcourse.worlds.simulated import Desktop
 from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, endless, example, notepad_of_the_seed, plan, press
 

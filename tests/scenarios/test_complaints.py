@@ -13,10 +13,11 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
+from midcourse.planners import Playbook, Rule, SamePlan
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.ports.world import Call
 from midcourse.store.sqlite import SqliteStore
-from midcourse.testing import Approves, Playbook, Posts, Rejects, Rule, SamePlan
+from midcourse.testing import Approves, Posts, Rejects
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, skill
 from midcourse.worlds.simulated import Arm, Desktop, Fault, Shop
 from tests.scenarios.stage import (

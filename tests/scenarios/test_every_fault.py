@@ -14,7 +14,8 @@ from midcourse.domain.expectation import Expectation, Probe, ZoneAppears, ZoneHa
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
 from midcourse.errors import SkillInvalid
-from midcourse.testing import FakeClock, Playbook, Rule
+from midcourse.planners import Playbook, Rule
+from midcourse.testing import FakeClock
 from midcourse.worlds.simulated import PROFILES, Arm, Fault
 from midcourse.worlds.simulated.base import SimulatedWorld
 from midcourse.worlds.simulated.faults import ACT_KINDS, FAULT_KINDS, SPECIAL_KINDS, STORE_KINDS, FaultKind

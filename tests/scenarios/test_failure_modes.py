@@ -8,8 +8,9 @@ from midcourse.domain.expectation import Expectation, ZoneAppears, ZoneHasState
 from midcourse.domain.move import End
 from midcourse.domain.phase import Concluding
 from midcourse.domain.plan import Draft
+from midcourse.planners import Rule, SamePlan
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing import Garbage, Rule, SamePlan, Scripted
+from midcourse.testing import Garbage, Scripted
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from midcourse.worlds.simulated import Arm, Desktop, Fault
 from midcourse.worlds.simulated.faults import LOOK_KINDS, LookKind

@@ -5,7 +5,7 @@ The seed's plans, cut where the screen changes: nobody can plan the fields of a 
 
 import pytest
 
-from midcourse.app.taskfile import parse_task_file
+from midcourse.app.task.file import parse_task_file
 from midcourse.app.wiring import load_job, planner_for
 from midcourse.domain.argument import Scalar
 from midcourse.domain.plan import REPLAN

@@ -11,8 +11,9 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.skill import Catalogue, Parameter
 from midcourse.domain.task import Task
+from midcourse.planners import SamePlan
 from midcourse.ports.world import Call
-from midcourse.testing import Approves, Rejects, SamePlan
+from midcourse.testing import Approves, Rejects
 from midcourse.testing.approvers import Answers
 from midcourse.worlds.base import BaseWorld, Scene, Zone, skill
 from tests.scenarios.stage import RUN, Played, Stage

@@ -4,7 +4,7 @@ PLANNING and REPLANNING are both `planning`, and COMPLETE is `ended`.
 
 from itertools import groupby
 
-from midcourse.testing import SamePlan
+from midcourse.planners import SamePlan
 from midcourse.worlds.simulated import Fault
 from tests.scenarios.stage import Played, example, pick
 

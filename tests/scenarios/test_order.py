@@ -10,8 +10,9 @@ from functools import partial
 import pytest
 
 from midcourse.domain.approval import Decision
+from midcourse.planners import Rule
 from midcourse.ports.world import World
-from midcourse.testing import Answers, Approves, Posts, Rule
+from midcourse.testing import Answers, Approves, Posts
 from midcourse.worlds.simulated import Fault, Shop
 from midcourse.worlds.simulated.faults import LOOK_KINDS, STORE_KINDS, LookKind, StoreKind
 from tests.scenarios.stage import Stage, crash, example, kept, without

@@ -5,8 +5,9 @@ import pytest
 from midcourse.domain.expectation import Expectation, Probe, ZoneHasState
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
+from midcourse.planners import SamePlan
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing import SamePlan, Scripted
+from midcourse.testing import Scripted
 from midcourse.worlds.base import BaseWorld, Scene, Zone, probe, skill
 from midcourse.worlds.simulated import Desktop
 from tests.scenarios.stage import AGAIN, Played, Stage, Thinking, click, plan, press

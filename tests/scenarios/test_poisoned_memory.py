@@ -11,10 +11,11 @@ from midcourse.domain.lesson import Lesson, Untrusted
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Draft
+from midcourse.planners import SamePlan
 from midcourse.policy.signature import signature_of
 from midcourse.ports.approver import Approver
 from midcourse.store.sqlite_memory import SqliteMemory
-from midcourse.testing import Approves, MemoryStore, Obedient, Rejects, SamePlan
+from midcourse.testing import Approves, MemoryStore, Obedient, Rejects
 from midcourse.worlds.base import BaseWorld, Scene, skill
 
 SAID = "the drawer is stuck"

@@ -9,10 +9,11 @@ from midcourse.domain.agreement import Agreement, Rule
 from midcourse.domain.approval import Change, Decision, Question, Revision
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
+from midcourse.planners import SamePlan
 from midcourse.policy.task_state import task_state
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing import Answers, Approves, MemoryStore, Posts, Rejects, SamePlan, Scripted
+from midcourse.testing import Answers, Approves, MemoryStore, Posts, Rejects, Scripted
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
 from tests.scenarios.stage import AGAIN, Played, Post, Stage, Thinking, letter, plan
 from tests.scenarios.test_held import CONTINUE, Page

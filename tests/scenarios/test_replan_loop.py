@@ -8,8 +8,9 @@ import pytest
 from midcourse.app.wiring import result_json
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.planners import Playbook, Rule, SamePlan
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing import FakeClock, Playbook, Rule, SamePlan, Scripted
+from midcourse.testing import FakeClock, Scripted
 from midcourse.worlds.base import failed, skill
 from midcourse.worlds.simulated import Arm, Fault
 from tests.scenarios.stage import Played, Stage, Thinking, example, pick, plan

@@ -6,7 +6,8 @@ from midcourse.domain.command import Act, MakePlan, Observe
 from midcourse.domain.event import Acted
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.perform import Performer
-from midcourse.testing import Rule, SamePlan, Scripted
+from midcourse.planners import Rule, SamePlan
+from midcourse.testing import Scripted
 from tests.scenarios.stage import AGAIN, RUN, click, example, plan, press, type_text
 
 

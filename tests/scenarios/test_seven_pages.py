@@ -4,7 +4,7 @@ from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import Draft
 from midcourse.domain.task import Task
-from midcourse.testing import Playbook, Rule
+from midcourse.planners import Playbook, Rule
 from midcourse.worlds.base import BaseWorld, Scene, skill
 from tests.scenarios.stage import AGAIN, Stage
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from midcourse.ports.segments import Segments
+from midcourse.ports.plan_cache import Segments
 from midcourse.store.postgres import PostgresStore
 from midcourse.testing.conformance.segments import SEGMENT, SegmentsConformance
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.ports.segments import Segments
-from midcourse.store.sqlite_segments import SqliteSegments
+from midcourse.ports.plan_cache import Segments
+from midcourse.store.sqlite_plan_cache import SqliteSegments
 from midcourse.testing.conformance.segments import SEGMENT, SegmentsConformance
 
 

@@ -1,6 +1,6 @@
 """The keeper in memory is as strict as the real ones."""
 
-from midcourse.ports.segments import Segments
+from midcourse.ports.plan_cache import Segments
 from midcourse.testing import MemorySegments
 from midcourse.testing.conformance.segments import SegmentsConformance
 

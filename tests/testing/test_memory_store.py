@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from midcourse.ports.store import Store
+from midcourse.store.memory import MemoryStore
 from midcourse.testing.conformance.store import StoreConformance
-from midcourse.testing.memory_store import MemoryStore
 
 
 class TestMemoryStore(StoreConformance):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.monitor import ModelMonitor
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.testing import ScriptedMonitor

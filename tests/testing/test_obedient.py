@@ -5,9 +5,9 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.domain.task import Task
+from midcourse.planners import SamePlan
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing.obedient import Obedient
-from midcourse.testing.planners import SamePlan
 
 TEXT = (Parameter(name="text"),)
 CATALOGUE = Catalogue(

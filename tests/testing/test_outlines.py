@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from midcourse.llm.judge import ModelJudge
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.outliner import ModelOutliner
 from midcourse.ports.judge import Judgement, ProgressJudge, WordsSeen
 from midcourse.ports.outliner import OutlineDraft, Outliner

@@ -14,11 +14,11 @@ from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
+from midcourse.planners import Once, Playbook, Rule, SamePlan, ZonePattern
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
-from midcourse.testing import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
+from midcourse.testing import Erring, Garbage, Scripted
 from midcourse.testing.conformance.planner import CATALOGUE, PlannerConformance, check_answer, seen
 from midcourse.testing.faulty_planners import ABSENT_ZONE
-from midcourse.testing.planners import ZonePattern
 
 SEARCH = Zone(id="z1", role="field", label="Search")
 ORDER = Zone(id="z2", role="button", label="Place order")

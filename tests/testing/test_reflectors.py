@@ -2,7 +2,7 @@
 
 import asyncio
 
-from midcourse.llm.mind import Mind
+from midcourse.llm.model_client import Mind
 from midcourse.llm.reflector import ModelReflector
 from midcourse.policy.reflect import reflect
 from midcourse.ports.reflector import Reflector, RuleReflector

@@ -13,10 +13,10 @@ import pytest
 
 from midcourse.codec import decode
 from midcourse.domain.observation import Observation
-from midcourse.worlds import post as posting
+from midcourse.worlds import host_client as posting
 from midcourse.worlds.host import server
 from midcourse.worlds.host.wire import Handle
-from midcourse.worlds.post import Broken, Lost, Silent, post
+from midcourse.worlds.host_client import Broken, Lost, Silent, post
 from tests.worlds.support import Hand, ok
 from tests.worlds.test_host import until
 from tests.worlds.test_host_many import GATE, at, serving, shop

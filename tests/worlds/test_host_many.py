@@ -14,8 +14,8 @@ import pytest
 from midcourse.codec import decode
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.host.hosting import Host, Terms, hosting
-from midcourse.worlds.host.menu import Menu
+from midcourse.worlds.host.lifecycle import Host, Terms, hosting
+from midcourse.worlds.host.registry import Menu
 from midcourse.worlds.host.start import host_in
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld

@@ -8,16 +8,16 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 
-from midcourse.app.comparing import Comparison, compare
-from midcourse.app.embedding import embedder_for
 from midcourse.app.home import DATABASE, KEPT, LESSONS, open_home, open_store
-from midcourse.app.journalfile import journal_of
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.minds import Minds, minds_by
+from midcourse.app.models.embedder import embedder_for
+from midcourse.app.models.reserves import reserving
+from midcourse.app.models.roles import Minds, minds_by
 from midcourse.app.nobody import Nobody
 from midcourse.app.person import user
-from midcourse.app.reserving import reserving
-from midcourse.app.settings import Settings
+from midcourse.app.records.journal import journal_of
+from midcourse.app.records.plan_diff import Comparison, compare
+from midcourse.app.settings.run import Settings
 from midcourse.app.vault import EnvironmentVault, check_secrets
 from midcourse.director.decide import objection
 from midcourse.domain.agreement import Agreement
@@ -35,7 +35,7 @@ from midcourse.errors import KeyTaken, TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.perform.asking import decided
 from midcourse.policy.approval import why_not_in_full
-from midcourse.policy.reachable import why_without_effect
+from midcourse.policy.ineffective import why_without_effect
 from midcourse.policy.spelling import unknown
 from midcourse.policy.task_state import TaskState, task_state
 from midcourse.policy.verify import in_words
@@ -49,10 +49,10 @@ from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.memory import Memory
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
+from midcourse.ports.plan_cache import Segments
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures, Reader
 from midcourse.ports.reflector import Reflector, RuleReflector
-from midcourse.ports.segments import Segments
 from midcourse.ports.store import Claimable, Store
 from midcourse.ports.vault import Secrets, Vault, revealed
 from midcourse.ports.verifier import Verifier
@@ -61,7 +61,7 @@ from midcourse.redact import keep_out_of_logs
 from midcourse.runtimes.local import LocalRuntime
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite_memory import SqliteMemory
-from midcourse.store.sqlite_segments import SqliteSegments
+from midcourse.store.sqlite_plan_cache import SqliteSegments
 
 
 @dataclass(frozen=True)

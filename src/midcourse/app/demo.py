@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from midcourse.app.tomltext import toml_text
+from midcourse.app.toml_text import toml_text
 from midcourse.app.vault import variable_of
 from midcourse.app.wiring import Job, job_in
 from midcourse.codec import decode
@@ -19,8 +19,8 @@ from midcourse.domain.approval import Decision, Question
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.errors import CassetteMiss
+from midcourse.planners import ZonePattern
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing.playbook import ZonePattern
 from midcourse.testing.sites.drift import Drift
 from midcourse.testing.sites.shop import Shop
 from midcourse.testing.sites.site import PASSWORD

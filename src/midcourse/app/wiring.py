@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midcourse.app.agent import Agent, new_run
-from midcourse.app.checking import check_against
-from midcourse.app.export import export as export
-from midcourse.app.export import result_json as result_json
-from midcourse.app.minds import Minds, minds_by, planner_by
+from midcourse.app.models.reserves import reserving
+from midcourse.app.models.roles import Minds, minds_by, planner_by
 from midcourse.app.person import user
-from midcourse.app.reserving import reserving
-from midcourse.app.settings import Settings, said, written
-from midcourse.app.table import read_text
-from midcourse.app.taskfile import PlannerSpec, TaskFile, WorldSpec, parse_task_file
+from midcourse.app.records.export import export as export
+from midcourse.app.records.export import result_json as result_json
+from midcourse.app.settings.run import Settings, said, written
+from midcourse.app.task.check import check_against
+from midcourse.app.task.file import PlannerSpec, TaskFile, WorldSpec, parse_task_file
+from midcourse.app.toml_table import read_text
 from midcourse.blobs import BlobFolder
 from midcourse.domain.argument import Pairs
 from midcourse.domain.run import Run
@@ -305,7 +305,7 @@ def _without_policy_file(spec: WorldSpec) -> dict[str, object]:
     """What the policy file says in place of its name: it is a file here, and not at the host."""
     options = _options(spec)
     if spec.name == "browser" and isinstance(options.get("origins"), str):
-        from midcourse.worlds.browser.origins import policy_values
+        from midcourse.worlds.browser.egress.policy import policy_values
 
         options["origins"] = dict(policy_values(str(options["origins"])))
     return options
@@ -317,11 +317,11 @@ def planner_for(spec: PlannerSpec, settings: Settings | None = None, secrets: Se
         settings = settings or Settings.load()
         return planner_by(spec.model or settings.model, settings, spec.base_url, secrets)
     if spec.name == "playbook":
-        from midcourse.testing.playbook import Playbook
+        from midcourse.planners import Playbook
 
         return Playbook(spec.rules)
     if spec.name == "same_plan":
-        from midcourse.testing.planners import SamePlan
+        from midcourse.planners import SamePlan
 
         return SamePlan(spec.steps, final=spec.final)
     return _built("planner", spec.name, _named("planner", spec.name), spec.options)

@@ -12,16 +12,10 @@ from typing import Annotated, Protocol, runtime_checkable
 
 import typer
 
-from midcourse.cli import (
-    audit_commands,
-    control_commands,
-    effects_commands,
-    fleet_commands,
-    lessons_commands,
-    reuse_commands,
-    runs_commands,
-    start_commands,
-)
+from midcourse.cli.commands import control_options, effects_options, lessons_options, reuse_options
+from midcourse.cli.commands.fleet import fleet_options
+from midcourse.cli.commands.records import audit_options, runs_options
+from midcourse.cli.commands.start import start_options
 from midcourse.cli.options import (
     EXIT_CODES,
     Again,
@@ -121,7 +115,7 @@ def run_command(
     Exit codes: 0 success (of all rows), 1 ended without success, 2 misuse,
     130 left before its end.
     """
-    from midcourse.cli.run import on_tape, refuse_mixture, run, run_durably, run_rows
+    from midcourse.cli.commands.run import on_tape, refuse_mixture, run, run_durably, run_rows
 
     overrides = [*(set_ or []), *on_tape(record=record, cassette=cassette)]
     refuse_mixture(
@@ -179,7 +173,7 @@ def resume_command(
     Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
     before its end.
     """
-    from midcourse.cli.resume import resume
+    from midcourse.cli.commands.resume import resume
 
     raise typer.Exit(resume(run, set_ or [], detach=detach, restored=restored, json=json, quiet=quiet))
 
@@ -193,7 +187,7 @@ def resume_command(
 )
 def show_command(run: Run, set_: Fleet = None, json: Json = False) -> None:
     """Show what a run did and why, whether it has ended or not."""
-    from midcourse.cli.show import show
+    from midcourse.cli.commands.records.show import show
 
     show(run, set_ or [], json=json)
 
@@ -207,7 +201,7 @@ def show_command(run: Run, set_: Fleet = None, json: Json = False) -> None:
 )
 def plans_command(journal: Journal, diff: Diff = None, set_: Fleet = None, json: Json = False) -> None:
     """Show the plan versions of a run, or what changed between two of them."""
-    from midcourse.cli.plans import plans
+    from midcourse.cli.commands.records.plans import plans
 
     plans(journal, diff, set_ or [], json=json)
 
@@ -229,7 +223,7 @@ def replay_command(journal: Journal, set_: Change = None, json: Json = False) ->
     Exit codes: 0 there is an answer, 1 the unchanged run came to something
     else (a bug), 2 misuse.
     """
-    from midcourse.cli.replay import replay
+    from midcourse.cli.commands.records.replay import replay
 
     raise typer.Exit(replay(journal, set_ or [], json=json))
 
@@ -251,7 +245,7 @@ def fork_command(journal: Journal, at: At, set_: Change = None, json: Json = Fal
     Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
     before its end.
     """
-    from midcourse.cli.fork import fork
+    from midcourse.cli.commands.records.fork import fork
 
     raise typer.Exit(fork(journal, at, set_ or [], json=json, quiet=quiet))
 
@@ -270,7 +264,7 @@ def compare_command(cassette: Recording, a: ArmA, b: ArmB, set_: Set = None, jso
     for what was visible; whether it would have led anywhere, nobody can know.
     A prompt is a file like src/midcourse/llm/planner.md.
     """
-    from midcourse.cli.compare import compare
+    from midcourse.cli.commands.records.compare import compare
 
     compare(cassette, a, b, set_ or [], json=json)
 
@@ -284,7 +278,7 @@ def compare_command(cassette: Recording, a: ArmA, b: ArmB, set_: Set = None, jso
 )
 def examples_command(name: ExampleName = "", json: Json = False) -> None:
     """List the tasks that ship with Midcourse, or print the file of one."""
-    from midcourse.cli.examples import examples
+    from midcourse.cli.commands.start.examples import examples
 
     examples(name, json=json)
 
@@ -305,7 +299,7 @@ def look_command(
     Nothing is clicked, typed or sent. What the page wants from other origins
     is not let through, unless a policy file allows them.
     """
-    from midcourse.cli.look import look
+    from midcourse.cli.commands.start.look import look
 
     look(url, png=png, whole=whole, origins=origins, json=json)
 
@@ -323,19 +317,19 @@ def settings_command(json: Json = False) -> None:
     What is said last wins: --set over the environment (MIDCOURSE_MAX_CALLS, or
     a .env file) over the task file over the default.
     """
-    from midcourse.cli.settings import settings
+    from midcourse.cli.commands.settings import settings
 
     settings(json=json)
 
 
-app.add_typer(start_commands.commands)
-app.add_typer(runs_commands.commands, name="runs")
-app.add_typer(reuse_commands.commands, name="reuse")
-app.add_typer(lessons_commands.commands, name="lessons")
-app.add_typer(effects_commands.commands, name="effects")
-app.add_typer(audit_commands.commands, name="audit")
-app.add_typer(fleet_commands.commands)
-app.add_typer(control_commands.commands)
+app.add_typer(start_options.commands)
+app.add_typer(runs_options.commands, name="runs")
+app.add_typer(reuse_options.commands, name="reuse")
+app.add_typer(lessons_options.commands, name="lessons")
+app.add_typer(effects_options.commands, name="effects")
+app.add_typer(audit_options.commands, name="audit")
+app.add_typer(fleet_options.commands)
+app.add_typer(control_options.commands)
 
 
 def _print_version(wanted: bool) -> None:
@@ -371,7 +365,7 @@ def main(args: Sequence[str] | None = None) -> int:
         return _called(args)
     code = _called(sys.argv[1:])
     if "temporalio" in sys.modules:
-        from midcourse.app.process import leave
+        from midcourse.app.fleet.process import leave
 
         leave(code)
     return code
@@ -379,7 +373,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _called(args: Sequence[str]) -> int:
     if "_MIDCOURSE_COMPLETE" in os.environ:
-        from midcourse.cli.completion import answer_shells
+        from midcourse.cli.commands.start.completion import answer_shells
 
         answer_shells()
     try:
@@ -416,7 +410,7 @@ def _misuse(problem: str, args: Sequence[str]) -> int:
     if "--json" in args:
         print(json_format.dumps({"error": problem}), flush=True)
     else:
-        from midcourse.cli.marks import marks_for
+        from midcourse.cli.view.symbols import marks_for
 
         lines = (marks_for(sys.stderr).clean(line) for line in problem.splitlines())  # it may quote a stranger's file
         print("midcourse: " + "\n".join(lines), file=sys.stderr)

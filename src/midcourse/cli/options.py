@@ -7,21 +7,21 @@ import typer
 
 def next_runs(incomplete: str) -> list[tuple[str, str]]:
     """For a shell that completes: only then is anything imported for it, because help has to be quick."""
-    from midcourse.cli.completion import run_names
+    from midcourse.cli.commands.start.completion import run_names
 
     return list(run_names(incomplete))
 
 
 def next_settings(incomplete: str) -> list[tuple[str, str]]:
     """Likewise, of settings."""
-    from midcourse.cli.completion import setting_names
+    from midcourse.cli.commands.start.completion import setting_names
 
     return list(setting_names(incomplete))
 
 
 def next_tasks(incomplete: str) -> list[tuple[str, str]]:
     """Likewise, of tasks."""
-    from midcourse.cli.completion import task_names
+    from midcourse.cli.commands.start.completion import task_names
 
     return list(task_names(incomplete))
 

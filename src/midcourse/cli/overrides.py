@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from midcourse.app.fleet_settings import FleetSettings
-from midcourse.app.settings import Settings
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
 
 HOME = "home"

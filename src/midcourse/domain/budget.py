@@ -43,7 +43,7 @@ def uncounted(worst: Cost) -> Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Everything that `decide` is told by settings. Each field is a setting of the same name (`app/settings.py`)."""
+    """Everything that `decide` is told by settings. Each field is a setting of the same name (`app/settings/run.py`)."""
 
     max_calls: int = 30
     max_tokens: int | None = None

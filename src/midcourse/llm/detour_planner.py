@@ -6,11 +6,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.domain.budget import Cost
 from midcourse.domain.detour import Option
-from midcourse.llm.fence import fenced, quoted
-from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.model_client import Mind, Unanswered
 from midcourse.llm.plan import StepAnswer, one_draft
+from midcourse.llm.prompt_text import about, arguments_text, skill_line
+from midcourse.llm.quoting import fenced, quoted
 from midcourse.llm.screen import named, shown
-from midcourse.llm.telling import about, arguments_text, skill_line
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.policy.offering import is_offered_by_screen, is_offered_by_task

@@ -9,10 +9,10 @@ from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Cost
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Parameter
-from midcourse.llm.fence import fenced, quoted
-from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.model_client import Mind, Unanswered
+from midcourse.llm.prompt_text import about, parameter_line
+from midcourse.llm.quoting import fenced, quoted
 from midcourse.llm.screen import shown, zone_line
-from midcourse.llm.telling import about, parameter_line
 from midcourse.llm.template import Prompt, template
 from midcourse.ports.extractor import Extract, Wanted
 

@@ -3,10 +3,10 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.domain.budget import Cost
-from midcourse.llm.fence import fenced, quoted
-from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.model_client import Mind, Unanswered
+from midcourse.llm.prompt_text import about, outline_lines
+from midcourse.llm.quoting import fenced, quoted
 from midcourse.llm.screen import shown
-from midcourse.llm.telling import about, outline_lines
 from midcourse.llm.template import Prompt, template
 from midcourse.ports.judge import Judgement, ProgressContext
 

@@ -6,10 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.domain.budget import Cost
 from midcourse.domain.monitor import Advice, Problem, Proposed, Taken
-from midcourse.llm.fence import fenced, quoted
-from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.model_client import Mind, Unanswered
+from midcourse.llm.prompt_text import about, outline_lines, own_words
+from midcourse.llm.quoting import fenced, quoted
 from midcourse.llm.screen import named, shown
-from midcourse.llm.telling import about, outline_lines, own_words
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.ports.monitor import Finding, MonitorContext

@@ -21,7 +21,7 @@ from midcourse.domain.expectation import (
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REACH, REPLAN, Draft
 from midcourse.domain.skill import Catalogue
-from midcourse.llm.mending import Mended, mended
+from midcourse.llm.repair import Mended, mended
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 _REFERENCE = re.compile(r"\$(input|secret|file|result)\.(\S+)")

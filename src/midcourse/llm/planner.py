@@ -7,11 +7,9 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.replace import replace
-from midcourse.llm.fence import fenced, quoted
-from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.model_client import Mind, Unanswered
 from midcourse.llm.plan import PlanAnswer, drafted
-from midcourse.llm.screen import first_seen, named, shown, value_text
-from midcourse.llm.telling import (
+from midcourse.llm.prompt_text import (
     about,
     advice_lines,
     analysis_lines,
@@ -25,6 +23,8 @@ from midcourse.llm.telling import (
     skill_line,
     value_lines,
 )
+from midcourse.llm.quoting import fenced, quoted
+from midcourse.llm.screen import first_seen, named, shown, value_text
 from midcourse.llm.template import Prompt, Template, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.policy.offering import is_offered_by_screen, is_offered_by_task

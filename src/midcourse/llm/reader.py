@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Zone
-from midcourse.llm.fence import quoted
-from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.model_client import Mind, Unanswered
+from midcourse.llm.quoting import quoted
 from midcourse.llm.template import Prompt, template
 from midcourse.ports.reader import Picture, Sighting
 

@@ -7,10 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from midcourse.domain.budget import Cost
 from midcourse.domain.failure import Severity
 from midcourse.domain.reflection import Analysis, Fix, Reflection
-from midcourse.llm.fence import fenced, quoted
-from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.model_client import Mind, Unanswered
+from midcourse.llm.prompt_text import about, attempt_line, completed_line, lesson_line, step_text
+from midcourse.llm.quoting import fenced, quoted
 from midcourse.llm.screen import named, shown
-from midcourse.llm.telling import about, attempt_line, completed_line, lesson_line, step_text
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
 from midcourse.ports.reflector import Explanation, ReflectionContext

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Zone
-from midcourse.llm.fence import fenced, quoted
+from midcourse.llm.quoting import fenced, quoted
 from midcourse.llm.tokens import tokens_at_most
 
 _PLAIN = re.compile(r"[\w.:/@#-]{1,80}", re.ASCII)

@@ -3,10 +3,10 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.domain.budget import Cost
-from midcourse.llm.fence import quoted
-from midcourse.llm.mind import Mind, Unanswered
+from midcourse.llm.model_client import Mind, Unanswered
+from midcourse.llm.prompt_text import about
+from midcourse.llm.quoting import quoted
 from midcourse.llm.screen import first_seen, shown
-from midcourse.llm.telling import about
 from midcourse.llm.template import Prompt, template
 from midcourse.ports.verifier import Claim, Verdict
 

@@ -18,8 +18,8 @@ from midcourse.domain.plan import Step
 from midcourse.domain.replace import replace
 from midcourse.perform.history import past_of
 from midcourse.perform.ports import Lessons, Ports
+from midcourse.policy.amendments import teaches, words_of
 from midcourse.policy.hopeless import lot_of
-from midcourse.policy.mending import teaches, words_of
 from midcourse.policy.signature import lesson_key, signature_of
 from midcourse.ports.memory import Memory
 

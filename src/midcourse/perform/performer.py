@@ -46,7 +46,6 @@ from midcourse.errors import TaskInvalid
 from midcourse.perform.acting import act
 from midcourse.perform.asking import ask_person
 from midcourse.perform.detouring import judge_closeness, plan_revert, plan_try
-from midcourse.perform.doubting import verify
 from midcourse.perform.finishing import check_done, finish
 from midcourse.perform.looking import look
 from midcourse.perform.outlining import draw_outline, judge_progress
@@ -55,6 +54,7 @@ from midcourse.perform.ports import Ports, say
 from midcourse.perform.reflecting import reflect_on
 from midcourse.perform.reuse import drop_failed
 from midcourse.perform.reviewing import review_path
+from midcourse.perform.verification import verify
 from midcourse.ports.world import WorldAway
 
 

@@ -7,7 +7,7 @@ from midcourse.domain.plan import Amendment, PlannedStep, PlanVersion, Reused, S
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.domain.spending import billed
-from midcourse.perform.amending import amended
+from midcourse.perform.amendments import amended
 from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.consequence import Foreseen, consequence_of
 from midcourse.perform.history import History, history_of

@@ -20,10 +20,10 @@ from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.memory import Memory
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
+from midcourse.ports.plan_cache import Segments
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures, Reader
 from midcourse.ports.reflector import Reflector, RuleReflector
-from midcourse.ports.segments import Segments
 from midcourse.ports.store import Store
 from midcourse.ports.vault import Secrets, Vault, revealed
 from midcourse.ports.verifier import Verifier

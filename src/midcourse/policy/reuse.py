@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from midcourse.domain.argument import Argument, Pairs, Reference, Scalar
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.kept import KeptSegment, KeptStep
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlanVersion, Step
+from midcourse.domain.plan_cache import KeptSegment, KeptStep
 from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
-from midcourse.policy.blanks import Blanks, Unclear, is_short, names_in, occurs, without_blanks
-from midcourse.policy.expected import filled, surely_blanked, texts_of
-from midcourse.policy.same import segment_digest, surface_digest, task_digest, values_digest
+from midcourse.policy.placeholders import Blanks, Unclear, is_short, names_in, occurs, without_blanks
+from midcourse.policy.reuse_cues import filled, surely_blanked, texts_of
+from midcourse.policy.reuse_match import segment_digest, surface_digest, task_digest, values_digest
 
 
 @dataclass(frozen=True, kw_only=True)

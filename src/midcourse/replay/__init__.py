@@ -15,12 +15,12 @@ What a planner makes of a smaller or larger remainder of the budget (`MakePlan.l
 it is told to wrap up is.
 """
 
-from midcourse.replay.again import carried_out as carried_out
-from midcourse.replay.again import replay as replay
-from midcourse.replay.again import states as states
 from midcourse.replay.recorded import Lost as Lost
 from midcourse.replay.recorded import Replayed as Replayed
 from midcourse.replay.recorded import Row as Row
 from midcourse.replay.recorded import Tally as Tally
 from midcourse.replay.recorded import Verdict as Verdict
 from midcourse.replay.recorded import turn as turn
+from midcourse.replay.rerun import carried_out as carried_out
+from midcourse.replay.rerun import replay as replay
+from midcourse.replay.rerun import states as states

@@ -4,17 +4,24 @@ Planners without a model, people who always agree, a clock that an hour costs no
 `conformance`, the suite that each port's adapters have to pass.
 """
 
+from midcourse.store.memory import MemoryStore
+from midcourse.store.memory_plan_cache import MemorySegments
 from midcourse.testing.approvers import Answers, Approves, Posts, Rejects, Silent
 from midcourse.testing.clock import FakeClock
-from midcourse.testing.memory_segments import MemorySegments
-from midcourse.testing.memory_store import MemoryStore
-from midcourse.testing.monitors import ScriptedMonitor
+from midcourse.testing.faulty_planners import Erring, Garbage
 from midcourse.testing.obedient import Obedient
-from midcourse.testing.outlines import ScriptedOutlines, ScriptedProgress
-from midcourse.testing.planners import Erring, Garbage, Once, Playbook, Rule, SamePlan, Scripted
-from midcourse.testing.readers import ScriptedExtractor, ScriptedReader, ScriptedVerifier
-from midcourse.testing.reflectors import ScriptedReflector
-from midcourse.testing.tries import JudgedBy, ScriptedTries
+from midcourse.testing.scripted import (
+    JudgedBy,
+    Scripted,
+    ScriptedExtractor,
+    ScriptedMonitor,
+    ScriptedOutlines,
+    ScriptedProgress,
+    ScriptedReader,
+    ScriptedReflector,
+    ScriptedTries,
+    ScriptedVerifier,
+)
 
 __all__ = [
     "Answers",
@@ -26,12 +33,8 @@ __all__ = [
     "MemorySegments",
     "MemoryStore",
     "Obedient",
-    "Once",
-    "Playbook",
     "Posts",
     "Rejects",
-    "Rule",
-    "SamePlan",
     "Scripted",
     "ScriptedExtractor",
     "ScriptedMonitor",

@@ -31,7 +31,7 @@ from midcourse.worlds.host.wire import (
     ProbeAsk,
     RereadAsk,
 )
-from midcourse.worlds.post import Away, Broken, Lost, Refused, Silent, Unserved, post
+from midcourse.worlds.host_client import Away, Broken, Lost, Refused, Silent, Unserved, post
 
 log = logging.getLogger(__name__)
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from playwright.async_api import Browser, Page, async_playwright
 
-from midcourse.worlds.browser.certificate import Certificate
 from midcourse.worlds.browser.chromium import FLAGS
-from midcourse.worlds.browser.entrance import enter
-from midcourse.worlds.browser.gate import FLAGS as FENCE
-from midcourse.worlds.browser.gate import Gate
-from midcourse.worlds.browser.origins import read_origins
-from midcourse.worlds.browser.outbox import Held, Outbox
+from midcourse.worlds.browser.egress.outbox import Held, Outbox
+from midcourse.worlds.browser.egress.policy import read_origins
+from midcourse.worlds.browser.egress.proxy import FLAGS as FENCE
+from midcourse.worlds.browser.egress.proxy import Gate
+from midcourse.worlds.browser.egress.proxy_login import enter
+from midcourse.worlds.browser.egress.tls import Certificate
 from tests.worlds.browser.site import Site
 
 

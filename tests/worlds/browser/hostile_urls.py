@@ -2,7 +2,7 @@
 
 from ipaddress import IPv4Address, ip_address
 
-from midcourse.worlds.browser.address import Ip
+from midcourse.worlds.browser.egress.address import Ip
 
 INSIDE = (
     "127.0.0.1",

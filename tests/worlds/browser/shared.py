@@ -13,7 +13,7 @@ from playwright.async_api import Browser, BrowserContext, Error
 
 from midcourse.worlds.browser import session
 from midcourse.worlds.browser.chromium import Chromium
-from midcourse.worlds.browser.gate import FLAGS
+from midcourse.worlds.browser.egress.proxy import FLAGS
 
 NOWHERE = "http://127.0.0.1:9"
 """The proxy for whatever belongs to no context."""

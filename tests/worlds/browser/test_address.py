@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from midcourse.worlds.browser.address import (
+from midcourse.worlds.browser.egress.address import (
     PAGES,
     Address,
     AddressRefused,
@@ -14,7 +14,7 @@ from midcourse.worlds.browser.address import (
     reach_of,
     resolved,
 )
-from midcourse.worlds.browser.origins import Origins, read_origins
+from midcourse.worlds.browser.egress.policy import Origins, read_origins
 from tests.worlds.browser.hostile_urls import ADDRESSES, HOSTILE, NAMED, attackers_resolver
 
 SHOP = "https://shop.example"

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
-from midcourse.worlds.browser.address import AddressRefused, parse
+from midcourse.worlds.browser.egress.address import AddressRefused, parse
 from tests.worlds.browser.hostile_urls import HOSTILE
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]

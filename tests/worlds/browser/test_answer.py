@@ -2,7 +2,7 @@
 
 import pytest
 
-from midcourse.worlds.browser.answer import MOST_KEPT, Answer
+from midcourse.worlds.browser.egress.response import MOST_KEPT, Answer
 
 
 def answer(*pieces: bytes) -> Answer:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from midcourse.worlds.browser.capture import Capture
+from midcourse.worlds.browser.page.capture import Capture
 from tests.worlds.browser.visitor import Visitor, ok, page_of, tabs_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]

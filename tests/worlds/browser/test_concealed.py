@@ -13,7 +13,7 @@ from PIL import Image, ImageChops
 from midcourse.blobs import BlobFolder
 from midcourse.redact import Redactor
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.concealed import Concealed
+from midcourse.worlds.browser.page.redaction import Concealed
 from tests.pages import Pages
 from tests.test_redact import ENCODINGS
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Browser
 
-from midcourse.worlds.browser.certificate import Certificate
+from midcourse.worlds.browser.egress.tls import Certificate
 from tests.worlds.browser.fenced import Fenced, chromium, fenced, until
 from tests.worlds.browser.site import Answer, Asked, Site
 

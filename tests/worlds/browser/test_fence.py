@@ -5,11 +5,11 @@ import pytest
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Target
 from midcourse.ports.world import Call
-from midcourse.worlds.browser.certificate import Certificate
-from midcourse.worlds.browser.fence import Fence
-from midcourse.worlds.browser.origins import read_origins
-from midcourse.worlds.browser.outbox import Sent
-from midcourse.worlds.browser.requests import Request
+from midcourse.worlds.browser.egress.guard import Fence
+from midcourse.worlds.browser.egress.outbox import Sent
+from midcourse.worlds.browser.egress.policy import read_origins
+from midcourse.worlds.browser.egress.request import Request
+from midcourse.worlds.browser.egress.tls import Certificate
 
 SHOP = "http://127.0.0.1:8000"
 POLICY = {SHOP: {"evidence": [{"request": "POST /orders", "status": [401, 422]}]}}

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.requests import file_value
+from midcourse.worlds.browser.egress.request import file_value
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.browser.visitor import page_of
 from tests.worlds.support import Hand, ok

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from midcourse.domain.approval import CommitSet
-from midcourse.worlds.browser.address import Ip
-from midcourse.worlds.browser.entrance import USER
-from midcourse.worlds.browser.gate import Gate
-from midcourse.worlds.browser.http_head import HeadUnreadable, parse_head
-from midcourse.worlds.browser.origins import read_origins
-from midcourse.worlds.browser.outbox import Held, Outbox
+from midcourse.worlds.browser.egress.address import Ip
+from midcourse.worlds.browser.egress.http_head import HeadUnreadable, parse_head
+from midcourse.worlds.browser.egress.outbox import Held, Outbox
+from midcourse.worlds.browser.egress.policy import read_origins
+from midcourse.worlds.browser.egress.proxy import Gate
+from midcourse.worlds.browser.egress.proxy_login import USER
 from tests.worlds.browser.site import Answer, Asked, Site
 from tests.worlds.browser.tls import loopback_tls
 

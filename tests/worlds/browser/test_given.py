@@ -6,7 +6,14 @@ import pytest
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
-from midcourse.worlds.browser.given import changed_between, form_page, is_now, read_given, sources_of, worth_finding
+from midcourse.worlds.browser.page.provenance import (
+    changed_between,
+    form_page,
+    is_now,
+    read_given,
+    sources_of,
+    worth_finding,
+)
 
 NOW = 1_763_284_800.0  # 2025-11-16 09:20:00 UTC
 UUID = "8f14e45f-ceea-467a-9575-0123456789ab"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from midcourse.worlds.browser.egress.outbox import Sent
+from midcourse.worlds.browser.egress.policy import read_origins
+from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.learn import Learned, attended, learning, pattern
-from midcourse.worlds.browser.origins import read_origins
-from midcourse.worlds.browser.outbox import Sent
-from midcourse.worlds.browser.requests import Request
 from tests.worlds.browser.site import Answer, Site
 
 SHOP = "https://shop.example"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.browser.address import AddressRefused, parse
-from midcourse.worlds.browser.origins import read_origins
+from midcourse.worlds.browser.egress.address import AddressRefused, parse
+from midcourse.worlds.browser.egress.policy import read_origins
 
 SHOP = "https://shop.example"
 
@@ -208,7 +208,7 @@ def test_a_start_that_leads_nowhere_is_refused() -> None:
 
 
 def test_a_file_is_read_as_its_own_docstring_shows_it(tmp_path: Path) -> None:
-    from midcourse.worlds.browser import origins
+    from midcourse.worlds.browser.egress import policy as origins
 
     file = tmp_path / "origins.toml"
     shown = (origins.__doc__ or "").split("\n\n", 1)[1].rpartition("\n\n")[0]

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from midcourse.worlds.browser import frames
+from midcourse.worlds.browser.page import frames
 from tests.pages import Pages, serving
 from tests.worlds.browser.visitor import ok, visiting
 

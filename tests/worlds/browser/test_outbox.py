@@ -10,8 +10,8 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from midcourse.domain.approval import CommitSet
-from midcourse.worlds.browser.outbox import MOST_WAITING, commit_of
-from midcourse.worlds.browser.requests import file_value
+from midcourse.worlds.browser.egress.outbox import MOST_WAITING, commit_of
+from midcourse.worlds.browser.egress.request import file_value
 from tests.worlds.browser.fenced import Fenced, fenced, until
 from tests.worlds.browser.shared import SharedChromium
 from tests.worlds.browser.site import Answer, Asked, Site

@@ -7,8 +7,8 @@ from PIL import Image, ImageChops
 
 from midcourse.domain.observation import Zone
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.concealed import Concealed
-from midcourse.worlds.browser.screenshots import shot
+from midcourse.worlds.browser.page.redaction import Concealed
+from midcourse.worlds.browser.page.screenshots import shot
 from tests.worlds.browser.visitor import Visitor
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.approval import CommitSet
-from midcourse.worlds.browser.requests import LONGEST, MOST_VALUES, Request, file_value
+from midcourse.worlds.browser.egress.request import LONGEST, MOST_VALUES, Request, file_value
 
 FORM = "application/x-www-form-urlencoded"
 URL = "https://shop.example/orders"

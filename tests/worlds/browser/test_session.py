@@ -13,8 +13,8 @@ from midcourse.blobs import BlobFolder
 from midcourse.codec import decode
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.concealed import Concealed
-from midcourse.worlds.browser.screenshots import Screenshots, When
+from midcourse.worlds.browser.page.redaction import Concealed
+from midcourse.worlds.browser.page.screenshots import Screenshots, When
 from midcourse.worlds.host.wire import Ready
 from midcourse.worlds.remote import RemoteWorld
 from tests.pages import Pages

@@ -10,9 +10,9 @@ from unittest.mock import AsyncMock, Mock
 import pytest
 import pytest_asyncio
 
-from midcourse.worlds.browser.frames import Frames
-from midcourse.worlds.browser.settle import Patience, settle
-from midcourse.worlds.browser.tabs import Tab
+from midcourse.worlds.browser.page.frames import Frames
+from midcourse.worlds.browser.page.settle import Patience, settle
+from midcourse.worlds.browser.page.tabs import Tab
 from tests.pages import Pages
 from tests.worlds.browser.visitor import Visitor, ok, visiting
 

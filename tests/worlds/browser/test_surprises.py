@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Error
 
 from midcourse.domain.observation import Zone
-from midcourse.worlds.browser import tabs
+from midcourse.worlds.browser.page import tabs
 from tests.pages import Pages, saying
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 

@@ -9,7 +9,7 @@ from playwright.async_api import Page
 
 from midcourse.domain.argument import Scalar
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.tabs import Tabs
+from midcourse.worlds.browser.page.tabs import Tabs
 from tests.pages import Pages
 from tests.worlds.support import Hand, ok
 

@@ -1,8 +1,8 @@
 """Kept segments of one tenant in PostgreSQL."""
 
 from midcourse.codec import decode, encode
-from midcourse.domain.kept import KeptSegment
-from midcourse.ports.segments import MOST_OF_A_TASK
+from midcourse.domain.plan_cache import KeptSegment
+from midcourse.ports.plan_cache import MOST_OF_A_TASK
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.statements import KEEP_SEGMENT
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import Expectation, Probe, ZoneHasState
-from midcourse.domain.kept import KeptSegment, KeptStep
 from midcourse.domain.plan import Draft
-from midcourse.ports.segments import MOST_OF_A_TASK, Segments
+from midcourse.domain.plan_cache import KeptSegment, KeptStep
+from midcourse.ports.plan_cache import MOST_OF_A_TASK, Segments
 
 STEP = KeptStep(
     role="textbox",

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.browser.certificate import Certificate
+from midcourse.worlds.browser.egress.tls import Certificate
 from midcourse.worlds.browser.environment import browser_environment, minimal_driver_environment
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
-from midcourse.worlds.browser.address import Address, AddressRefused, parse
-from midcourse.worlds.browser.answer import Answer
-from midcourse.worlds.browser.origins import ANYWHERE, SAFE_METHODS, Origin, Origins, read_origins
-from midcourse.worlds.browser.outbox import Sent
-from midcourse.worlds.browser.requests import Request
+from midcourse.worlds.browser.egress.address import Address, AddressRefused, parse
+from midcourse.worlds.browser.egress.observer import WITNESS
+from midcourse.worlds.browser.egress.outbox import Sent
+from midcourse.worlds.browser.egress.policy import ANYWHERE, SAFE_METHODS, Origin, Origins, read_origins
+from midcourse.worlds.browser.egress.request import Request
+from midcourse.worlds.browser.egress.response import Answer
+from midcourse.worlds.browser.page.settle import Patience
 from midcourse.worlds.browser.session import Session, Terms
-from midcourse.worlds.browser.settle import Patience
-from midcourse.worlds.browser.witness import WITNESS
 
 OFTEN = 3
 """So many times somebody hardly presses the same button in one sitting: a page saves or reports by itself."""

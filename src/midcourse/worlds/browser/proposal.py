@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from midcourse.ports.store import Store
-from midcourse.worlds.browser.address import parse
+from midcourse.worlds.browser.egress.address import parse
 from midcourse.worlds.browser.learn import pattern
 
 _EFFECTS = re.compile(

@@ -9,18 +9,18 @@ from urllib.parse import urlsplit
 
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed
-from midcourse.worlds.browser.capture import Capture
 from midcourse.worlds.browser.chromium import Chromium, Sandbox
 from midcourse.worlds.browser.downloads import Downloads
-from midcourse.worlds.browser.entrance import enter
-from midcourse.worlds.browser.fence import Fence
-from midcourse.worlds.browser.frames import Gone, script
-from midcourse.worlds.browser.given import Given, read_given
-from midcourse.worlds.browser.origins import Origins
-from midcourse.worlds.browser.outbox import Held
-from midcourse.worlds.browser.settle import Patience, settle
+from midcourse.worlds.browser.egress.guard import Fence
+from midcourse.worlds.browser.egress.outbox import Held
+from midcourse.worlds.browser.egress.policy import Origins
+from midcourse.worlds.browser.egress.proxy_login import enter
+from midcourse.worlds.browser.page.capture import Capture
+from midcourse.worlds.browser.page.frames import Gone, script
+from midcourse.worlds.browser.page.provenance import Given, read_given
+from midcourse.worlds.browser.page.settle import Patience, settle
+from midcourse.worlds.browser.page.tabs import Interrupted, Tab, Tabs
 from midcourse.worlds.browser.storage import Storage
-from midcourse.worlds.browser.tabs import Interrupted, Tab, Tabs
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Frame, Request

@@ -9,13 +9,13 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Scalar
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, probe, skill
-from midcourse.worlds.browser.address import PAGES, AddressRefused
-from midcourse.worlds.browser.capture import shows
-from midcourse.worlds.browser.forms import commit_of_form
-from midcourse.worlds.browser.hands import Hands
-from midcourse.worlds.browser.reading import Kind, Unreadable, read_as
+from midcourse.worlds.browser.egress.address import PAGES, AddressRefused
+from midcourse.worlds.browser.page.capture import shows
+from midcourse.worlds.browser.page.forms import commit_of_form
+from midcourse.worlds.browser.page.input import Hands
+from midcourse.worlds.browser.page.tabs import Tab
+from midcourse.worlds.browser.page.values import Kind, Unreadable, read_as
 from midcourse.worlds.browser.session import LedElsewhere, Session, Terms
-from midcourse.worlds.browser.tabs import Tab
 
 _OPTIONS = ("option", "menuitem", "menuitemradio", "treeitem")
 _GLANCE, _GLANCES = 0.05, 20

@@ -13,21 +13,27 @@ from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import Scene, Unseen, failed
-from midcourse.worlds.browser.acceptance import is_accepted, is_sign_in, leads_to_sign_in, place_of
-from midcourse.worlds.browser.bounds import PUBLIC, bounded
 from midcourse.worlds.browser.chromium import Sandbox
-from midcourse.worlds.browser.concealed import Concealed
-from midcourse.worlds.browser.frames import Gone
-from midcourse.worlds.browser.given import changed_between, form_page, sources_of, without_passwords, worth_finding
-from midcourse.worlds.browser.hands import Unreached
-from midcourse.worlds.browser.origins import Origins, read_origins
-from midcourse.worlds.browser.outbox import Held, commit_of
-from midcourse.worlds.browser.screenshots import Screenshots, When, drawn
+from midcourse.worlds.browser.egress.acceptance import is_accepted, is_sign_in, leads_to_sign_in, place_of
+from midcourse.worlds.browser.egress.bounds import PUBLIC, bounded
+from midcourse.worlds.browser.egress.outbox import Held, commit_of
+from midcourse.worlds.browser.egress.policy import Origins, read_origins
+from midcourse.worlds.browser.egress.sign_in import SignIns
+from midcourse.worlds.browser.page.frames import Gone
+from midcourse.worlds.browser.page.input import Unreached
+from midcourse.worlds.browser.page.provenance import (
+    changed_between,
+    form_page,
+    sources_of,
+    without_passwords,
+    worth_finding,
+)
+from midcourse.worlds.browser.page.redaction import Concealed
+from midcourse.worlds.browser.page.screenshots import Screenshots, When, drawn
+from midcourse.worlds.browser.page.settle import Patience
+from midcourse.worlds.browser.page.tabs import Interrupted, Tab
 from midcourse.worlds.browser.session import Session, Terms
-from midcourse.worlds.browser.settle import Patience
-from midcourse.worlds.browser.sign_in import SignIns
 from midcourse.worlds.browser.skills import Skills
-from midcourse.worlds.browser.tabs import Interrupted, Tab
 
 _WITH_DIALOG = ("accept", "dismiss", "switch_tab", "close_tab")
 """What can be done while a dialog of the browser's is open, besides reading."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from midcourse.redact import log_discreetly
-from midcourse.worlds.host.hosting import Host, NotClosed, Terms, hosting
-from midcourse.worlds.host.menu import Menu
+from midcourse.worlds.host.lifecycle import Host, NotClosed, Terms, hosting
+from midcourse.worlds.host.registry import Menu
 
 log = logging.getLogger("midcourse.worlds.host")
 SERVED, FAILED = 0, 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from midcourse.codec import encode
-from midcourse.worlds.host.desk import Answer, Desk, Reply
+from midcourse.worlds.host.router import Answer, Desk, Reply
 from midcourse.worlds.host.wire import Trouble
 
 log = logging.getLogger(__name__)

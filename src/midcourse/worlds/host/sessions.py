@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from midcourse.ports.world import World
-from midcourse.worlds.host.menu import Menu
+from midcourse.worlds.host.registry import Menu
 from midcourse.worlds.host.session import Session
 from midcourse.worlds.host.wire import Listed, OpenAsk
 

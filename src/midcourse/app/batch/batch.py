@@ -1,0 +1,155 @@
+"""A batch: one task, many rows of inputs, a run for each. It survives kill -9 like the runs that it consists of.
+
+`<home>/batches/<id>/` holds the job, the rows as they were, and the results so far. Nothing else is kept, because a row's
+run is named after batch and row: whether a row is waiting, was interrupted or has ended is what the store says of that run.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from midcourse.app.batch.rows import read_rows
+from midcourse.app.settings.run import Settings
+from midcourse.app.wiring import JOB_FILE, Job, kept_at, run_folder, save_job, saved_job, with_inputs
+from midcourse.domain.argument import Pairs
+from midcourse.errors import RunUnknown, TaskInvalid
+from midcourse.private import private_folder, write_whole
+
+ROWS_FILE = "rows.csv"
+RESULTS_FILE = "results.csv"
+MANNER_FILE = "batch.json"
+CONCURRENCY = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    number: int
+    """From 1, as in the results."""
+    run: str
+    inputs: Pairs
+    of: Job
+    """The job that all rows share."""
+
+    @cached_property
+    def job(self) -> Job:
+        """With this row's inputs wherever the task refers to them. Made when it is wanted: most rows may have ended."""
+        return with_inputs(self.of, self.inputs)
+
+    @property
+    def label(self) -> str:
+        """What tells it from the others."""
+        return self.job.task.key or ", ".join(str(value) for _, value in self.inputs)
+
+    @property
+    def folder(self) -> Path:
+        return run_folder(self.of.settings, self.run)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    id: str
+    job: Job
+    rows: tuple[Row, ...]
+    copy: Path | None = None
+    """Where the results are written besides the batch's own folder."""
+    concurrency: int = CONCURRENCY
+    """Rows under way at once."""
+
+    @property
+    def folder(self) -> Path:
+        return batch_folder(self.job.settings, self.id)
+
+    @property
+    def results(self) -> Path:
+        """Where the results are to be found."""
+        return self.copy or self.folder / RESULTS_FILE
+
+
+def batch_folder(settings: Settings, batch_id: str) -> Path:
+    return settings.home / "batches" / batch_id
+
+
+def batch_ids(settings: Settings) -> list[str]:
+    """Those that are kept here, oldest first."""
+    found = [file.parent for file in (settings.home / "batches").glob(f"*/{JOB_FILE}")]
+    return [folder.name for folder in sorted(found, key=lambda folder: (folder / JOB_FILE).stat().st_mtime_ns)]
+
+
+def new_batch(
+    job: Job,
+    rows: str,
+    batch_id: str,
+    *,
+    file: str = ROWS_FILE,
+    copy: Path | None = None,
+    concurrency: int | None = None,
+) -> Batch:
+    """The batch of this name: as it was kept, if it is the same task and the same rows, else a new one.
+
+    `rows` is the text of a CSV file that complaints call `file`; `copy` is where the results are wanted besides.
+    """
+    folder = batch_folder(job.settings, batch_id)
+    begun = (folder / JOB_FILE).is_file()
+    if begun:
+        _check_same(saved_job(folder), job, _text(folder / ROWS_FILE), rows, batch_id)
+    batch = _batch(job, rows, batch_id, file)
+    batch = _as_kept(batch, folder) if begun else batch
+    batch = replace(batch, copy=copy.absolute() if copy else batch.copy, concurrency=concurrency or batch.concurrency)
+    _keep(batch, rows)
+    return batch
+
+
+def saved_batch(settings: Settings, batch_id: str) -> Batch:
+    """A batch as it was begun, to go on with it. Raises `RunUnknown`."""
+    folder = batch_folder(settings, batch_id)
+    if not (folder / JOB_FILE).is_file():
+        raise RunUnknown(f"no batch '{batch_id}' in '{settings.home}'")
+    job = kept_at(saved_job(folder), settings)
+    return _as_kept(_batch(job, _text(folder / ROWS_FILE), batch_id, ROWS_FILE), folder)
+
+
+def _batch(job: Job, rows: str, batch_id: str, file: str) -> Batch:
+    inputs = read_rows(rows, job.file.task.inputs, file)
+    digits = len(str(len(inputs)))
+    return Batch(
+        id=batch_id,
+        job=job,
+        rows=tuple(
+            Row(number=number, run=f"{batch_id}-{number:0{digits}}", inputs=each, of=job)
+            for number, each in enumerate(inputs, start=1)
+        ),
+    )
+
+
+def _check_same(kept: Job, job: Job, kept_rows: str, rows: str, batch_id: str) -> None:
+    same: Mapping[str, bool] = {
+        "task": kept.source == job.source,
+        "settings": dict(kept.overrides) == dict(job.overrides),
+        "rows": kept_rows == rows,
+    }
+    for what, equal in same.items():
+        if not equal:
+            raise TaskInvalid(
+                f"batch '{batch_id}' was begun with other {what}; "
+                f"midcourse resume {batch_id} goes on with it, another --batch begins anew"
+            )
+
+
+def _keep(batch: Batch, rows: str) -> None:
+    """The job last: a batch without one was never begun."""
+    private_folder(batch.folder)
+    write_whole(batch.folder / ROWS_FILE, rows)
+    manner = {"copy": str(batch.copy or ""), "concurrency": batch.concurrency}
+    write_whole(batch.folder / MANNER_FILE, json.dumps(manner))
+    save_job(batch.job, batch.folder)
+
+
+def _as_kept(batch: Batch, folder: Path) -> Batch:
+    manner = json.loads(_text(folder / MANNER_FILE))
+    return replace(batch, copy=Path(manner["copy"]) if manner["copy"] else None, concurrency=manner["concurrency"])
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8")

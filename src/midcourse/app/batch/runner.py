@@ -1,0 +1,224 @@
+"""Carries out a batch in one process: so many rows at once, each a run of its own; the results are written as they come."""
+
+import asyncio
+import logging
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from midcourse.app.agent import LiveRun
+from midcourse.app.batch.batch import RESULTS_FILE, Batch, Row
+from midcourse.app.batch.results import RowEnd, results_csv
+from midcourse.app.entry import Entry, enter, is_stored
+from midcourse.app.wiring import agent_for, export, run_folder
+from midcourse.domain.result import Result
+from midcourse.drive import Progress
+from midcourse.errors import MidcourseError, RunBusy, RunEnded
+from midcourse.ports.approver import Approver
+from midcourse.ports.store import Store
+from midcourse.private import PUBLIC, write_whole
+from midcourse.store.sqlite import SqliteStore
+
+log = logging.getLogger(__name__)
+
+
+class Watcher(Protocol):
+    """Is told what becomes of each row: `found` if it had ended before, else `ended`; in between, if it is driven."""
+
+    def found(self, row: Row, end: RowEnd) -> None: ...
+
+    def began(self, row: Row, *, resumed: bool) -> None: ...
+
+    async def heard(self, row: Row, progress: Progress) -> None: ...
+
+    def ended(self, row: Row, end: RowEnd) -> None: ...
+
+
+class Unwatched:
+    """A watcher that does not look."""
+
+    def found(self, row: Row, end: RowEnd) -> None: ...
+
+    def began(self, row: Row, *, resumed: bool) -> None: ...
+
+    async def heard(self, row: Row, progress: Progress) -> None: ...
+
+    def ended(self, row: Row, end: RowEnd) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """What a batch came to, or has come to so far."""
+
+    batch: str
+    rows: int
+    succeeded: int
+    verified: int
+    failed: int
+    """Ended without success."""
+    by_reason: Mapping[str, int]
+    """Of those that failed, the most frequent first."""
+    failures: tuple[RowEnd, ...]
+    """In order of rows."""
+    results: Path
+
+    @property
+    def left(self) -> int:
+        """Rows that have not ended."""
+        return self.rows - self.succeeded - self.failed
+
+
+def summary_of(batch: Batch, ends: Iterable[RowEnd]) -> Summary:
+    ends = list(ends)
+    failed = Counter(end.reason for end in ends if not end.success)
+    return Summary(
+        batch=batch.id,
+        rows=len(batch.rows),
+        succeeded=sum(end.success for end in ends),
+        verified=sum(end.verified for end in ends),
+        failed=failed.total(),
+        by_reason=dict(failed.most_common()),
+        failures=tuple(sorted((end for end in ends if not end.success), key=lambda end: end.row)),
+        results=batch.results,
+    )
+
+
+async def run_batch(
+    batch: Batch,
+    store: SqliteStore,
+    *,
+    approver_for: Callable[[Row], Approver | None] = lambda row: None,
+    watcher: Watcher | None = None,
+    winding_down: asyncio.Event | None = None,
+    again: bool = False,
+) -> Summary:
+    """Run what has not ended, and say what all of it came to.
+
+    Rows that ended are not run again, those that were interrupted go on. Without an approver nothing irreversible is
+    allowed that needs approval. Once `winding_down` is set no further row is begun. Cancelling this leaves all rows to
+    be resumed. `RunBusy` if another process carries out this batch.
+    """
+    _check(batch)
+    try:
+        with store.claim(f"batch {batch.id}"):
+            work = _Work(batch, store, approver_for, watcher or Unwatched(), winding_down or asyncio.Event(), again)
+            return await work.done()
+    except RunBusy:
+        raise RunBusy(f"another process carries out batch {batch.id} right now") from None
+
+
+def _check(batch: Batch) -> None:
+    """A world or planner that cannot be made is found out once, and not row after row."""
+    agent_for(batch.rows[0].job, batch.rows[0].folder, None)
+
+
+class _Work:
+    def __init__(
+        self,
+        batch: Batch,
+        store: Store,
+        approver_for: Callable[[Row], Approver | None],
+        watcher: Watcher,
+        winding_down: asyncio.Event,
+        again: bool,
+    ) -> None:
+        self._batch = batch
+        self._store = store
+        self._approver_for = approver_for
+        self._watcher = watcher
+        self._winding_down = winding_down
+        self._again = again
+        self._ends: dict[int, RowEnd] = {}
+        self._keys: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def done(self) -> Summary:
+        waiting = [row for row in self._batch.rows if not await self._has_ended(row)]
+        self._write_results()
+        rows = iter(waiting)
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for number in range(min(self._batch.concurrency, len(waiting))):
+                    workers.create_task(self._work_through(rows), name=f"worker {number}")
+        except ExceptionGroup as trouble:  # a full disk, say: one is as good as all
+            raise trouble.exceptions[0] from None
+        return summary_of(self._batch, self._ends.values())
+
+    async def _has_ended(self, row: Row) -> bool:
+        result = await self._store.result(row.run)
+        if result is None:
+            return False
+        if not (row.folder / "result.json").is_file():
+            await export(self._store, row.run, row.folder)
+        self._ends[row.number] = end = RowEnd(row=row.number, run=row.run, result=result)
+        self._watcher.found(row, end)
+        return True
+
+    async def _work_through(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            if self._winding_down.is_set():
+                return
+            self._ends[row.number] = end = await self._carry_out(row)
+            self._write_results()
+            self._watcher.ended(row, end)
+
+    def _write_results(self) -> None:
+        output = [field.name for field in self._batch.job.file.task.output]
+        text = results_csv(self._ends.values(), output)
+        write_whole(self._batch.folder / RESULTS_FILE, text)
+        if self._batch.copy:
+            write_whole(self._batch.copy, text, PUBLIC)
+
+    async def _carry_out(self, row: Row) -> RowEnd:
+        """One row's trouble stays its own: the others go on."""
+        key = row.job.task.key
+        try:
+            if not key:
+                return await self._run(row)
+            async with self._keys[key]:  # rows that mean the same deed wait for each other
+                return await self._run(row)
+        except MidcourseError as refusal:
+            return RowEnd(row=row.number, run=row.run, problem=_slug(refusal), detail=str(refusal))
+        except Exception as error:
+            log.exception("row %s could not be run", row.number)
+            detail = f"{type(error).__name__}: {error}"
+            return RowEnd(row=row.number, run=row.run, problem="error", detail=detail)
+
+    async def _run(self, row: Row) -> RowEnd:
+        own = await is_stored(self._store, row.run)
+        entry = Entry(run=row.run, job=row.job) if own else await self._entered(row)
+        result = entry.result
+        if result is None:
+            folder = run_folder(entry.job.settings, entry.run)
+            agent = replace(agent_for(entry.job, folder, self._approver_for(row)), store=self._store)
+            self._watcher.began(row, resumed=own or entry.earlier)
+            try:
+                result = await self._follow(row, agent.pick_up(entry.run))
+            except RunEnded:  # another process had the same in mind, and was faster
+                result = await self._store.result(entry.run)
+                if result is None:
+                    raise
+            await export(self._store, entry.run, folder)
+        return RowEnd(row=row.number, run=entry.run, result=result)
+
+    async def _entered(self, row: Row) -> Entry:
+        folder = run_folder(row.job.settings, row.run)
+        return await enter(
+            row.job, row.run, self._store, again=self._again, ready=lambda: agent_for(row.job, folder, None)
+        )
+
+    async def _follow(self, row: Row, live: LiveRun) -> Result:
+        outcome = asyncio.ensure_future(live.result())
+        try:
+            async for progress in live:
+                await self._watcher.heard(row, progress)
+            return await outcome
+        finally:
+            outcome.cancel()
+            await asyncio.gather(outcome, return_exceptions=True)
+
+
+def _slug(error: MidcourseError) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()

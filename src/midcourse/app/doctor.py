@@ -1,0 +1,205 @@
+"""A check-up: what works on this machine, what does not, and what to type about it."""
+
+import asyncio
+import os
+import platform
+import shutil
+import stat
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from midcourse.app.extras import EXTRAS, NO_CHROMIUM, install, missing_extras
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.fleet.up_file import read_up
+from midcourse.app.home import DATABASE, open_store
+from midcourse.app.settings.run import Settings
+from midcourse.errors import MidcourseError
+
+Health: TypeAlias = Literal["good", "absent", "bad"]
+"""`absent`: it is not there, and only some of what Midcourse does needs it."""
+
+ENOUGH = 500 * 2**20
+"""Bytes that should be free: a browser's profile, pictures and a store need room."""
+BY_KEY = ("anthropic", "cohere", "deepseek", "groq", "mistral", "openai", "openrouter")
+"""Providers whose key is in PROVIDER_API_KEY."""
+ELSEWHERE = "export MIDCOURSE_HOME=FOLDER"
+PATIENCE = 60.0
+"""Seconds that a server may take to answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    about: str
+    health: Health
+    says: str
+    type_this: str = ""
+    """The command that fixes it, or installs what is missing."""
+
+
+async def check_up(settings: Settings, *, model: str = "") -> tuple[Finding, ...]:
+    """`model` is checked in place of the one that the settings name. Nothing that costs is asked of it."""
+    model = model or settings.model
+    checks: tuple[tuple[str, Callable[[], Finding | Awaitable[Finding]]], ...] = (
+        ("install", _installation),
+        ("chromium", _chromium),
+        ("keys", lambda: _keys(model, settings)),
+        ("model", lambda: _model(model, settings)),
+        ("disk", lambda: _disk(settings.home)),
+        ("permissions", lambda: _permissions(settings.home)),
+        ("fleet", lambda: _fleet(settings.home)),
+    )
+    return tuple([await _found(about, check) for about, check in checks])
+
+
+async def _found(about: str, check: Callable[[], Finding | Awaitable[Finding]]) -> Finding:
+    """A check that meets trouble has found something: it is told, and the others go on."""
+    try:
+        found = check()
+        return found if isinstance(found, Finding) else await found
+    except MidcourseError as problem:
+        return Finding(about=about, health="bad", says=str(problem))
+    except Exception as trouble:
+        return Finding(about=about, health="bad", says=f"{type(trouble).__name__}: {trouble}")
+
+
+def _installation() -> Finding:
+    missing = missing_extras(EXTRAS)
+    has = [extra for extra in EXTRAS if extra not in missing]
+    says = f"midcourse {version('midcourse')}, Python {platform.python_version()}; extras: {', '.join(has) or 'none'}"
+    if not missing:
+        return Finding(about="install", health="good", says=says)
+    return Finding(
+        about="install", health="absent", says=f"{says}; not {', '.join(missing)}", type_this=install(missing)
+    )
+
+
+async def _chromium() -> Finding:
+    """Started, and shown a page through the gate that every request passes."""
+    if missing := missing_extras(("browser",)):
+        return Finding(about="chromium", health="absent", says="not looked for", type_this=install(missing))
+    from midcourse.testing.sites import Tickets, serve
+    from midcourse.worlds.browser import Browser
+    from midcourse.worlds.browser.chromium import find_chromium
+
+    path = await find_chromium()
+    if path is None:
+        says, _, command = NO_CHROMIUM.partition(" Type: ")
+        return Finding(about="chromium", health="bad", says=says, type_this=command)
+    with serve(Tickets()) as address:
+        browser = Browser(address)
+        await browser.open()
+        try:
+            seen = await browser.observe()
+        finally:
+            await browser.close()
+    if getattr(seen, "zones", ()):
+        bare = "; without its sandbox, because you are root: use another account" if _is_root() else ""
+        return Finding(about="chromium", health="good", says=f"{path} shows pages{bare}")
+    return Finding(about="chromium", health="bad", says=f"{path} starts, and shows nothing")
+
+
+def _keys(model: str, settings: Settings) -> Finding:
+    there = sorted(name for name, value in os.environ.items() if name.endswith("_API_KEY") and value)
+    if missing := _missing_key(model, settings):
+        return Finding(about="keys", health="bad", says=f"{missing} is not set", type_this=f"export {missing}=...")
+    if there or model:
+        return Finding(about="keys", health="good", says=f"set: {', '.join(there) or 'none, and none is needed'}")
+    return Finding(
+        about="keys", health="absent", says="no provider's key is set", type_this="export OPENAI_API_KEY=..."
+    )
+
+
+async def _model(model: str, settings: Settings) -> Finding:
+    if missing := missing_extras(("llm",)):
+        return Finding(about="model", health="absent", says="models need an extra", type_this=install(missing))
+    if not model:
+        name = "export MIDCOURSE_MODEL=openai:gpt-5"
+        return Finding(about="model", health="absent", says="none is named; --model names one", type_this=name)
+    if missing := _missing_key(model, settings):
+        return Finding(about="model", health="absent", says=f"{model} is not asked: {missing} is not set")
+    from midcourse.llm.reaching import listed
+
+    where = f" at {settings.model_base_url}" if settings.model_base_url else ""
+    try:
+        found = await asyncio.wait_for(listed(model, base_url=settings.model_base_url), PATIENCE)
+    except MidcourseError:
+        raise
+    except Exception as trouble:
+        says = f"{model}{where} cannot be reached: {trouble or type(trouble).__name__}"
+        command = f"curl -i {settings.model_base_url}/models" if where else ""
+        return Finding(about="model", health="bad", says=says, type_this=command)
+    unlisted = [name for name, known in found if known is False]
+    if unlisted:
+        return Finding(about="model", health="bad", says=f"its server{where} does not have {', '.join(unlisted)}")
+    unasked = any(known is None for _, known in found)
+    return Finding(about="model", health="good", says=f"{model}{where}" + ("; not asked" if unasked else " answers"))
+
+
+def _missing_key(model: str, settings: Settings) -> str:
+    """The variable that the first of these models needs and that is not set; nothing if that cannot be told."""
+    provider = model.partition(":")[0].partition("-")[0]
+    variable = f"{provider.upper()}_API_KEY"
+    served_here = bool(settings.model_base_url) and provider == "openai"
+    return variable if provider in BY_KEY and not served_here and not os.environ.get(variable) else ""
+
+
+def _disk(home: Path) -> Finding:
+    there = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(there).free
+    room = f"{free / 2**30:.1f} GB are free in {there}"
+    if free < ENOUGH:
+        return Finding(about="disk", health="bad", says=room, type_this=ELSEWHERE)
+    return Finding(about="disk", health="good", says=room)
+
+
+def _permissions(home: Path) -> Finding:
+    """Whether runs can be kept, and whether other accounts can read keys that lie about here."""
+    above = home.absolute().parent
+    if home.exists() and not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+        says = f"{home} is not writable"
+        return Finding(about="permissions", health="bad", says=says, type_this=f"chmod u+rwx {home}")
+    if not home.exists() and not os.access(above, os.W_OK):
+        says = f"{home} is not there, and cannot be created in {above}"
+        return Finding(about="permissions", health="bad", says=says, type_this=ELSEWHERE)
+    if (home / DATABASE).exists():
+        with open_store(home):  # raises if it is damaged, locked or read-only
+            pass
+    if _readable_by_others(Path(".env")):
+        says = ".env, which may have keys, is readable by other accounts"
+        return Finding(about="permissions", health="bad", says=says, type_this="chmod 600 .env")
+    return Finding(about="permissions", health="good", says=f"runs are kept in {home}, for you only")
+
+
+async def _fleet(home: Path) -> Finding:
+    settings = FleetSettings.load(home)
+    gone = [part.name for part in read_up(home).parts if not part.process.alive]
+    if gone and not settings.is_somewhere:
+        return Finding(
+            about="fleet", health="bad", says=f"not running: {', '.join(gone)}", type_this="midcourse up --detach"
+        )
+    if not settings.is_somewhere:
+        missing = missing_extras(("temporal", "up"))
+        first = f"{install(missing)} && " if missing else ""
+        command = f"{first}midcourse up --detach"
+        return Finding(about="fleet", health="absent", says="none; runs on this machine need none", type_this=command)
+    settings.check_complete(home)
+    from midcourse.app.fleet.connection import connected
+
+    async with connected(settings):
+        pass
+    if gone:
+        return Finding(
+            about="fleet", health="bad", says=f"not running: {', '.join(gone)}", type_this="midcourse up --detach"
+        )
+    return Finding(about="fleet", health="good", says=f"database and Temporal ({settings.temporal_address}) answer")
+
+
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _readable_by_others(path: Path) -> bool:
+    return os.name != "nt" and path.is_file() and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))

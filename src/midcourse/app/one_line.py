@@ -1,0 +1,151 @@
+"""A task from one sentence: a goal, the page where it begins, and a model."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+from midcourse.app.extras import require_extras
+from midcourse.app.nobody import Nobody
+from midcourse.app.toml_text import toml_text
+from midcourse.app.vault import EnvironmentVault, check_secrets
+from midcourse.app.wiring import Job, job_in
+from midcourse.domain.approval import Decision, Question
+from midcourse.domain.argument import Scalar
+from midcourse.domain.budget import Approvals
+from midcourse.errors import TaskInvalid
+from midcourse.ports.approver import Approver
+
+DRY = {"approvals": "always", "approval_policy": "none"}
+"""Settings of a dry run: it has to be asked about everything irreversible, or it could not drop it."""
+SAVED = """\
+# Without this the best that a run can say is that its plan was carried out. Which page shows that it is done?
+# [done_when]
+# surface_matches = "Thank you*"
+"""
+LONGEST_NAME = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """A goal and its options, as the user gives them in one line."""
+
+    goal: str
+    at: str
+    """The page where it begins."""
+    model: str = ""
+    """The one of the settings, if this is empty."""
+    inputs: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
+    secrets: tuple[str, ...] = ()
+    """Names, each with the origin where it may be typed after an `@`; without one, that is the origin of `at`."""
+    origins: str | Mapping[str, object] | None = None
+    """A policy file, or what such a file would hold."""
+    max_cost: float | None = None
+    """In US dollars."""
+    approvals: Approvals | None = None
+    headed: bool = False
+
+
+def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
+    """The task file that it comes to. Raises `TaskInvalid` for what cannot be run as said, a missing secret included."""
+    require_extras("`do`", "browser", "llm")
+    from midcourse.worlds.browser.egress.policy import policy_values
+
+    secrets = _bound(wish)
+    elsewhere = {
+        origin: {"allowed": True} for origin in secrets.values() if origin != _origin(wish.at, "the start URL")
+    }
+    policy = {**elsewhere, **policy_values(wish.origins)}
+    settings = {"max_cost_usd": wish.max_cost, "approvals": wish.approvals}
+    source = toml_text(
+        {
+            "goal": _plain(wish.goal, wish.inputs),
+            "secrets": [f"{name}@{origin}" for name, origin in secrets.items()] or None,
+            "inputs": wish.inputs,
+            "world": {
+                "name": "browser",
+                "options": {"start": _plain(wish.at), "headed": wish.headed or None, "origins": _plain_in(policy)},
+            },
+            "planner": {"model": wish.model or None},
+            "settings": settings,
+        }
+    )
+    said = {name: str(value) for name, value in settings.items() if value is not None}
+    job = replace(job_in(f"{source}\n{SAVED}", _name(wish.goal), {**said, **(overrides or {})}), unfiled=True)
+    if not (job.file.planner.model or job.settings.model):
+        raise TaskInvalid("no model is named to plan: name one, such as openai:gpt-5, with --model or MIDCOURSE_MODEL")
+    check_secrets(job.task.secrets, EnvironmentVault())
+    return job
+
+
+def taping(*, record: str | Path | None = None, cassette: str | Path | None = None) -> dict[str, str]:
+    """Settings of a run that is recorded or played. Whoever resumes it may be in another folder, so paths are absolute."""
+    files = {"record": record, "cassette": cassette}
+    return {name: str(Path(file).absolute()) for name, file in files.items() if file}
+
+
+class DryRun:
+    """An approver that lets nothing irreversible happen: the first such request is kept in `dropped`, and the run ends.
+
+    Any other question goes to `otherwise`; without one it stays unanswered.
+    """
+
+    def __init__(self, otherwise: Approver | None = None) -> None:
+        self.otherwise: Approver = otherwise or Nobody()
+        self.dropped: Question | None = None
+
+    async def ask(self, question: Question) -> Decision | None:
+        irreversible = any(consequence.effect == "irreversible" for consequence in question.consequences)
+        if not irreversible or question.about not in ("approve", "repeat"):
+            return await self.otherwise.ask(question)
+        self.dropped = question
+        return Decision(verdict="rejected", by="the dry run")
+
+
+def _bound(wish: Wish) -> dict[str, str]:
+    """The origin of each secret, by name."""
+    start = _origin(wish.at, "the start URL")
+    found: dict[str, str] = {}
+    for said in wish.secrets:
+        name, at, where = said.partition("@")
+        if not re.fullmatch(r"[A-Za-z]\w*", name) or (at and not where):
+            example = "password, or password@https://shop.example"
+            raise TaskInvalid(f"secret '{said}': write its name, and after an @ the origin it belongs to: {example}")
+        found[name] = _origin(where, f"secret '{said}'") if at else start
+    return found
+
+
+def _origin(address: str, what: str) -> str:
+    from midcourse.worlds.browser.egress.address import AddressRefused, parse
+
+    try:
+        return parse(address).origin
+    except AddressRefused as refused:
+        raise TaskInvalid(f"{what}: {refused}") from None
+
+
+def _plain(text: str, inputs: Iterable[str] = ()) -> str:
+    """With every dollar sign doubled, as a task file wants it, but for references to these inputs."""
+    kept = "".join(rf"(?!input\.{re.escape(name)}\b)" for name in inputs)
+    return re.sub(rf"\${kept}", "$$", text)
+
+
+def _plain_in(value: object) -> object:
+    """The same for every text in it."""
+    match value:
+        case str():
+            return _plain(value)
+        case Mapping():
+            return {name: _plain_in(inner) for name, inner in cast(Mapping[str, object], value).items()}
+        case list() | tuple():
+            return [_plain_in(inner) for inner in cast(Sequence[object], value)]
+        case _:
+            return value
+
+
+def _name(goal: str) -> str:
+    """What a file of it may be called: 'Order one desk lamp' is order-one-desk-lamp."""
+    words = re.sub(r"[^a-z0-9]+", "-", goal.lower()).strip("-")
+    short = words if len(words) <= LONGEST_NAME else words[:LONGEST_NAME].rpartition("-")[0] or words[:LONGEST_NAME]
+    return short or "task"

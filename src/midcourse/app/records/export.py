@@ -1,0 +1,37 @@
+"""A run's result and journal as files: `result.json` and `journal.jsonl`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from midcourse.app.records.journal import JOURNAL_FILE, journal_of, journal_text
+from midcourse.codec import encode
+from midcourse.domain.result import Result
+from midcourse.ports.store import Store
+from midcourse.private import private_folder, write_whole
+
+RESULT_FILE = "result.json"
+
+
+def result_json(result: Result) -> str:
+    """One line. Named values are objects here, since JSON readers expect them so."""
+    plain: dict[str, Any] = json.loads(encode(result))
+    plain["data"] = dict(result.data)
+    for written, attempt in zip(plain["attempts"], result.attempts, strict=True):
+        written["arguments"] = {
+            name: pair[1] for pair, (name, _) in zip(written["arguments"], attempt.arguments, strict=True)
+        }
+    return json.dumps(plain, ensure_ascii=False)
+
+
+async def export(store: Store, run_id: str, folder: Path) -> None:
+    """Write what there is of the run by now; the result only if it has ended."""
+    result = await store.result(run_id)
+    if result is not None:
+        _write(folder / RESULT_FILE, result_json(result) + "\n")
+    _write(folder / JOURNAL_FILE, journal_text(await journal_of(store, run_id)))
+
+
+def _write(path: Path, text: str) -> None:
+    private_folder(path.parent)
+    write_whole(path, text)

@@ -1,0 +1,305 @@
+"""A fork: a recorded run goes on live, from one of its events, in a world that is brought to that point first.
+
+The recorded commands are performed once more in a fresh world, at their recorded times, and every answer of the world is
+compared with the recorded one. Planners and people are not asked again: what they said is in the journal. If all of it
+fits, the state after that event becomes the beginning of a new run. Approvals are not carried over: they were given to
+another run.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from midcourse.app.agent import Agent, new_run_id
+from midcourse.app.records.journal import Journal
+from midcourse.domain.approval import Consequence
+from midcourse.domain.budget import Limits
+from midcourse.domain.command import Act, MakePlan
+from midcourse.domain.event import (
+    Acted,
+    Answer,
+    ApprovalDecided,
+    DoneChecked,
+    Event,
+    Observed,
+    Planned,
+    Resumed,
+    Verified,
+    WorldOpened,
+)
+from midcourse.domain.observation import Observation, ObservationRef
+from midcourse.domain.phase import Asking, Ended
+from midcourse.domain.plan import PlannedStep
+from midcourse.domain.run import Issued, Origin, Run
+from midcourse.errors import NotForkable
+from midcourse.perform import Performer, Ports
+from midcourse.perform.consequence import consequence_of
+from midcourse.perform.ports import Allowance
+from midcourse.ports.clock import Clock, SystemClock
+from midcourse.ports.store import JournalRow, Store
+from midcourse.replay import replay, states, turn
+from midcourse.store.memory import MemoryStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forked:
+    """A run that is stored and has its world at hand: `agent.pick_up(run_id, at_hand=True)` goes on with it."""
+
+    run_id: str
+    at: int
+    """The event it branched off after: the one asked for, or the nearest before it at which no act was under way."""
+
+
+@runtime_checkable
+class KeepsTime(Protocol):
+    def keep_time_by(self, clock: Clock) -> None: ...
+
+
+async def fork(
+    journal: Journal, at: int, *, agent: Agent, store: Store, run_id: str = "", limits: Limits | None = None
+) -> Forked:
+    """Bring the agent's world, which must not be open yet, to where it was after event `at`, and enter a new run there.
+
+    Raises `NotForkable`, and leaves nothing behind but a closed world.
+    """
+    at = quiet_point(journal, at)
+    if not getattr(agent.world, "rebuilds", False):
+        raise NotForkable(
+            f"the world '{agent.world.name}' cannot be brought to a recorded state again (it does not say `rebuilds`); "
+            "only what it did can be replayed"
+        )
+    run_id = run_id or new_run_id()
+    clock = agent.clock or SystemClock()
+    recorded = next(run for run in states(journal.opening, journal.rows) if run.seq == at)
+    rebuild = _Rebuild(journal, agent, run_id, shift=clock.now() - recorded.now)
+    if isinstance(agent.world, KeepsTime):
+        agent.world.keep_time_by(rebuild.clock)
+    try:
+        run = await rebuild.to(at)
+    except BaseException:
+        await agent.world.close()
+        raise
+    if isinstance(agent.world, KeepsTime):
+        agent.world.keep_time_by(clock)
+    limits = limits or run.limits
+    run = replace(run, limits=limits, grants=(), forked_from=Origin(run=journal.opening.id, event=at))
+    await store.begin(run, replace(journal.task, limits=limits, key=""))
+    await rebuild.kept.copy_to(store, run_id)
+    return Forked(run_id=run_id, at=at)
+
+
+def quiet_point(journal: Journal, at: int) -> int:
+    """The last event up to this one after which the run goes on and no act is under way."""
+    origin = journal.opening.forked_from
+    if origin is not None:
+        raise NotForkable(
+            f"run {journal.opening.id} is a fork itself, and its journal begins in the middle; "
+            f"fork run {origin.run}, which it came from at event {origin.event}"
+        )
+    last = journal.state.seq
+    if not 1 <= at <= last:
+        raise NotForkable(f"there is no event {at}: run {journal.opening.id} has events 1 to {last}")
+    rows = [row for row in journal.rows if row.seq <= at]
+    again = replay(journal.opening, rows)
+    if again.verdict != "identical":
+        raise NotForkable(f"the journal cannot be replayed, so it cannot be forked: {again.detail}")
+    quiet = [run.seq for run in states(journal.opening, rows)[1:] if _is_quiet(run)]
+    if not quiet:
+        raise NotForkable(f"run {journal.opening.id} was over before it had begun")
+    return quiet[-1]
+
+
+def _is_quiet(run: Run) -> bool:
+    return not isinstance(run.phase, Ended) and not any(isinstance(one.command, Act) for one in run.pending)
+
+
+# --- bringing a world there
+
+
+class _RecordedTime:
+    """Stands at the time of the recording, moved to now. To sleep takes none of ours."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def now(self) -> float:
+        return self._now
+
+    async def sleep(self, seconds: float) -> None:
+        self._now += max(0.0, seconds)
+
+    def reach(self, at: float) -> None:
+        self._now = max(self._now, at)
+
+
+class _Kept(MemoryStore):
+    """What the rebuilding leaves, until it is known to fit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._observations: list[Observation] = []
+        self._consequences: list[tuple[str, Consequence]] = []
+
+    async def save_observation(self, run_id: str, observation: Observation) -> None:
+        await super().save_observation(run_id, observation)
+        self._observations.append(observation)
+
+    async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None:
+        await super().save_consequence(run_id, digest, consequence)
+        self._consequences.append((digest, consequence))
+
+    async def copy_to(self, store: Store, run_id: str) -> None:
+        for plan in await self.plans(run_id):
+            await store.save_plan(run_id, plan)
+        for observation in self._observations:
+            await store.save_observation(run_id, observation)
+        for digest, consequence in self._consequences:
+            await store.save_consequence(run_id, digest, consequence)
+        for entry in await self.ledger(run_id):
+            await store.write_ledger(run_id, entry)
+        await store.save_session(run_id, await self.session(run_id))
+
+
+class _Rebuild:
+    """Performs what the recorded run had performed. Its own run is the recorded one, with another id and time."""
+
+    def __init__(self, journal: Journal, agent: Agent, run_id: str, shift: float) -> None:
+        self.clock = _RecordedTime()
+        self.kept = _Kept()
+        self._journal = journal
+        self._shift = shift
+        self._run = replace(journal.opening, id=run_id)
+        self._ports: Ports = replace(agent.ports(self.kept, run_id, journal.task), clock=self.clock)
+        self._performer = Performer(self._ports)
+
+    async def to(self, at: int) -> Run:
+        await self.kept.begin(self._run, replace(self._journal.task, key=""))
+        for row in self._journal.rows:
+            if row.seq > at:
+                break
+            event = await self._happened(row, replace(row.event, at=row.event.at + self._shift))
+            versions = self._run.counts.versions
+            self._run, commands = turn(self._run, event)
+            if [command.kind for command in commands] != [command.kind for command in row.commands]:
+                raise NotForkable(f"the run went another way at event {row.seq}")
+            if self._run.counts.versions > versions:
+                await self._adopt(row, self._run.counts.versions)
+        self.clock.reach(self._run.now)
+        return self._run
+
+    async def _adopt(self, row: JournalRow, version: int) -> None:
+        plan = self._journal.plan(version)
+        if plan is None:
+            raise NotForkable(f"plan {version}, made at event {row.seq}, is not in the journal")
+        await self.kept.save_plan(self._run.id, plan)
+
+    async def _happened(self, row: JournalRow, event: Event) -> Event:
+        """The recorded event, once the world has answered in the same way."""
+        if isinstance(event, Resumed):
+            await self._resumed(row, event)
+        if isinstance(event, ApprovalDecided):
+            return self._decided(event)
+        if not isinstance(event, Answer):
+            return event
+        issued = next((one for one in self._run.pending if one.command.id == event.answers), None)
+        match event:
+            case Acted() if issued is None and event.dispatched:
+                raise NotForkable(f"the act at event {row.seq} came late: nobody knows when the world saw it")
+            case WorldOpened() | Observed() | Acted() | Verified() | DoneChecked() if issued is not None:
+                return await self._performed(row, issued, event)
+            case Planned() if issued is not None and isinstance(issued.command, MakePlan):
+                return await self._planned(row, issued.command, event)
+            case _:
+                return event
+
+    def _decided(self, event: ApprovalDecided) -> ApprovalDecided:
+        """What was shown is bound to the run; here it is the same, of this one."""
+        phase = self._run.phase
+        if not event.shown or not isinstance(phase, Asking):
+            return event
+        return replace(event, shown=tuple(step.consequence for step in phase.steps))
+
+    async def _resumed(self, row: JournalRow, event: Resumed) -> None:
+        if any(isinstance(one.command, Act) for one in self._run.pending):
+            raise NotForkable(
+                f"the process that drove the run died before event {row.seq}, during an act: "
+                "nobody knows when the world saw it, if ever"
+            )
+        if event.world == "reopened":
+            if await self.kept.session(self._run.id):
+                raise NotForkable(f"the world was lost before event {row.seq}, and cannot be lost like that again")
+            await self._ports.world.open()
+
+    async def _performed(
+        self, row: JournalRow, issued: Issued, event: WorldOpened | Observed | Acted | Verified | DoneChecked
+    ) -> Event:
+        self.clock.reach(issued.at)
+        answer = await self._performer.perform(issued.command)
+        if _essence(answer) != _essence(event):
+            raise NotForkable(
+                f"the world went another way at event {row.seq}: recorded was {_in_words(event)}, now {_in_words(answer)}"
+            )
+        return replace(event, consequence=answer.consequence) if isinstance(answer, Acted) else event
+
+    async def _planned(self, row: JournalRow, command: MakePlan, event: Planned) -> Planned:
+        """What the plan's steps would send is bound to the run, so it is read again."""
+        if turn(self._run, event)[0].counts.versions == self._run.counts.versions:
+            return event
+        steps = [await self._foreseen(row, command, step) for step in event.steps]
+        return replace(event, steps=tuple(steps))
+
+    async def _foreseen(self, row: JournalRow, command: MakePlan, short: PlannedStep) -> PlannedStep:
+        if not short.consequence:
+            return short
+        plan = self._journal.plan(command.version)
+        seen = await self.kept.observation(self._run.id, command.seen)
+        skill = self._ports.world.catalogue().skill(short.skill)
+        if plan is None or seen is None or skill is None:
+            raise NotForkable(f"the plan made at event {row.seq} cannot be made out again")
+        step, time = plan.steps[short.index], Allowance(self.clock, command.timeout)
+        found = await consequence_of(self._ports, step, skill, seen.surface.origin, time)
+        if found is None or found.identity != short.identity:
+            raise NotForkable(f"{short.skill}, planned at event {row.seq}, would no longer send what it did")
+        return replace(short, consequence=found.digest)
+
+
+# --- the same answer
+
+
+def _essence(event: Event) -> tuple[object, ...]:
+    """What makes two answers of a world the same. Digests are bound to a run; how long something took is not."""
+    match event:
+        case WorldOpened():
+            return (event.opened,)
+        case Observed():
+            return event.reason, _print(event.seen)
+        case Acted():
+            what = (event.status, event.reason, event.evidence, event.dispatched, event.identity, event.effect)
+            return *what, event.looked, _print(event.seen)
+        case Verified():
+            return event.verdict, event.evidence, event.reason, _print(event.seen)
+        case DoneChecked():
+            return event.verdict, _print(event.seen)
+        case _:
+            return (event.kind,)
+
+
+def _print(seen: ObservationRef | None) -> str | None:
+    return seen.fingerprint if seen else None
+
+
+def _in_words(event: Event) -> str:
+    match event:
+        case WorldOpened():
+            return "a world that opened" if event.opened else "a world that did not open"
+        case Observed():
+            return _screen(event.seen)
+        case Acted():
+            return f"'{event.reason or event.status}' on {_screen(event.seen)}"
+        case Verified() | DoneChecked():
+            return f"'{event.verdict}' on {_screen(event.seen)}"
+        case _:
+            return event.kind
+
+
+def _screen(seen: ObservationRef | None) -> str:
+    return f"'{seen.surface}' ({seen.fingerprint[:8]})" if seen else "nothing new to see"

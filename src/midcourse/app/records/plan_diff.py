@@ -1,0 +1,32 @@
+"""Two plan versions of a run, held against each other."""
+
+from dataclasses import dataclass
+
+from midcourse.app.records.journal import Journal
+from midcourse.domain.plan import PlanVersion
+from midcourse.errors import TaskInvalid
+from midcourse.policy.diff import PlanDiff, diff
+from midcourse.replay import carried_out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    before: PlanVersion
+    after: PlanVersion
+    """With why it was made, and of a plan after a failure what was known about that (`context`)."""
+    found: PlanDiff
+
+
+def compare(journal: Journal, earlier: int, later: int) -> Comparison:
+    """Raises `TaskInvalid` with those that there are."""
+    before, after = _version(journal, earlier), _version(journal, later)
+    reached = carried_out(journal.opening, journal.rows)
+    return Comparison(before=before, after=after, found=diff(before, after, reached.get(before.version, 0)))
+
+
+def _version(journal: Journal, version: int) -> PlanVersion:
+    plan = journal.plan(version)
+    if plan is None:
+        made = ", ".join(str(plan.version) for plan in journal.plans) or "none"
+        raise TaskInvalid(f"run {journal.opening.id} has no plan {version}; there are: {made}")
+    return plan

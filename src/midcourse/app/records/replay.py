@@ -1,0 +1,43 @@
+"""A journal replayed under settings as people write them, and 'identical' taken at its word: to the byte."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+
+from midcourse.app.records.journal import Journal
+from midcourse.app.settings.run import Settings, check_names
+from midcourse.codec import encode
+from midcourse.domain.budget import Limits
+from midcourse.domain.command import Command
+from midcourse.errors import TaskInvalid
+from midcourse.replay import Replayed, replay
+
+COMMANDS = tuple[Command, ...]
+DECIDING = tuple(field.name for field in fields(Limits))
+"""Settings that the director goes by."""
+
+
+def changed_limits(limits: Limits, changes: Mapping[str, str]) -> Limits:
+    """These limits with some of them changed, given as text. The others stay as recorded, whatever they are now."""
+    check_names(changes)
+    for name in changes:
+        if name not in DECIDING:
+            raise TaskInvalid(f"--set {name}: the director does not go by it, so it changes nothing in a replay")
+    read = Settings.load(overrides=changes)
+    return replace(limits, **{name: getattr(read, name) for name in changes})
+
+
+def replay_journal(journal: Journal, changes: Mapping[str, str] | None = None) -> Replayed:
+    again = replay(journal.opening, journal.rows, changed_limits(journal.opening.limits, changes or {}))
+    return _to_the_byte(journal, again) if again.verdict == "identical" else again
+
+
+def _to_the_byte(journal: Journal, again: Replayed) -> Replayed:
+    for row, commands in zip(journal.rows, again.commands, strict=True):
+        if encode(commands, COMMANDS) != encode(row.commands, COMMANDS):
+            detail = f"nondeterminism at event {row.seq}: the same commands are written down in another way"
+            return replace(again, verdict="nondeterminism", at=row.seq, detail=detail)
+    if encode(again.final) != encode(journal.state):
+        last = journal.rows[-1].seq if journal.rows else 0
+        detail = f"nondeterminism at event {last}: the same commands, but another state than the recorded one"
+        return replace(again, verdict="nondeterminism", at=last, detail=detail)
+    return again

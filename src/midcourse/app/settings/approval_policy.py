@@ -1,0 +1,75 @@
+"""The approval policy as a file: which steps a person has to agree to, whatever mode a run is in, and who may not.
+
+four_eyes = true                       # whoever starts a run does not decide its questions
+trust_after = 3                        # adaptive mode: approvals in a row before a reversible step goes unasked
+
+[[rules]]
+ask = "always"
+label = "*delete*"
+
+[[rules]]
+ask = "never"
+skill = "send_reminder"
+effect = "irreversible"                # a rule not to ask is about irreversible steps only if it says so
+"""
+
+import tomllib
+from pathlib import Path
+from typing import cast, get_args
+
+from midcourse.app.toml_table import Table, read_text
+from midcourse.domain.agreement import Agreement, Rule
+from midcourse.domain.skill import Effect
+from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
+
+PATTERNS = ("skill", "origin", "label", "address")
+ANSWERS = ("always", "never")
+
+
+def read_agreement(path: Path) -> Agreement:
+    """Raises `TaskInvalid` with the key that will not do."""
+    return parse_agreement(read_text(path), str(path))
+
+
+def parse_agreement(text: str, file: str = "approval policy") -> Agreement:
+    """`file` is what complaints call it."""
+    try:
+        root = Table(tomllib.loads(text), file=file)
+    except tomllib.TOMLDecodeError as error:
+        raise TaskInvalid(f"{file}: is not TOML: {error}") from None
+    root.allow("four_eyes", "trust_after", "rules")
+    return Agreement(
+        rules=tuple(_rule(table) for table in root.tables("rules")),
+        trust_after=_times(root) if "trust_after" in root else Agreement.trust_after,
+        four_eyes=bool(root.flag("four_eyes")),
+    )
+
+
+def _times(root: Table) -> int:
+    value = root.scalar("trust_after")
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
+        raise root.wrong("trust_after", f"has to be a whole number from 1 to 1000, not {value!r}")
+    return value
+
+
+def _rule(table: Table) -> Rule:
+    table.allow("ask", "effect", *PATTERNS)
+    answer = table.text("ask")
+    if answer not in ANSWERS:
+        raise table.wrong("ask", unknown("answer", answer, ANSWERS))
+    given = {name: table.text(name) for name in PATTERNS if name in table}
+    effects = _effects(table)
+    if not given and not effects:
+        raise table.wrong("", f"is about everything; say what it is about: {', '.join((*PATTERNS, 'effect'))}")
+    if answer == "never" and not given.keys() - {"label"}:
+        raise table.wrong("", "a page chooses its labels: a rule not to ask needs a skill, an origin or an address")
+    return Rule(ask=answer == "always", effects=effects, **given)
+
+
+def _effects(table: Table) -> tuple[Effect, ...]:
+    named = table.texts("effect", one_will_do=True)
+    for name in named:
+        if name not in get_args(Effect):
+            raise table.wrong("effect", unknown("effect class", name, get_args(Effect)))
+    return cast(tuple[Effect, ...], named)

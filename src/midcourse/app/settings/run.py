@@ -1,0 +1,426 @@
+"""Every setting of a run, once: its type, its bounds, its default, and what it changes. Those of a fleet are next door.
+
+What is said last wins: `--set` over the environment over the task file over the default.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TypeVar, cast
+
+from pydantic import AliasChoices, Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from midcourse.app.settings.approval_policy import read_agreement
+from midcourse.app.settings.recovery import PREFIX, RecoverySettings, rules_as_json
+from midcourse.domain.agreement import Agreement
+from midcourse.domain.budget import Approvals, FinalLooks, Limits
+from midcourse.domain.failure import FailureRule
+from midcourse.domain.monitor import Monitors
+from midcourse.domain.outline import Outlines
+from midcourse.errors import TaskInvalid
+from midcourse.perform.ports import ALIKE
+from midcourse.policy.ineffective import why_without_effect
+from midcourse.policy.spelling import unknown
+
+SOURCES = SettingsConfigDict(
+    env_prefix=PREFIX,
+    env_file=".env",
+    env_ignore_empty=True,
+    extra="ignore",
+    frozen=True,
+    allow_inf_nan=False,
+    populate_by_name=True,
+)
+
+S = TypeVar("S", bound=BaseSettings)
+
+
+class Settings(RecoverySettings):
+    """Reads environment variables (`MIDCOURSE_MAX_CALLS`) and a `.env` file in the current directory.
+
+    `load` is the way in: it turns a bad value, wherever it came from, into `TaskInvalid` that says which and why.
+    """
+
+    model_config = SOURCES
+
+    max_calls: int = Field(
+        default=Limits.max_calls,
+        ge=1,
+        description="Ceiling on model calls of a run, planning and paid looks together. What the next command can cost at "
+        "worst is reserved first, so no run ends above it.",
+    )
+    max_tokens: int | None = Field(
+        default=Limits.max_tokens,
+        ge=1,
+        description="Ceiling on tokens of a run. It holds as far as `plan_tokens` says what a call takes at most.",
+    )
+    max_cost_usd: float | None = Field(
+        default=Limits.max_cost_usd,
+        gt=0,
+        description="Ceiling on a run's model cost in US dollars. It holds as far as `plan_cost_usd` says what a call costs "
+        "at most.",
+    )
+    max_wall_seconds: float = Field(
+        default=Limits.max_wall_seconds,
+        gt=0,
+        description="Ceiling on the time a run works. Time paused, waiting for a person or without a process is not work.",
+    )
+    deadline_seconds: float | None = Field(
+        default=Limits.deadline_seconds,
+        gt=0,
+        description="The run ends as `deadline_exceeded` this long after its start, whatever it did in between, pauses "
+        "included.",
+    )
+    max_segments: int = Field(
+        default=Limits.max_segments,
+        ge=1,
+        description="Ceiling on plans of a run: the first, one at each transition, one after each failure.",
+    )
+    max_replans: int = Field(
+        default=Limits.max_replans,
+        ge=0,
+        description="Replans that are not the continuation after a verified transition. The next one ends the run as "
+        "`replan_exhausted`.",
+    )
+    max_step_retries: int = Field(
+        default=Limits.max_step_retries,
+        ge=0,
+        description="How often a step is repeated after a transient failure; 3 retries are 4 executions. A failed look and "
+        "a world that does not open are tried again as often.",
+    )
+    max_plan_steps: int = Field(
+        default=Limits.max_plan_steps,
+        ge=1,
+        description="A longer plan is cut here, and `__replan__` put in place of the rest.",
+    )
+    max_reopenings: int = Field(
+        default=Limits.max_reopenings,
+        ge=0,
+        description="How often a world whose session was lost is opened anew. The next loss ends the run as `world_lost`.",
+    )
+    max_outage_seconds: float = Field(
+        default=Limits.max_outage_seconds,
+        ge=0,
+        description="How long a run waits, with growing pauses, for a world's host, a model or the database that cannot be reached. "
+        "After that it ends as `outage`. `max_wall_seconds` and `deadline_seconds` count while it waits.",
+    )
+    detour_iterations: int = Field(
+        default=Limits.detour_iterations,
+        ge=0,
+        description="How many tries a detour to a step that is out of reach may take; the last one without success gives it up. "
+        "`0` is no detours. Without somebody to plan them there are none.",
+    )
+    outline: Outlines = Field(
+        default=Limits.outline,
+        description="Coarse goals that the planner is told as a suggestion, with what is reached of them: `on` from the start, `auto` "
+        "once the run gets nowhere, `off` never. Without somebody to draw them there are none ([the outline](outline.md)).",
+    )
+    monitor: Monitors = Field(
+        default=Limits.monitor,
+        description="`path` has somebody look at what was done before every plan but the first. Only what is fundamentally wrong is "
+        "said, to whoever plans next: going round, no progress. `proposals` besides has every plan looked at before its first "
+        "step; one that is objected to is made again, once. By rules, unless `role_models` names a model for `monitor` "
+        "([the monitor](monitor.md)).",
+    )
+    visible_plans: int | None = Field(
+        default=Limits.visible_plans,
+        ge=0,
+        description="How many plans keep to what is visible; later ones may go through screens nobody has seen, as a fixed "
+        "plan does. For comparison only: `0` is one fixed plan, `none` is no such plan.",
+    )
+    count_extensions: bool = Field(
+        default=Limits.count_extensions,
+        description="Counts the continuation after a verified transition against `max_replans`: "
+        "then a perfect task of seven pages fails.",
+    )
+    replan_admission: bool = Field(
+        default=Limits.replan_admission,
+        description="Refuses a plan that repeats a failed step on an unchanged screen. Off, a stuck planner goes on until "
+        "the replans are used up.",
+    )
+    structural_stop: bool = Field(
+        default=Limits.structural_stop,
+        description="Ends the run at once as `structural_failure` if no plan can help: unreachable, not permitted, "
+        "impossible. Off, it replans until it may no more.",
+    )
+    lessons: bool = Field(
+        default=True,
+        description="Remembers failures and what mended them, for the runs to come. Off, nothing is remembered or recalled.",
+    )
+    agent: str = Field(
+        default="default",
+        min_length=1,
+        description="Whose lessons these are. Other agents in the same home, or of the same tenant, see only how often a new "
+        "plan helped; the words of a lesson once a person has shared it.",
+    )
+    embedder: str = Field(
+        default="",
+        description="Compares failures by what they mean, where none has the same signature: `openai:text-embedding-3-small`, "
+        "or `folder:` and the folder of a sentence encoder such as all-MiniLM-L6-v2. Empty: only the same signature counts.",
+    )
+    embedder_base_url: str = Field(
+        default="",
+        description="Where the embedder is served, if not at its provider's own address: any server with OpenAI's protocol.",
+    )
+    lesson_similarity: float = Field(
+        default=ALIKE,
+        gt=0,
+        le=1,
+        description="How near another failure's words have to be, where an `embedder` compares them, to be recalled.",
+    )
+    lesson_stop_after: int | None = Field(
+        default=Limits.lesson_stop_after,
+        ge=1,
+        description="Ends the run as `structural_failure` instead of planning again, if this many runs have met the same "
+        "failure and planned again, and none got past it. `none`: what other runs met never ends a run.",
+    )
+    lesson_tries: float = Field(
+        default=Limits.lesson_tries,
+        ge=0,
+        le=1,
+        description="Share of runs that plan again all the same, so that somebody notices when the cause is gone. Which ones "
+        "is drawn from the run's id.",
+    )
+    retry_delay_seconds: float = Field(
+        default=Limits.retry_delay_seconds,
+        ge=0,
+        description="Wait before the first retry of a step; it doubles with each further one. What needs time to pass (busy, timeout, "
+        "network) is waited for three times as long, each time.",
+    )
+    max_retry_delay_seconds: float = Field(
+        default=Limits.max_retry_delay_seconds,
+        ge=0,
+        description="The wait before a retry never grows beyond this.",
+    )
+    approvals: Approvals = Field(
+        default=Limits.approvals,
+        description="`always`: a person has to agree to every irreversible step. `adaptive`: to reversible ones, too, until "
+        "people have agreed to their like often enough. `never`: nobody is asked before acting, but for what "
+        "`approval_policy` says.",
+    )
+    approval_seconds: float = Field(
+        default=Limits.approval_seconds,
+        gt=0,
+        description="A question that nobody answers expires after this, and so does an approval that was given.",
+    )
+    approval_policy: Path | None = Field(
+        default=None,
+        description="A file of rules that come before the mode: what is always asked about, what never, and whether whoever "
+        "starts a run may decide its questions ([approvals](approvals.md)). Read when a run begins.",
+    )
+    wrap_up_at: float = Field(
+        default=Limits.wrap_up_at,
+        gt=0,
+        le=1,
+        description="From this share of any ceiling on, the planner is told to bring the task to a good end.",
+    )
+    look_calls: int = Field(
+        default=Limits.look_calls,
+        ge=0,
+        description="Model calls that one look costs: 0 where the world says what is on the screen, 1 where a vision model "
+        "has to read it.",
+    )
+    final_looks: FinalLooks = Field(
+        default=Limits.final_looks,
+        description="`each`: look after every step. `last`: in the final plan, look only after its last step and after "
+        "irreversible ones, which saves calls where a look costs one.",
+    )
+    plan_tokens: int = Field(
+        default=Limits.plan_tokens,
+        ge=0,
+        description="Tokens that a call of the planner or of any model takes at most; reserved before each call. 0: what a model "
+        "needs, 60,000.",
+    )
+    plan_cost_usd: float = Field(
+        default=Limits.plan_cost_usd,
+        ge=0,
+        description="US dollars that such a call costs at most; reserved before each call. 0: by the model's price.",
+    )
+    act_timeout_seconds: float = Field(
+        default=Limits.act_timeout_seconds,
+        gt=0,
+        description="A step that takes longer is given up. If it was irreversible, its outcome is then unknown and is "
+        "looked into.",
+    )
+    look_timeout_seconds: float = Field(
+        default=Limits.look_timeout_seconds,
+        gt=0,
+        description="A look that takes longer has failed: the last observation stays, marked stale. Opening a world has "
+        "as long.",
+    )
+    plan_timeout_seconds: float = Field(
+        default=Limits.plan_timeout_seconds,
+        gt=0,
+        description="A planner that takes longer counts as unreachable.",
+    )
+    model: str = Field(
+        default="",
+        description="The language model that plans where nobody else does, as `provider:name` (`openai:gpt-5`). After `|` those "
+        "to ask if it cannot be reached.",
+    )
+    model_base_url: str = Field(
+        default="",
+        description="Address of an OpenAI-compatible server of your own, for models of `openai:`.",
+    )
+    role_models: str = Field(
+        default="",
+        description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`, `detour_planner`, "
+        "`closeness_judge`, `outliner`, `judge`, `monitor`, `reflector`): "
+        "`verifier=openai:gpt-5-mini, reader=openai:gpt-5`.",
+    )
+    trace_content: bool = Field(
+        default=False,
+        description="Puts what models are told and answer into OpenTelemetry spans, without secrets. Off, the spans have only what a "
+        "call was for, how it ended and what it took.",
+    )
+    reads_words: bool | None = Field(
+        default=Limits.reads_words,
+        description="Whether a model judges expectations and a `done_when` that are only words, and reads from the screen what the "
+        "task is to bring back and no skill has brought. `none`: if there is a model.",
+    )
+    detours: bool = Field(
+        default=False,
+        description="A model looks for a way to steps that are out of reach, and another judges how near it is (`detour_planner` and "
+        "`closeness_judge` in `role_models`). A `detour_planner` of your own needs no model.",
+    )
+    vision: bool = Field(
+        default=Limits.vision,
+        description="A model reads the zones from the screenshot of every look, in place of what the world says is there. Each look is "
+        "then a call, the first included.",
+    )
+    answer_tokens: int = Field(
+        default=8_000,
+        ge=64,
+        description="Tokens that a model may answer with, thinking included; a longer answer is cut off and counts as garbage.",
+    )
+    reuse: bool = Field(
+        default=False,
+        description="Does again what worked before in the same task on the same screen, with the inputs of this run and "
+        "without asking the planner. What fails is dropped and planned.",
+    )
+    record: Path | None = Field(
+        default=None,
+        description="Cassette to which everything is added that models are asked and answer, and every situation that they plan "
+        "in, without secrets.",
+    )
+    cassette: Path | None = Field(
+        default=None,
+        description="Cassette that models are played from: nobody is asked, and what was not recorded ends the command.",
+    )
+    step_delay_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        description="Pause between acting and looking, for worlds that do not say when they have settled.",
+    )
+    home: Path = Field(
+        default=Path(".midcourse"),
+        description="Directory in which runs are kept. Only its owner may read it: the folder is 0700, files in it are 0600.",
+    )
+
+    @field_validator(
+        "max_tokens",
+        "max_cost_usd",
+        "deadline_seconds",
+        "visible_plans",
+        "reads_words",
+        "human_after",
+        "lesson_stop_after",
+        "record",
+        "cassette",
+        "approval_policy",
+        mode="before",
+    )
+    @classmethod
+    def _none_in_words(cls, value: object) -> object:
+        """`none`, because neither the environment nor TOML can say it otherwise."""
+        return None if isinstance(value, str) and value.strip().lower() == "none" else value
+
+    @classmethod
+    def load(
+        cls, task: Mapping[str, object] | None = None, overrides: Mapping[str, object] | None = None
+    ) -> "Settings":
+        """The settings of a run: `overrides` are from `--set`, `task` from the task file's `[settings]`."""
+        settings = built(cls, {}, "")
+        if overrides:
+            settings = settings.with_overrides(overrides)
+        return settings.with_task(task) if task else settings
+
+    def with_overrides(self, pairs: Mapping[str, object]) -> "Settings":
+        """These settings with others in their place, as values or as text: `{"max_calls": 5, "approvals": "never"}`."""
+        check_names(pairs)
+        texts = {name: value.strip() if isinstance(value, str) else value for name, value in pairs.items()}
+        return built(Settings, said(self) | texts, "--set ")
+
+    def with_task(self, values: Mapping[str, object]) -> "Settings":
+        """These settings, and a task file's wherever nothing more important has said anything."""
+        check_names(values)
+        return built(Settings, {**values, **said(self)}, "[settings] ")
+
+    def agreement(self) -> Agreement:
+        """Raises `TaskInvalid` for a policy file that will not do."""
+        return read_agreement(self.approval_policy) if self.approval_policy else Agreement()
+
+    def limits(self) -> Limits:
+        """Raises `TaskInvalid` if something was set that can never take effect."""
+        limits = Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
+        if why := why_without_effect(limits, self.model_fields_set):
+            raise TaskInvalid(why)
+        return limits
+
+
+def said(settings: BaseSettings) -> dict[str, object]:
+    """What is not merely a default."""
+    return {name: getattr(settings, name) for name in sorted(settings.model_fields_set)}
+
+
+def check_names(values: Mapping[str, object], kind: type[BaseSettings] = Settings) -> None:
+    for name in values:
+        if name not in kind.model_fields:
+            raise TaskInvalid(unknown("setting", name, kind.model_fields))
+
+
+def built(kind: type[S], values: dict[str, object], source: str) -> S:
+    """From these values and the environment. `source` is what complaints put before the name of a value."""
+    try:
+        return kind(**values)  # pyright: ignore[reportArgumentType]
+    except ValidationError as error:
+        raise TaskInvalid("; ".join(_readable(detail, values, source) for detail in error.errors())) from None
+
+
+def _readable(detail: ErrorDetails, values: Mapping[str, object], source: str) -> str:
+    name = str(detail["loc"][0])
+    where = f"{source}{name}" if name in values else _variables(name)
+    return f"{where} = {detail['input']!r}: {detail['msg'].replace('Input should be', 'has to be')}"
+
+
+def _variables(name: str) -> str:
+    """The environment variables that a value may be from. Where there are two, nobody says which it was."""
+    own = name if name.startswith(PREFIX) else f"{PREFIX}{name.upper()}"
+    other = aliases().get(own.removeprefix(PREFIX).lower())
+    return f"{own} or {other}" if other else own
+
+
+def aliases(kind: type[BaseSettings] = Settings) -> dict[str, str]:
+    """Settings that another environment variable may say, too."""
+    known = {name: field.validation_alias for name, field in kind.model_fields.items()}
+    return {name: str(also.choices[1]) for name, also in known.items() if isinstance(also, AliasChoices)}
+
+
+def reference(kind: type[BaseSettings] = Settings) -> str:
+    """All settings as a Markdown table."""
+    rows = ["| setting | default | environment variable | what it changes |", "|---|---|---|---|"]
+    for name, field in kind.model_fields.items():
+        what = (field.description or "").replace("|", "\\|")
+        default = f"`{text}`" if (text := written(field.default)) else "nothing"
+        variables = " or ".join(f"`{variable}`" for variable in _variables(name).split(" or "))
+        rows.append(f"| `{name}` | {default} | {variables} | {what} |")
+    return "\n".join(rows) + "\n"
+
+
+def written(value: object) -> str:
+    """As it can be written in `--set`, the environment and, text in quotes, a task file."""
+    if isinstance(value, tuple):
+        return rules_as_json(cast(tuple[FailureRule, ...], value))
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)

@@ -1,0 +1,100 @@
+"""`midcourse up` and `midcourse down`: a whole fleet on this machine, for development."""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.fleet.up import start_all, stop_all
+from midcourse.app.fleet.up_file import Part, Up, read_up, up_folder
+from midcourse.cli.overrides import settings_with
+from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.cli.waiting import is_set_within
+
+STOPPED, LEFT = 0, 130
+GLANCE = 0.5
+"""Seconds between two looks at whether everything is still alive."""
+
+
+def up(overrides: Sequence[str], *, detach: bool, ui: bool, json: bool) -> int:
+    home = settings_with(overrides, "home").home
+    where = terminal(silent=json)
+    before = {part.process for part in read_up(home).parts if part.process.alive}
+    if not json:
+        _say(where, "starting PostgreSQL, Temporal, a host and a worker" if not before else "looking what is up")
+    try:
+        there = start_all(home, ui=ui)
+    except KeyboardInterrupt:
+        if not json:
+            _say(where, "left before it was up; nothing of it was left running")
+        return LEFT
+    already = all(part.process in before for part in there.parts)
+    if json:
+        print_object({"already": already, "parts": [_plain(part) for part in there.parts]})
+    else:
+        _print(there, home, where, already=already, stays=not detach and not before)
+    if detach or before:
+        return STOPPED
+    return asyncio.run(_until_told(home, where, json=json))
+
+
+def down(overrides: Sequence[str], *, json: bool) -> int:
+    home = settings_with(overrides, "home").home
+    where = terminal(silent=json)
+    stopped = stop_all(home)
+    if json:
+        print_object({"stopped": [_plain(part) for part in stopped]})
+    elif stopped:
+        _say(where, f"stopped: {', '.join(part.name for part in stopped)}; what they keep is in {up_folder(home)}")
+    else:
+        _say(where, f"nothing of a fleet is up in '{home}'")
+    return STOPPED
+
+
+async def _until_told(home: Path, where: Terminal, *, json: bool) -> int:
+    """Until Ctrl-C, or until somebody else stopped everything. What dies meanwhile is told of, and not replaced."""
+    told = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, told.set)
+    missed: set[Part] = set()
+    while not await is_set_within(told, GLANCE) and (parts := read_up(home).parts):
+        gone = {part for part in parts if not part.process.alive} - missed
+        missed |= gone
+        for part in () if json else gone:
+            _say(where, f"{part.name}, process {part.process.pid}, is gone; its log is {part.log}", "yellow")
+            _say(where, "midcourse up, in another terminal, starts what is missing")
+    if not json:
+        _say(where, "stopping everything")
+    stop_all(home)
+    return STOPPED
+
+
+def _print(there: Up, home: Path, where: Terminal, *, already: bool, stays: bool) -> None:
+    if already:
+        _say(where, "it is up already", "bold")
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in ("what", "process", "log", "where"):
+        table.add_column(column, overflow="fold")
+    folder = up_folder(home)
+    for part in there.parts:
+        seen = f"{part.address}\n{part.ui}" if part.ui else part.address
+        log = Path(part.log)
+        table.add_row(part.name, str(part.process.pid), str(log.relative_to(folder)), seen)
+    where.console.print(table, soft_wrap=not where.console.is_terminal)
+    _say(where, f"logs and data are in {folder}")
+    if FleetSettings.load(home).temporal_address != there.settings["temporal_address"]:
+        _say(where, "the environment names another fleet: that is where the other commands go, not here", "yellow")
+    _say(where, "try it: midcourse run order --durable", "bold")
+    _say(where, "to stop: Ctrl-C" if stays else "to stop: midcourse down")
+
+
+def _plain(part: Part) -> dict[str, object]:
+    return {"name": part.name, "pid": part.process.pid, "address": part.address, "ui": part.ui, "log": part.log}
+
+
+def _say(where: Terminal, text: str, style: str = "") -> None:
+    where.console.print(Text(where.marks.clean(text), style), soft_wrap=True)

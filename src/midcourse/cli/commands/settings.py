@@ -1,0 +1,71 @@
+"""`midcourse settings`: every setting, its value now, and what it changes."""
+
+from dataclasses import asdict, dataclass
+
+from pydantic_settings import BaseSettings
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.settings.run import PREFIX, Settings
+from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.cli.view.vocabulary import argument
+from midcourse.domain.argument import Scalar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    name: str
+    value: Scalar
+    default: Scalar
+    environment: str
+    said: bool
+    """Whether the environment sets it, or the fleet in this home."""
+    changes: str
+
+
+def settings(*, json: bool) -> None:
+    of_runs = Settings.load()
+    rows = [*_rows(of_runs), *_rows(FleetSettings.load(of_runs.home))]
+    if json:
+        print_object([asdict(row) for row in rows])
+        return
+    where = terminal()
+    if where.console.is_terminal:
+        where.console.print(_table(rows, where))
+        return
+    for row in rows:
+        now, usual = argument(row.value) or "nothing", argument(row.default) or "nothing"
+        line = f"{row.name} = {now} (default {usual}): {row.changes}"
+        where.console.print(Text(where.marks.clean(line)), soft_wrap=True)
+
+
+def _rows(now: BaseSettings) -> list[Row]:
+    return [
+        Row(
+            name=name,
+            value=_scalar(getattr(now, name)),
+            default=_scalar(field.default),
+            environment=f"{PREFIX}{name.upper()}",
+            said=name in now.model_fields_set,
+            changes=field.description or "",
+        )
+        for name, field in type(now).model_fields.items()
+    ]
+
+
+def _scalar(value: object) -> Scalar:
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _table(rows: list[Row], where: Terminal) -> Table:
+    table = Table(box=box.ASCII if where.marks.ascii_only else box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("setting", no_wrap=True, style="bold")
+    table.add_column("now", overflow="fold")
+    table.add_column("default", overflow="fold", style="dim")
+    table.add_column("what it changes", overflow="fold", ratio=1)
+    for row in rows:
+        now = Text(argument(row.value), "bold yellow" if row.said else "")
+        table.add_row(row.name, now, argument(row.default), where.marks.clean(row.changes))
+    return table

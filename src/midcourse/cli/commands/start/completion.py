@@ -1,0 +1,85 @@
+"""`midcourse completion`: the script by which a shell completes our commands, options, runs and settings.
+
+Typer, which parses the command line, also writes these scripts and answers them; shtab and the like would need an argparse parser.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from typer.completion import (
+    completion_init,  # pyright: ignore[reportPrivateImportUsage]
+    get_completion_script,  # pyright: ignore[reportPrivateImportUsage]
+)
+
+from midcourse.cli.view.terminal import print_object
+from midcourse.errors import MidcourseError, TaskInvalid
+from midcourse.policy.spelling import unknown
+
+VARIABLE = "_MIDCOURSE_COMPLETE"
+"""Set by such a script when it asks what may come next."""
+WHERE = {
+    "bash": "midcourse completion bash > ~/.local/share/bash-completion/completions/midcourse",
+    "zsh": "midcourse completion zsh > ~/.zfunc/_midcourse   # with fpath+=~/.zfunc before compinit in ~/.zshrc",
+    "fish": "midcourse completion fish > ~/.config/fish/completions/midcourse.fish",
+}
+MOST = 20
+
+
+def completion(shell: str, *, json: bool) -> None:
+    """Print the script for this shell. Raises `TaskInvalid` for one that we have none for."""
+    if shell not in WHERE:
+        raise TaskInvalid(unknown("shell", shell, WHERE))
+    script = get_completion_script(prog_name="midcourse", complete_var=VARIABLE, shell=shell)
+    if json:
+        print_object({"shell": shell, "script": script, "install": WHERE[shell]})
+        return
+    print(f"# {WHERE[shell].partition('   #')[0]}\n{script}" if shell != "zsh" else script)
+
+
+def answer_shells() -> None:
+    """Have the parser answer a shell that asks what may come next."""
+    completion_init()
+
+
+# --- what may come next, where the parser cannot know
+
+
+def run_names(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The latest runs of this home, with their goals."""
+    from midcourse.app.settings.run import Settings
+    from midcourse.cli.lookup.names import LAST, has_store
+
+    yield LAST, "the latest run"
+    try:
+        settings = Settings.load()
+        if has_store(settings):
+            yield from _stored(settings.home, incomplete)
+    except (MidcourseError, OSError):
+        return  # a shell that completes is no place to complain
+
+
+def _stored(home: Path, incomplete: str) -> Iterator[tuple[str, str]]:
+    import asyncio
+
+    from midcourse.app.home import open_store
+
+    with open_store(home) as store:
+        runs = asyncio.run(store.runs())
+    found = [run for run in runs if run.id.startswith(incomplete)][:MOST]
+    yield from ((run.id, " ".join(run.goal.split())[:60]) for run in found)
+
+
+def setting_names(incomplete: str) -> Iterator[tuple[str, str]]:
+    """`max_calls=` and so on."""
+    from midcourse.app.settings.run import Settings
+
+    for name, field in Settings.model_fields.items():
+        yield f"{name}=", (field.description or "").partition(".")[0][:60]
+
+
+def task_names(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The tasks that ship, and the task files of this folder."""
+    from midcourse.app.wiring import packaged_tasks
+
+    yield from ((name, "ships with Midcourse") for name in packaged_tasks())
+    yield from ((str(path), "") for path in sorted(Path().glob("*.toml")))

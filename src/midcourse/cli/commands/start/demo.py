@@ -1,0 +1,231 @@
+"""`midcourse demo`: a run through a shop that goes wrong, told as it happens."""
+
+import asyncio
+import textwrap
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+
+from rich.text import Text
+
+from midcourse.app.agent import LiveRun, new_run_id
+from midcourse.app.demo import GOAL, SaysYes, TroubledShop, demo_job, password_at_hand
+from midcourse.app.entry import enter
+from midcourse.app.extras import require_chromium, require_extras
+from midcourse.app.home import open_store
+from midcourse.app.wiring import Job
+from midcourse.cli.overrides import settings_with
+from midcourse.cli.session.local import LEFT, Manner, Session, dry_panel
+from midcourse.cli.session.screen import Nowhere, Screen
+from midcourse.cli.view.narration import Happening
+from midcourse.cli.view.run import STYLES
+from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.cli.view.vocabulary import elapsed, several
+from midcourse.domain.approval import Question
+from midcourse.domain.event import Acted, Event, Observed, Verified
+from midcourse.domain.result import Result
+from midcourse.drive import Progress
+from midcourse.store.sqlite import SqliteStore
+from midcourse.testing.sites.server import serve
+
+PACE = 0.4
+"""Seconds after each step in a terminal, so that one can read along."""
+BEGIN = (
+    "A small shop runs on this machine, and a real Chromium works in it. The model is a recording: no key is needed, and nothing "
+    "leaves this machine. Three things will go wrong."
+)
+FIRST_LOOK = (
+    "It looks at the page, and plans only as far as it can see. The password is a name to the model, never a value."
+)
+COVERED = (
+    "1. A pop-up has come over the page in the middle of a plan. Nothing is clicked through it: the step fails, and the next plan is "
+    "for what is on the screen now."
+)
+RENAMED = (
+    "2. On this page the shop calls things otherwise: 'Buy now' is its 'Place order'. No selector breaks, because each plan is made from "
+    "what is there."
+)
+HELD = (
+    "The click would send an order, so it is held. Nothing leaves the browser before you have seen exactly what would."
+)
+UNKNOWN = (
+    "3. The shop has stored the order, and answered 504. A retry could order twice, giving up could order nothing, and an error page "
+    "proves neither. So it looks where the order would be."
+)
+HAPPENED = "It is in the list of orders. So it counts as done, and is never sent again."
+NEXT = (
+    ("midcourse show last", "every plan of it, and why it was made"),
+    ('midcourse do "..." --at URL --dry-run', "a page of yours, up to the first request"),
+    ("midcourse init world", "a world of your own"),
+    ("midcourse doctor", "whether all of that will work here"),
+)
+NOBODY = "Nobody is at the terminal, so the demo says yes itself to this request:"
+
+
+def demo(overrides: Sequence[str], *, headed: bool, json: bool) -> int:
+    settings = settings_with(overrides, "home")
+    require_extras("the demo", "browser")
+    asyncio.run(require_chromium())
+    shop = TroubledShop()
+    with serve(shop) as address, password_at_hand():
+        job = demo_job(address, headed=headed, home=settings.home)
+        return asyncio.run(_run(job, shop, Manner(json=json)))
+
+
+async def _run(job: Job, shop: TroubledShop, manner: Manner) -> int:
+    run_id = new_run_id()
+    with open_store(job.settings.home) as store:
+        await enter(job, run_id, store)
+        story = Story(terminal(silent=manner.silent), silent=manner.silent)
+        session = DemoSession(job, run_id, store, manner, story, shop)
+        story.begin(job)
+        run, _ = await store.load(run_id)
+        session.view.recall(run, (), ())
+        code = await session.conduct(Overheard(session.agent.pick_up(run_id), story))
+        story.suggest()
+        return code
+
+
+class Story:
+    """Tells each happening, and at the turning points what it means. It is a screen."""
+
+    def __init__(self, where: Terminal, *, silent: bool) -> None:
+        self._where = where
+        self._silent = silent
+        self._told: set[str] = set()
+        self._began = 0.0
+        self.event: Event | None = None
+        """What comes next."""
+        self.answered_by = "you"
+
+    def begin(self, job: Job) -> None:
+        self.say(BEGIN)
+        self._line(f"goal  {GOAL}", "bold")
+        self._line(f"shop  {job.file.world.options['start']}", "dim")
+
+    def show(self, happening: Happening | None) -> None:
+        if happening is not None:
+            self._began = self._began or happening.at
+            at = elapsed(happening.at - self._began)
+            self._line(f"{at:>6}  {happening.text}", STYLES[happening.tone])
+        if self.event is not None and (said := comment(self.event)) not in ("", *self._told):
+            self._told.add(said)
+            self.say(said)
+
+    def open(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def aside(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def answered(self, question: Question) -> None:
+        """Answered by the demo, because there is no terminal to ask in."""
+        self.answered_by = "the demo"
+        self.say(NOBODY)
+        if not self._silent:
+            self._where.console.print(dry_panel(question, self._where))
+
+    def conclude(self, result: Result, orders: int) -> None:
+        """What the shop itself says was done."""
+        log = f"the shop's own log has {several(orders, 'order')}"
+        if result.success:
+            self.say(f"Done: {log}. It was asked about once, and sent once.")
+        elif result.final_reason == "rejected":
+            self.say(f"You said no, so nothing was sent: {log}.")
+        else:
+            self.say(f"That was not the plan: {log}.")
+
+    def suggest(self) -> None:
+        """What to type next."""
+        self._line("\nTo go on:")
+        for command, what in NEXT:
+            self._line(f"  {command:<38}  {what}", "dim")
+
+    def say(self, text: str) -> None:
+        if not self._silent:
+            width = min(self._where.console.width, 88)
+            self._line("\n" + textwrap.fill(text, width) + "\n", "bold")
+
+    def _line(self, text: str, style: str = "") -> None:
+        if not self._silent:
+            lines = (self._where.marks.clean(line) for line in text.split("\n"))
+            self._where.console.print(Text("\n".join(lines), style), soft_wrap=True)
+
+
+def comment(event: Event) -> str:
+    """What this turn means, if it is a turning point."""
+    match event:
+        case Observed(seen=seen) if seen is not None and seen.surface == "Sign in":
+            return FIRST_LOOK
+        case Observed(seen=seen) if seen is not None and seen.surface == "Checkout":
+            return RENAMED
+        case Acted(reason="covered"):
+            return COVERED
+        case Acted(reason="held"):
+            return HELD
+        case Acted(status="unknown"):
+            return UNKNOWN
+        case Verified(verdict="happened"):
+            return HAPPENED
+        case _:
+            return ""
+
+
+class Overheard:
+    """A run whose story hears every event before the conductor does."""
+
+    def __init__(self, run: LiveRun, story: Story) -> None:
+        self._run = run
+        self._story = story
+
+    async def __aiter__(self) -> AsyncIterator[Progress]:
+        async for progress in self._run:
+            self._story.event = progress.event
+            yield progress
+
+    async def result(self) -> Result:
+        return await self._run.result()
+
+    def pause(self) -> str:
+        return self._run.pause()
+
+    def resume(self) -> str:
+        return self._run.resume()
+
+    def cancel(self) -> str:
+        return self._run.cancel()
+
+    def guide(self, text: str) -> str:
+        return self._run.guide(text)
+
+    async def attend(self) -> str:
+        return await self._run.attend()
+
+
+class DemoSession(Session):
+    """A run of the demo. It cannot be resumed: its shop ends with this process."""
+
+    def __init__(
+        self, job: Job, run_id: str, store: SqliteStore, manner: Manner, story: Story, shop: TroubledShop
+    ) -> None:
+        screen: Screen = Nowhere() if manner.silent else story
+        super().__init__(job, run_id, store, manner, screen=screen, stand_in=SaysYes(story.answered))
+        paced = job.settings.with_overrides({"step_delay_seconds": str(PACE)}) if self.terminal.live else job.settings
+        self.agent = replace(self.agent, settings=paced)
+        self._story = story
+        self._shop = shop
+
+    def announce(self) -> None:
+        """The story has begun already."""
+
+    def facts(self, result: Result) -> Mapping[str, object]:
+        self._story.conclude(result, self._shop.orders)
+        return {"orders": self._shop.orders, "answered_by": self._story.answered_by}
+
+    def left(self) -> int:
+        said = "left before its end; its shop is gone, so start again: midcourse demo"
+        if self.manner.json:
+            print_object({"error": said})
+        else:
+            self._story.say(said)
+        return LEFT

@@ -1,0 +1,105 @@
+"""`midcourse look`: a web page as a planner sees it, in the terminal and as a picture."""
+
+import asyncio
+import json as json_format
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from midcourse.app.wiring import browser_at
+from midcourse.cli.view.symbols import Marks
+from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.view.vocabulary import several
+from midcourse.codec import encode
+from midcourse.domain.argument import Scalar
+from midcourse.domain.observation import Observation, Unseen, Zone
+
+_STYLES = {"page": "bold", "heading": "bold", "text": "dim", "cell": "dim", "alert": "red", "dialog": "magenta"}
+_LONGEST_ROLE = 10
+ERROR_PAGE = "chrome-error:"
+BAD_GATEWAY = 502
+OF_GATE = "Midcourse did not let this through"
+_NET_ERROR = re.compile(r"ERR_\w+")
+_LONGEST_STATE = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sight:
+    seen: Observation
+    picture: bytes
+    turned_away: tuple[str, ...]
+    """What the page wanted from elsewhere and did not get."""
+    milliseconds: float
+    """What one look took."""
+
+
+def look(url: str, *, png: str, whole: bool, origins: str, json: bool) -> None:
+    sight = asyncio.run(_look(url, {"origins": origins} if origins else {}, whole=whole))
+    Path(png).write_bytes(sight.picture)
+    if json:
+        seen = json_format.loads(encode(sight.seen))
+        found = {"png": png, "turned_away": list(sight.turned_away), "milliseconds": sight.milliseconds}
+        print_object({**seen, **found})
+        return
+    where = terminal()
+    for line in lines(sight.seen, where.marks):
+        where.console.print(line, soft_wrap=not where.console.is_terminal)
+    zones = several(len(sight.seen.zones), "zone")
+    where.console.print(Text(f"\n{zones} in {sight.milliseconds:.0f} ms, drawn in {png}", "dim"), soft_wrap=True)
+    for one in sight.turned_away:
+        where.console.print(Text(f"not let through: {where.marks.fit(one, 100)}", "yellow"), soft_wrap=True)
+
+
+async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Sight:
+    """The second look is timed: in the first one frames are met."""
+    browser = browser_at(url, options)
+    await browser.open()
+    try:
+        await browser.observe()
+        begun = time.perf_counter()
+        seen = await browser.observe()
+        took = time.perf_counter() - begun
+        if isinstance(seen, Unseen):
+            raise ConnectionError(f"the page cannot be seen: {seen.detail}")
+        if why := _why_no_page(seen):
+            raise ConnectionError(f"there is no page at {url}: {why}")
+        picture, turned_away = await browser.picture(seen, whole=whole), browser.turned_away()
+    finally:
+        await browser.close()
+    return Sight(seen=seen, picture=picture, turned_away=turned_away, milliseconds=round(1000 * took, 1))
+
+
+def _why_no_page(seen: Observation) -> str:
+    """What Chromium, or our gate in place of a server that cannot be reached, says; empty if a page is shown."""
+    if seen.surface.address.startswith(ERROR_PAGE):
+        errors = (_NET_ERROR.search(str(zone.get("error"))) for zone in seen.zones)
+        return next((found[0] for found in errors if found), "it cannot be opened")
+    if any(zone.role == "page" and zone.get("status") == BAD_GATEWAY for zone in seen.zones):
+        return next((zone.label.partition(": ")[2] for zone in seen.zones if zone.label.startswith(OF_GATE)), "")
+    return ""
+
+
+def lines(seen: Observation, marks: Marks) -> list[Text]:
+    """One for each zone: id, role, label, and what its states say."""
+    widest = max(len(zone.id) for zone in seen.zones)
+    return [Text(marks.clean(seen.surface.address), "cyan"), *(_line(zone, widest, marks) for zone in seen.zones)]
+
+
+def _line(zone: Zone, widest: int, marks: Marks) -> Text:
+    states = "  ".join(_state(name, value, marks) for name, value in zone.state)
+    return Text.assemble(
+        (f"{zone.id:>{widest}}  ", "cyan"),
+        (f"{marks.clean(zone.role):<{_LONGEST_ROLE}}  ", "green"),
+        (marks.fit(zone.label, 100), _STYLES.get(zone.role, "")),
+        (f"  {states}" if states else "", "dim"),
+    )
+
+
+def _state(name: str, value: Scalar, marks: Marks) -> str:
+    if value is True:
+        return name
+    return f"{name}={marks.fit(str(value), _LONGEST_STATE)}"

@@ -1,0 +1,57 @@
+"""`await midcourse.do(...)`: what `midcourse do` does, from Python."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from midcourse.app.agent import new_run_id
+from midcourse.app.extras import require_chromium
+from midcourse.app.one_line import DRY, DryRun, Wish, job_for, taping
+from midcourse.app.wiring import agent_for, run_folder, save_job
+from midcourse.cli.session.approver import TerminalApprover
+from midcourse.domain.argument import Scalar
+from midcourse.domain.budget import Approvals
+from midcourse.domain.result import Result
+from midcourse.ports.approver import Approver
+
+
+async def do(
+    goal: str,
+    *,
+    at: str,
+    model: str = "",
+    inputs: Mapping[str, Scalar] | None = None,
+    secrets: Iterable[str] = (),
+    origins: str | Mapping[str, object] | None = None,
+    max_cost: float | None = None,
+    approvals: Approvals | None = None,
+    headed: bool = False,
+    record: str | Path | None = None,
+    approver: Approver | None = None,
+    run_id: str = "",
+) -> Result:
+    """Have a model carry out a goal in a browser that begins at `at`.
+
+    `secrets` are names, `password` or `password@https://shop.example`, whose values are in the environment
+    (`MIDCOURSE_SECRET_PASSWORD`). Without an `approver` you are asked in the terminal, and without a terminal nothing irreversible
+    is sent; `DryRun()` drops the first such request and keeps it. The run is in the home: `midcourse show`, `resume` and
+    `init task --from` find it.
+    """
+    wish = Wish(
+        goal=goal,
+        at=at,
+        model=model,
+        inputs=inputs or {},
+        secrets=tuple(secrets),
+        origins=origins,
+        max_cost=max_cost,
+        approvals=approvals,
+        headed=headed,
+    )
+    approver = approver or TerminalApprover()
+    job = job_for(wish, {**taping(record=record), **(DRY if isinstance(approver, DryRun) else {})})
+    await require_chromium()
+    run_id = run_id or new_run_id()
+    folder = run_folder(job.settings, run_id)
+    live = agent_for(job, folder, approver).start(job.task, run_id=run_id)
+    save_job(job, folder)
+    return await live.result()

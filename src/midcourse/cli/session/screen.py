@@ -1,0 +1,141 @@
+"""Where a run is shown: a live view in a terminal, lines in a log, or nowhere. A question pushes it aside."""
+
+import asyncio
+import time
+from collections.abc import Generator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Protocol
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.live import Live
+from rich.text import Text
+
+from midcourse.cli.session.keyboard import Keyboard
+from midcourse.cli.view.narration import Happening
+from midcourse.cli.view.run import View
+from midcourse.cli.view.vocabulary import elapsed
+
+TICKS_A_SECOND = 5
+
+
+class Picture(Protocol):
+    def render(self, *, width: int, height: int, now: float, hint: str) -> RenderableType: ...
+
+
+class Screen(Protocol):
+    def show(self, happening: Happening | None) -> None:
+        """A turn was taken in by the view; this is what happened, if it is worth words."""
+        ...
+
+    def open(self) -> AbstractContextManager[None]: ...
+
+    def aside(self) -> AbstractContextManager[None]:
+        """Make room for a question."""
+        ...
+
+
+class Nowhere:
+    """For `--json` and `--quiet`."""
+
+    def show(self, happening: Happening | None) -> None:
+        pass
+
+    @contextmanager
+    def open(self) -> Generator[None]:
+        yield
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        yield
+
+
+class Lines:
+    """Without a terminal: a line for each happening, and not one control code."""
+
+    def __init__(self, console: Console, view: View) -> None:
+        self._console = console
+        self._view = view
+
+    def show(self, happening: Happening | None) -> None:
+        if happening is not None:
+            text = self._view.marks.clean(happening.text)
+            at = elapsed(happening.at - self._view.started_at())
+            self._console.print(Text(f"{at:>5}  {text}"), soft_wrap=True)
+
+    @contextmanager
+    def open(self) -> Generator[None]:
+        yield
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        yield
+
+
+class LiveView:
+    """Redraws the view in place, in this loop and in no other thread."""
+
+    def __init__(self, console: Console, view: Picture, keyboard: Keyboard, hint: str) -> None:
+        self._console = console
+        self._view = view
+        self._keyboard = keyboard
+        self.hint = hint
+        self._live: Live | None = None
+        self._drawn = ExitStack()
+        self._opened = False
+        self._size = console.size
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        height = max(4, console.size.height - 1)
+        yield self._view.render(width=options.max_width, height=height, now=time.time(), hint=self.hint)
+
+    def show(self, happening: Happening | None) -> None:
+        if self._live is None:
+            return
+        if self._console.size != self._size:
+            self._begin_anew()
+        self._live.refresh()
+
+    @contextmanager
+    def open(self) -> Generator[None]:
+        ticking = asyncio.get_running_loop().create_task(self._tick(), name="live view")
+        self._opened = True
+        self._draw()
+        try:
+            yield
+        finally:
+            self._opened = False
+            ticking.cancel()
+            self._drawn.close()
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        """Nothing is drawn until the question is answered; a question about a question changes nothing more."""
+        if self._live is None:
+            yield
+            return
+        self._live = None
+        self._drawn.close()
+        try:
+            yield
+        finally:
+            if self._opened:
+                self._draw()
+
+    def _begin_anew(self) -> None:
+        """The terminal has another size and has broken the lines that were there: nobody knows where they are now."""
+        self._drawn.close()
+        self._console.clear()
+        self._draw()
+
+    def _draw(self) -> None:
+        self._size = self._console.size
+        live = Live(self, console=self._console, auto_refresh=False, transient=True)
+        self._drawn = ExitStack()
+        self._drawn.enter_context(self._keyboard.silenced())
+        self._live = self._drawn.enter_context(live)
+        live.refresh()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(1 / TICKS_A_SECOND)
+            self.show(None)

@@ -1,0 +1,220 @@
+"""The board of a batch: how many rows wait, run and have ended, what those under way are doing, and how long it will take."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from midcourse.app.batch.batch import Batch, Row
+from midcourse.app.batch.results import RowEnd
+from midcourse.cli.view.run import TALLEST, View
+from midcourse.cli.view.symbols import UNICODE, Marks
+from midcourse.cli.view.vocabulary import elapsed, several
+from midcourse.drive import Progress
+from midcourse.ports.store import Store
+
+HEAD = 6
+"""Lines above and between the two lists of rows."""
+LATEST = 12
+"""Rows that ended, as many as are shown at most."""
+WIDEST = 120
+
+
+@dataclass(kw_only=True)
+class Running:
+    row: Row
+    since: float
+    view: View
+    recalled: bool
+
+
+class Board:
+    """Watches a batch and draws it at any size. With `lines` it also says there how each row ended."""
+
+    def __init__(
+        self,
+        batch: Batch,
+        store: Store,
+        marks: Marks = UNICODE,
+        lines: Console | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._batch = batch
+        self._store = store
+        self._marks = marks
+        self._lines = lines
+        self._now = now
+        self._began = now()
+        self._running: dict[int, Running] = {}
+        self._latest: list[tuple[Row, RowEnd]] = []
+        self._reasons: Counter[str] = Counter()
+        self._succeeded = self._verified = self._before = self._driven = 0
+
+    # --- as a watcher
+
+    def found(self, row: Row, end: RowEnd) -> None:
+        self._before += 1
+        self._count(end)
+
+    def began(self, row: Row, *, resumed: bool) -> None:
+        view = View(name=self._batch.job.name, goal=row.job.task.goal, run_id=row.run, marks=self._marks)
+        self._running[row.number] = Running(row=row, since=self._now(), view=view, recalled=not resumed)
+        if resumed:
+            self._say(f"row {row.number} goes on: {row.label}")
+
+    async def heard(self, row: Row, progress: Progress) -> None:
+        running, run_id = self._running[row.number], progress.run.id
+        if not running.recalled:
+            running.recalled = True
+            run, _ = await self._store.load(run_id)
+            running.view.recall(run, await self._store.plans(run_id), await self._store.journal(run_id))
+        version = running.view.teller.made(progress.event)
+        running.view.heard(progress, await self._store.plan(run_id, version) if version else None)
+
+    def ended(self, row: Row, end: RowEnd) -> None:
+        self._driven += self._running.pop(row.number, None) is not None
+        self._count(end)
+        self._latest = [*self._latest, (row, end)][-LATEST:]
+        self._say(f"row {row.number} {how_ended(end)}: {row.label}" + (f" ({_why(end)})" if _why(end) else ""))
+
+    def _count(self, end: RowEnd) -> None:
+        self._succeeded += end.success
+        self._verified += end.verified
+        if not end.success:
+            self._reasons[end.reason] += 1
+
+    def _say(self, text: str) -> None:
+        if self._lines is not None:
+            at = elapsed(self._now() - self._began)
+            words = self._marks.clean(f"{at:>5}  {self.ended_rows}/{self.rows}  {text}")
+            self._lines.print(Text(words), soft_wrap=True)
+
+    # --- as a picture
+
+    @property
+    def rows(self) -> int:
+        return len(self._batch.rows)
+
+    @property
+    def ended_rows(self) -> int:
+        return self._succeeded + self._reasons.total()
+
+    def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
+        """Never higher than `height` and never wider than `width`."""
+        width = min(width, WIDEST)
+        needed = HEAD + self._batch.concurrency + LATEST
+        inner, most = max(20, width - 4), max(4, min(height - 2, TALLEST - 2, needed))
+        lines = self._lines_of(inner, most, now)
+        return Panel(
+            Group(*lines[:most]),
+            box=box.ASCII if self._marks.ascii_only else box.ROUNDED,
+            title=Text.assemble(("midcourse ", "bold"), (self._marks.fit(self._batch.job.name, 30), "cyan")),
+            title_align="left",
+            subtitle=Text(self._marks.fit(f"{self._batch.id} {self._marks.dot} {hint}", max(4, width - 6)), "dim"),
+            subtitle_align="right",
+            border_style="dim",
+            width=width,
+            height=most + 2,
+        )
+
+    def _lines_of(self, width: int, most: int, now: float) -> list[Text]:
+        head = [self._bar(width), *self._counts(width), self._time(now)]
+        gap = [Text("")] if most >= 14 else []
+        room = most - len(head) - 2 * len(gap)
+        running = self._running_lines(width, max(1, room), now)
+        latest = self._latest_lines(width, room - len(running) - len(gap))
+        return [*head, *gap, *running, *(gap if latest else []), *latest]
+
+    def _bar(self, width: int) -> Text:
+        share = self.ended_rows / self.rows
+        figures = f"  {self.ended_rows}/{self.rows}  {share:>4.0%}"
+        cells = max(4, width - len(figures))
+        good = round(cells * self._succeeded / self.rows)
+        full = round(cells * share)
+        return Text.assemble(
+            (self._marks.full * good, "green"),
+            (self._marks.full * (full - good), "red"),
+            (self._marks.empty * (cells - full), "dim"),
+            figures,
+        )
+
+    def _counts(self, width: int) -> list[Text]:
+        dot = f" {self._marks.dot} "
+        waiting = self.rows - self.ended_rows - len(self._running)
+        verified = f"{self._verified} verified" if self._verified < self._succeeded else "all verified"
+        done = f"{self._succeeded} done" + (f" ({verified})" if self._succeeded else "")
+        first = Text.assemble(f"{waiting} waiting{dot}{len(self._running)} running{dot}", (done, "green"))
+        if not self._reasons:
+            return [first]
+        reasons = ", ".join(f"{number} {reason}" for reason, number in self._reasons.most_common())
+        failed = self._marks.fit(f"{self._reasons.total()} failed: {reasons}", width)
+        return [first, Text(failed, "red")]
+
+    def _time(self, now: float) -> Text:
+        parts = [elapsed(now - self._began)]
+        left = self.seconds_left(now)
+        if left is not None:
+            parts.append(f"about {elapsed(left)} left")
+        if self._before:
+            parts.append(f"{several(self._before, 'row')} had ended before")
+        return Text(f" {self._marks.dot} ".join(parts), "dim")
+
+    def seconds_left(self, now: float) -> float | None:
+        """At the pace so far; None while nothing is known about it."""
+        if not self._driven:
+            return None
+        return (now - self._began) / self._driven * (self.rows - self.ended_rows)
+
+    def _running_lines(self, width: int, most: int, now: float) -> list[Text]:
+        running = list(self._running.values())
+        shown = running if len(running) <= most else running[: max(0, most - 1)]
+        lines = [self._running_line(each, width, now) for each in shown]
+        if len(shown) < len(running):
+            lines.append(Text(f"  {self._marks.ellipsis} {len(running) - len(shown)} more", "dim"))
+        return lines
+
+    def _running_line(self, running: Running, width: int, now: float) -> Text:
+        frame = self._marks.spinner[int(now * 5 + running.row.number) % len(self._marks.spinner)]
+        head = f"{frame} {running.row.number:>{self._digits}}  {elapsed(now - running.since):>5}  "
+        label, status = self._columns(running.row.label, width - len(head))
+        words = self._marks.fit(running.view.status(now), status)
+        return Text.assemble((head, "cyan"), (label, ""), (words, "dim"))
+
+    def _latest_lines(self, width: int, most: int) -> list[Text]:
+        return [self._latest_line(row, end, width) for row, end in self._latest[::-1][: max(0, most)]]
+
+    def _latest_line(self, row: Row, end: RowEnd, width: int) -> Text:
+        sign, style = (self._marks.done, "green") if end.success else (self._marks.failed, "red")
+        if end.success and not end.verified:
+            style = "yellow"
+        seconds = elapsed(end.result.wall_seconds) if end.result else ""
+        head = f"{sign} {row.number:>{self._digits}}  {seconds:>5}  "
+        label, words = self._columns(row.label, width - len(head))
+        why = f"{how_ended(end)}" + (f", {_why(end)}" if _why(end) else "")
+        return Text.assemble((head, style), label, (self._marks.fit(why, words), "dim" if end.success else style))
+
+    def _columns(self, label: str, width: int) -> tuple[str, int]:
+        """The label in a column of its own, and how much is left beside it."""
+        column = max(8, min(width // 3, 36))
+        fitted = self._marks.fit(label, column)
+        return fitted + " " * (column - len(fitted) + 2), max(4, width - column - 2)
+
+    @property
+    def _digits(self) -> int:
+        return len(str(self.rows))
+
+
+def how_ended(end: RowEnd) -> str:
+    if end.success:
+        return "done, verified" if end.verified else "done, not verified"
+    return f"failed: {end.reason}"
+
+
+def _why(end: RowEnd) -> str:
+    """Of a failure, in words."""
+    return "" if end.success else end.result.final_detail if end.result else end.detail

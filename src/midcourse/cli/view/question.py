@@ -1,0 +1,206 @@
+"""A question as a person sees it: all that would be done, and what differs from what was approved before.
+
+The first columns are ours: a change mark, and what kind of row it is. Names and values, which a page may choose, never leave
+the columns behind them.
+"""
+
+import json
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from midcourse.cli.view.earlier import earlier_lines
+from midcourse.cli.view.symbols import Marks
+from midcourse.cli.view.vocabulary import argument, seconds, several
+from midcourse.codec import encode
+from midcourse.domain.approval import About, Consequence, Question, Revision
+from midcourse.domain.argument import Argument
+from midcourse.perform.asking import digests_of
+from midcourse.policy.showing import Difference, Row, RowKind, compared, differences, is_same, rows_of
+
+TITLES: dict[About, str] = {
+    "approve": "May this be done?",
+    "happened": "Did this happen?",
+    "stuck": "How should it go on?",
+    "repeat": "Send this again?",
+}
+KINDS: dict[RowKind, str] = {
+    "skill": "does",
+    "target": "on",
+    "origin": "origin",
+    "address": "address",
+    "argument": "with",
+    "value": "sends",
+}
+ABSENT = "(not there)"
+EMPTY = "(empty)"
+ABRIDGED = (
+    "Not all of it can be shown: what ends in a SHA-256 below is too large, or not text, and that digest is all that "
+    "you would agree to."
+)
+
+
+def question_panel(
+    question: Question,
+    seconds_left: float | None,
+    width: int,
+    marks: Marks,
+    hint: str = "Ctrl-C to cancel or quit",
+    title: str = "",
+) -> RenderableType:
+    """`seconds_left` is None for what is only shown and waits for no answer."""
+    parts: list[RenderableType] = []
+    if question.changed_from is not None:
+        parts += [
+            Text(
+                "What you approved is not what would be sent now. The old approval is void, nothing was sent.", "yellow"
+            ),
+            Text(""),
+        ]
+    if question.about == "happened":
+        parts += [Text("It was sent, and nothing shows whether it happened. Please look for yourself."), Text("")]
+    parts += [Text(line, "bold yellow") for line in earlier_lines(question)]
+    if question.about == "stuck":
+        parts += [Text("New plans do not get it further. Go on, best with advice, or stop here?"), Text("")]
+    if question.revision is not None:
+        parts += [*_changed(question.revision, marks), Text("")]
+    if question.abridged:
+        parts += [Text(ABRIDGED, "yellow"), Text("")]
+    for number, consequence in enumerate(question.consequences):
+        words = question.says[number] or consequence.skill
+        parts.append(Text(_words(words, marks), "bold"))
+        before = question.changed_from if number == 0 else None
+        earlier = question.before[number] if number < len(question.before) else None
+        parts += [*_tables(consequence, before or earlier, marks, width), Text("")]
+    if question.detail:
+        parts += [Text(_words(question.detail, marks), "dim")]
+    elif parts:
+        parts.pop()
+    expires = "" if seconds_left is None else f"expires in {seconds(seconds_left)}"
+    return Panel(
+        Group(*parts),
+        title=Text(title or TITLES[question.about], "bold magenta"),
+        title_align="left",
+        subtitle=Text(marks.fit(f" {marks.dot} ".join(filter(None, (expires, hint))), width - 6)),
+        subtitle_align="right",
+        border_style="magenta",
+        box=box.ASCII if marks.ascii_only else box.ROUNDED,
+        width=width,
+    )
+
+
+def why_unseen(question: Question, *, in_full: bool) -> str:
+    """Why the approver has not seen everything that would be sent; empty if all was seen. `in_full`: paged to the end."""
+    if question.abridged:
+        return "Part of what would be sent was shown only by its digest."
+    return "" if in_full else "You stopped reading before the end of what would be sent."
+
+
+def _changed(revision: Revision, marks: Marks) -> list[Text]:
+    """What the plan is to the one before; of that, only what is below is asked about."""
+    why = f": {_words(revision.why, marks)}" if revision.why else ""
+    return [
+        Text(f"Plan {revision.version} takes the place of plan {revision.before}{why}", "italic"),
+        Text(f"  = {several(revision.kept, 'step')} as before", "dim"),
+        *(
+            Text(f"  ~ {_words(was, marks)} {marks.arrow} {_words(now, marks)}", "yellow")
+            for was, now in revision.changed
+        ),
+        *(Text(f"  - {_words(words, marks)}", "red") for words in revision.dropped),
+        *(Text(f"  + {_words(words, marks)}", "cyan") for words in revision.new),
+    ]
+
+
+def _words(text: str, marks: Marks) -> str:
+    """Without runs of blanks, with which a text could imitate the rows below it."""
+    return " ".join(marks.clean(text).split())
+
+
+def _tables(now: Consequence, before: Consequence | None, marks: Marks, width: int) -> list[RenderableType]:
+    """What there is one of, then what has names."""
+    found = compared(before or now, now)
+    alone = [each for each in found if each.row.kind not in ("argument", "value")]
+    named = [each for each in found if each.row.kind in ("argument", "value")]
+    kinds = max(len(_kind(each.row)) for each in found)
+    facts = _grid(kinds)
+    facts.add_column(overflow="fold", ratio=1)
+    for each in alone:
+        facts.add_row(_mark(each, marks), _label(each), _value(each, marks))
+    values = _grid(kinds)
+    values.add_column(overflow="fold", max_width=max(10, width // 3))
+    values.add_column(overflow="fold", ratio=1)
+    for each in named:
+        name = Text(f"{_name(each.row.name, marks)} ", "" if is_same(each) else "bold yellow")
+        values.add_row(_mark(each, marks), _label(each), name, _value(each, marks))
+    return [facts, values] if named else [facts]
+
+
+def _grid(kinds: int) -> Table:
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(width=1)
+    table.add_column(width=kinds, justify="right", no_wrap=True)
+    return table
+
+
+def _mark(each: Difference, marks: Marks) -> Text:
+    return Text("" if is_same(each) else marks.current, "bold yellow")
+
+
+def _kind(row: Row) -> str:
+    return f"{KINDS[row.kind]} {row.number}/{row.of}" if row.of > 1 else KINDS[row.kind]
+
+
+def _label(each: Difference) -> Text:
+    return Text(_kind(each.row), "dim" if is_same(each) else "bold yellow")
+
+
+def _name(name: str, marks: Marks) -> str:
+    """In quotes where it would not be plain where it begins and ends."""
+    shown = marks.clean(name)
+    plain = shown and shown == shown.strip() and "  " not in shown and shown[0] not in "'\"("
+    return shown if plain else f"'{shown}'"
+
+
+def _value(each: Difference, marks: Marks) -> Text:
+    was, now = _shown(each.was, marks), _shown(each.now, marks)
+    if is_same(each):
+        return Text(now)
+    if was == now and each.was is not None and each.now is not None:
+        was, now = marks.clean(repr(each.was.value)), marks.clean(repr(each.now.value))
+    return Text.assemble((was, "red strike"), f" {marks.arrow} ", (now, "bold green"))
+
+
+def _shown(row: Row | None, marks: Marks) -> str:
+    if row is None:
+        return ABSENT
+    text = marks.clean(argument(row.value).replace("\n", f"{marks.newline} "))
+    return f"'{text}'" if text in (ABSENT, EMPTY) else text or EMPTY
+
+
+# --- for programs
+
+
+def step_json(question: Question, number: int) -> dict[str, object]:
+    """One of its steps: every row that the panel shows, its digest, and what differs from what was asked about before."""
+    consequence = question.consequences[number]
+    before = question.changed_from if number == 0 else None
+    before = before or (question.before[number] if number < len(question.before) else None)
+    return {
+        "says": question.says[number],
+        "digest": digests_of(question)[number],
+        "abridged": consequence.commit.abridged,
+        "shows": [_row(row) for row in rows_of(consequence)],
+        "changed": [
+            {"was": each.was and _row(each.was), "now": each.now and _row(each.now)}
+            for each in (differences(before, consequence) if before else ())
+        ],
+    }
+
+
+def _row(row: Row) -> dict[str, object]:
+    value = json.loads(encode(row.value, Argument))
+    numbered = {"number": row.number, "of": row.of} if row.of > 1 else {}
+    return {"kind": row.kind, "name": row.name, "value": value, **numbered}

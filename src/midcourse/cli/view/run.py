@@ -1,0 +1,247 @@
+"""The live view of a run: what it was told in, lines of text out. It knows no terminal and no clock."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from midcourse.cli.view.meters import meter_lines
+from midcourse.cli.view.narration import Happening, Teller, Tone
+from midcourse.cli.view.status import Standing, standing_of, status_of
+from midcourse.cli.view.symbols import UNICODE, Marks
+from midcourse.cli.view.vocabulary import elapsed, several, step_call, step_words, why_made
+from midcourse.domain.plan import REPLAN, PlanVersion, Step
+from midcourse.domain.run import Run
+from midcourse.drive import Progress
+from midcourse.ports.store import JournalRow
+
+STYLES: dict[Tone, str] = {"good": "green", "bad": "red", "doubt": "yellow", "ask": "magenta", "plain": "default"}
+
+WIDE = 110
+"""From this many columns on, plan and budget stand side by side."""
+TALLEST = 28
+"""Lines that the view takes at most; the rest of a tall terminal is left alone."""
+KEPT = 50
+"""Happenings that are remembered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """What the terminal leaves us."""
+
+    width: int
+    height: int
+
+    @property
+    def wide(self) -> bool:
+        return self.width >= WIDE
+
+    @property
+    def inner(self) -> int:
+        return max(10, self.width - 4)
+
+    @property
+    def lines(self) -> int:
+        """Inside the border."""
+        return max(3, min(self.height, TALLEST) - 2)
+
+
+class View:
+    """Fed with every turn, drawn at any size. `heard` keeps, `render` draws; neither waits."""
+
+    def __init__(self, *, name: str, goal: str, run_id: str, marks: Marks = UNICODE) -> None:
+        self.teller = Teller()
+        self.marks = marks
+        self._name = name
+        self.goal = goal
+        self._run_id = run_id
+        self._run: Run | None = None
+        self._plan: PlanVersion | None = None
+        self._happenings: list[Happening] = []
+
+    def recall(self, run: Run, plans: Iterable[PlanVersion], journal: Iterable[JournalRow]) -> None:
+        """Take in what happened before this process picked the run up."""
+        for plan in plans:
+            self.teller.learn(plan)
+            if run.segment is not None and plan.version == run.segment.version:
+                self._plan = plan
+        self._run = run
+        self.teller.expect(issued.command for issued in run.pending)
+        told = (self.teller.tell(row.event, row.commands) for row in journal)
+        self._happenings = [happening for happening in told if happening is not None][-KEPT:]
+
+    def heard(self, progress: Progress, plan: PlanVersion | None = None) -> Happening | None:
+        """Take in a turn, and the plan that came with it. Returns what happened in words, if it is worth any."""
+        if plan is not None:
+            self.teller.learn(plan)
+        happening = self.teller.tell(progress.event, progress.commands)
+        segment = progress.run.segment
+        if plan is not None and segment is not None and segment.version == plan.version:
+            self._plan = plan
+        self._run = progress.run
+        if happening is not None:
+            self._happenings = [*self._happenings, happening][-KEPT:]
+        return happening
+
+    def started_at(self) -> float:
+        return self._run.started_at if self._run else 0.0
+
+    def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
+        """Never higher than `height` and never wider than `width`."""
+        room = Room(width=width, height=height)
+        lines = self._wide(room, now) if room.wide else self._narrow(room, now)
+        return Panel(
+            Group(*lines),
+            box=box.ASCII if self.marks.ascii_only else box.ROUNDED,
+            title=Text.assemble(("midcourse ", "bold"), (self.marks.fit(self._name, 30), "cyan")),
+            title_align="left",
+            subtitle=Text(self.marks.fit(f"{self._run_id} {self.marks.dot} {hint}", max(4, width - 6)), "dim"),
+            subtitle_align="right",
+            border_style="dim",
+            width=width,
+            height=room.lines + 2,
+        )
+
+    # --- the two layouts
+
+    def _narrow(self, room: Room, now: float) -> Sequence[RenderableType]:
+        width, lines = room.inner, room.lines
+        roomy = lines >= 18
+        gap = [Text("")] if roomy else []
+        top = [*self._head(width, 2 if roomy else 1, now), *gap]
+        below: list[Text] = []
+        if lines >= 12:
+            below += [*gap, self._seen(width), *meter_lines(self._run, now, width, self.marks, columns=2)]
+        elif lines >= 7:
+            below += [self._seen(width)]
+        rest = lines - len(top) - len(below)
+        log = max(0, min(rest - 3, 4 if roomy else 2))
+        plan = self.plan_lines(width, max(1, rest - log), roomy=roomy)
+        log_lines = self._log(width, rest - len(plan), gap=roomy)
+        return [*top, *plan, *below, *log_lines][:lines]
+
+    def _wide(self, room: Room, now: float) -> Sequence[RenderableType]:
+        right = 44
+        left = room.inner - right - 3
+        roomy = room.lines >= 18
+        top = [*self._head(room.inner, 2 if roomy else 1, now), *([Text("")] if roomy else [])]
+        rest = room.lines - len(top)
+        side = [self._seen(right), *([Text("")] if roomy else [])]
+        side += meter_lines(self._run, now, right, self.marks, columns=1)
+        log = max(0, min(rest - 5, 6))
+        plan = self.plan_lines(left, max(1, rest - log), roomy=roomy)
+        side = side[: max(1, rest - log)]
+        columns = Table.grid(padding=(0, 3, 0, 0))
+        columns.add_column(width=left)
+        columns.add_column(width=right)
+        columns.add_row(Group(*plan), Group(*side))
+        used = max(len(plan), len(side))
+        return [*top, columns, *self._log(room.inner, rest - used, gap=roomy)]
+
+    # --- its parts
+
+    def _head(self, width: int, most: int, now: float) -> list[Text]:
+        goal = [Text(line, "bold") for line in self.marks.wrap(self.goal, width, most)]
+        frame = self.marks.spinner[int(now * 5) % len(self.marks.spinner)]
+        return [*goal, Text(f"{frame} {self.marks.fit(self.status(now), width - 2)}", "cyan")]
+
+    def status(self, now: float) -> str:
+        """What the run is waiting for, in words."""
+        return status_of(self._run, now, self._words_now())
+
+    def _words_now(self) -> str:
+        segment = self._run.segment if self._run else None
+        if segment is None or self._plan is None or segment.cursor >= len(self._plan.steps):
+            return ""
+        return step_words(self._plan.steps[segment.cursor])
+
+    def _seen(self, width: int) -> Text:
+        seen = self._run.seen if self._run else None
+        if seen is None:
+            return Text("sees      nothing yet", "dim")
+        stale = " (stale)" if seen.stale else ""
+        tail = f" {self.marks.dot} {several(seen.zones, 'zone')}{stale}"
+        title = self.marks.fit(seen.surface, width - len(tail) - 10)
+        return Text.assemble(("sees      ", "dim"), title, (tail, "yellow" if seen.stale else "dim"))
+
+    def plan_lines(self, width: int, most: int, *, roomy: bool) -> list[Text]:
+        """The plan under way, around its current step."""
+        run, plan = self._run, self._plan
+        if run is None or plan is None:
+            return [Text("No plan yet", "dim")]
+        head = self._plan_head(plan, width, 2 if roomy else 1)
+        repairs = [Text(self.marks.fit(f"repaired: {repair}", width), "yellow") for repair in plan.repairs]
+        if len(repairs) > 2:
+            repairs = [*repairs[:1], Text(f"repaired: {len(repairs) - 1} more", "yellow")]
+        if not roomy or len(head) + len(repairs) + 3 > most:
+            repairs = []
+        steps = self._window(run, plan, width, max(1, most - len(head) - len(repairs)))
+        return [*head, *repairs, *steps][:most]
+
+    def _plan_head(self, plan: PlanVersion, width: int, most: int) -> list[Text]:
+        label = f"Plan {plan.version}  "
+        why = self.marks.wrap(why_made(plan), width - len(label), most)
+        first = Text.assemble((label, "bold"), (why[0], "italic"))
+        return [first, *(Text(" " * len(label) + line, "italic") for line in why[1:])]
+
+    def _window(self, run: Run, plan: PlanVersion, width: int, most: int) -> list[Text]:
+        """As many steps as fit, the current one among them, and how many there are beyond."""
+        current = min(run.segment.cursor if run.segment else 0, len(plan.steps) - 1)
+        total = len(plan.steps)
+        longest = max(cell_len(step_words(step)) for step in plan.steps)
+        column = min(longest, width * 3 // 5)
+        drawn = [self._step(step, standing_of(run, step.index), width, column) for step in plan.steps]
+        if total <= most:
+            return drawn
+        inside = max(1, most - 2)
+        first = max(0, min(current - inside // 3, total - inside))
+        if most < 3:
+            return drawn[current : current + 1]
+        last = first + inside
+        above = Text(f"  {self.marks.ellipsis} {first} before" if first else "", "dim")
+        below = Text(f"  {self.marks.ellipsis} {total - last} more" if last < total else "", "dim")
+        return [above, *drawn[first:last], below]
+
+    def _step(self, step: Step, standing: Standing, width: int, column: int) -> Text:
+        """A mark, the words, and where there is room skill and target in a column of their own."""
+        sign, style = self._sign(step, standing)
+        tag = "irreversible" if step.effect == "irreversible" else ""
+        call = " ".join(part for part in (step_call(step) if step.says else "", tag) if part)
+        beside = width - 4 - column - 2
+        words = self.marks.fit(step_words(step), column if call and beside >= 12 else width - 4)
+        line = Text.assemble((f"  {sign} ", style), (words, {"current": "bold", "done": "dim"}.get(standing, "")))
+        if call and beside >= 12:
+            line.pad_right(4 + column + 2 - line.cell_len)
+            line.append(self.marks.fit(call, beside), "dim")
+            if tag:
+                line.highlight_words([tag], "magenta")
+        return line
+
+    def _sign(self, step: Step, standing: Standing) -> tuple[str, str]:
+        match standing:
+            case "done":
+                return self.marks.done, "green"
+            case "current":
+                return (self.marks.again if step.zone == REPLAN else self.marks.current), "bold cyan"
+            case "failed":
+                return self.marks.failed, "bold red"
+            case "unknown":
+                return self.marks.unknown, "bold yellow"
+            case "waiting":
+                return (self.marks.again if step.zone == REPLAN else self.marks.waiting), "dim"
+
+    def _log(self, width: int, most: int, *, gap: bool) -> list[Text]:
+        if most <= 0:
+            return []
+        lead = [Text("")] if gap and most > 1 else []
+        latest = self._happenings[-(most - len(lead)) :]
+        return [*lead, *(self._log_line(happening, width) for happening in latest)]
+
+    def _log_line(self, happening: Happening, width: int) -> Text:
+        at = f"{elapsed(happening.at - self.started_at()):>5}  "
+        return Text.assemble((at, "dim"), (self.marks.fit(happening.text, width - len(at)), STYLES[happening.tone]))

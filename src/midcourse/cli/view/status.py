@@ -1,0 +1,133 @@
+"""How a run stands: the mark of each step, and what is being waited for, in words."""
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias, assert_never
+
+from midcourse.cli.view.vocabulary import CAUSES, REASONS, seconds
+from midcourse.domain.command import Wait
+from midcourse.domain.move import AskPlanner, Move, Plan
+from midcourse.domain.phase import (
+    Acting,
+    Asking,
+    BackingOff,
+    Concluding,
+    Ended,
+    Judging,
+    Looking,
+    New,
+    Opening,
+    Outlining,
+    Paused,
+    Phase,
+    Planning,
+    Reflecting,
+    Reviewing,
+    Trying,
+    Undoing,
+    Verifying,
+    Weighing,
+)
+from midcourse.domain.result import SUCCESSES
+from midcourse.domain.run import Run
+
+Standing: TypeAlias = Literal["done", "current", "failed", "unknown", "waiting"]
+
+
+def standing_of(run: Run, index: int) -> Standing:
+    """Of a step of the plan under way."""
+    cursor = run.segment.cursor if run.segment else 0
+    if index < cursor:
+        return "done"
+    if index > cursor:
+        return "waiting"
+    phase = run.phase
+    if isinstance(phase, Verifying) or (isinstance(phase, Asking) and phase.about == "happened"):
+        return "unknown"
+    if isinstance(phase, Ended):
+        return "current" if phase.reason in (*SUCCESSES, "cancelled") else "failed"
+    return "failed" if any(_follows_failure(move) for move in _ahead(phase)) else "current"
+
+
+def _follows_failure(move: Move) -> bool:
+    """Of the plan there is; not if that is the new one, which a monitor objects to."""
+    objected = isinstance(move, AskPlanner) and move.objected
+    return isinstance(move, Plan | AskPlanner) and move.cause == "error" and not objected
+
+
+def _ahead(phase: Phase) -> Iterator[Move]:
+    """What comes after the wait, and after that."""
+    move = phase.asked if isinstance(phase, Planning) else getattr(phase, "then", None)
+    while move is not None:
+        yield move
+        move = getattr(move, "then", None)
+
+
+def status_of(run: Run | None, now: float, step: str) -> str:
+    """What the run is waiting for. `step` is the current step in words."""
+    if run is None:
+        return "starting"
+    waiting = _waiting(run, run.phase, now, step)
+    if isinstance(run.phase, Paused | Ended):
+        return waiting
+    match run.wish:
+        case "go":
+            return waiting
+        case "pause":
+            return f"pausing after this: {waiting}"
+        case "cancel":
+            return f"cancelling after this: {waiting}"
+
+
+def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
+    match phase:
+        case New():
+            return "starting"
+        case Opening():
+            return "opening the world"
+        case Looking():
+            return "looking"
+        case Planning():
+            return f"planning ({CAUSES[phase.asked.cause]})"
+        case Reflecting():
+            return "asking why it failed"
+        case Reviewing():
+            return "reviewing the plan" if phase.drafted else "reviewing the path"
+        case Outlining():
+            return "rewriting the outline" if run.outline and run.outline.goals else "drawing an outline"
+        case Judging():
+            return "judging how far the outline is"
+        case Acting():
+            tries = run.segment.tries if run.segment else 0
+            again = f" (try {tries + 1} of {run.limits.max_step_retries + 1})" if tries else ""
+            return f"doing{again}: {step or phase.doing.step.skill}"
+        case Verifying():
+            return f"outcome unknown, checking: {step or phase.doubt.step.skill}"
+        case Asking():
+            return "waiting for a person"
+        case BackingOff():
+            return f"waiting {seconds(_left(run, now))}, then {_after(phase)}"
+        case Trying():
+            return f"out of reach, looking for a way: {step}"
+        case Weighing():
+            return f"out of reach, judging how near it is: {step}"
+        case Undoing():
+            return f"out of reach, stepping back: {step}"
+        case Concluding():
+            return "checking whether the task is done"
+        case Paused():
+            return "paused"
+        case Ended():
+            return f"ended: {REASONS[phase.reason]}"
+        case _:
+            assert_never(phase)
+
+
+def _after(phase: BackingOff) -> str:
+    return {"doubt": "checking again", "ask_planner": "asking the planner again", "conclude": "checking again"}.get(
+        phase.then.kind, "trying again"
+    )
+
+
+def _left(run: Run, now: float) -> float:
+    due = [issued.at + issued.command.seconds for issued in run.pending if isinstance(issued.command, Wait)]
+    return max(0.0, min(due, default=now) - now)

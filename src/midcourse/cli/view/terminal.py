@@ -1,0 +1,52 @@
+"""Which terminal there is, and who sits at it."""
+
+import json
+import sys
+from dataclasses import dataclass
+from io import TextIOWrapper
+
+from rich.console import Console
+
+from midcourse.cli.view.symbols import Marks, marks_for
+from midcourse.policy.unseen import spelt_out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terminal:
+    console: Console
+    """For what was asked for."""
+    marks: Marks
+    asks_on: Console | None
+    """Where a question can be put; None if nobody is there to answer."""
+    live: bool
+    """Whether `console` can show something that moves."""
+
+
+def terminal(*, silent: bool = False) -> Terminal:
+    """`silent`: nothing but the outcome may go to standard output, so questions are put on standard error."""
+    console = _console(stderr=False)
+    somebody = sys.stdin.isatty()
+    live = somebody and sys.stdout.isatty() and not console.is_dumb_terminal and not silent
+    asks_on = console if live else _console(stderr=True) if somebody and sys.stderr.isatty() else None
+    return Terminal(console=console, marks=marks_for(sys.stdout), asks_on=asks_on, live=live)
+
+
+def _console(*, stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="replace")
+    return Console(stderr=stderr, highlight=False, emoji=False, markup=False)
+
+
+def print_json(text: str) -> None:
+    """One line, in ASCII where the output cannot take more."""
+    print(json.dumps(json.loads(text)) if marks_for(sys.stdout).ascii_only else _harmless(text), flush=True)
+
+
+def print_object(value: object) -> None:
+    print(_harmless(json.dumps(value, ensure_ascii=marks_for(sys.stdout).ascii_only)), flush=True)
+
+
+def _harmless(line: str) -> str:
+    """The same JSON with control and invisible characters as JSON escapes."""
+    return spelt_out(line, lambda char: json.dumps(char)[1:-1] if ord(char) > 127 else f"\\u{ord(char):04x}")

@@ -1,0 +1,155 @@
+"""Task, skills and steps in the words that prompts tell them in. Every role tells the same thing in the same way."""
+
+from collections.abc import Iterable
+
+from midcourse.domain.argument import Arguments, Reference
+from midcourse.domain.completed import CompletedStep
+from midcourse.domain.expectation import Expectation
+from midcourse.domain.failure import FailedStep
+from midcourse.domain.lesson import Recalled
+from midcourse.domain.monitor import Advice
+from midcourse.domain.outline import Outline
+from midcourse.domain.reflection import ReplanningContext
+from midcourse.domain.skill import Parameter, ProbeSpec, Skill
+from midcourse.domain.task import Task
+from midcourse.llm.quoting import quoted
+from midcourse.llm.screen import named, value_text
+from midcourse.policy.verify import describe
+
+LONGEST_STEP = 160
+"""Characters of what a step is told to do, or to have come to."""
+
+
+def about(task: Task) -> str:
+    """What a task is about, in one text: what to look for on a long screen."""
+    wanted = [f"{field.name} {field.description}" for field in task.output]
+    return " ".join((task.goal, *(str(value) for _, value in task.inputs), *wanted, *done_line(task)))
+
+
+def skill_line(skill: Skill) -> str:
+    """What harmless skills do is not labelled: in a browser a click is declared harmless and may still send something."""
+    traits = [skill.effect] if skill.effect in ("reversible", "irreversible") else []
+    traits += ["new screen"] if skill.transition else []
+    traits += [] if skill.on_zone else ["no zone"]
+    marked = f" [{', '.join(traits)}]" if traits else ""
+    return f"{named(skill.name)}({_parameters(skill.parameters)}){marked}{_says(skill.description)}"
+
+
+def probe_line(probe: ProbeSpec) -> str:
+    return f"{named(probe.name)}({_parameters(probe.parameters)}){_says(probe.description)}"
+
+
+def parameter_line(parameter: Parameter) -> str:
+    choices = f" one of {', '.join(map(value_text, parameter.choices))}" if parameter.choices else ""
+    optional = "" if parameter.required else ", optional"
+    return f"{named(parameter.name)} {parameter.type}{choices}{optional}{_says(parameter.description)}"
+
+
+def value_lines(task: Task) -> Iterable[str]:
+    yield from (f"$input.{named(name)} = {value_text(value)}" for name, value in task.inputs)
+    yield from (f"$secret.{named(name)}, a secret" for name in task.secrets)
+    yield from (f"$file.{named(name)}, a file" for name in task.files)
+
+
+def done_line(task: Task) -> Iterable[str]:
+    if isinstance(task.done_when, Expectation):
+        yield quoted(describe(task.done_when))
+    elif task.done_when:
+        yield f"the probe {named(task.done_when.name)} finds it"
+
+
+def outline_lines(outline: Outline | None) -> Iterable[str]:
+    """Goals by their numbers, and which are finished."""
+    for number, goal in enumerate(outline.goals if outline else (), 1):
+        yield f"{number}. {quoted(goal.says)}{' (finished)' if goal.finished else ''}"
+
+
+def advice_lines(advice: Advice | None) -> Iterable[str]:
+    """A monitor's word, which may quote the screen."""
+    if advice:
+        yield f"{advice.problem.replace('_', ' ')}: {quoted(advice.says)}"
+
+
+def completed_line(step: CompletedStep) -> str:
+    """What was done, with the values, and in the plan's own words if it has any."""
+    own = own_words(step.says, step.skill, step.target)
+    says = f": {quoted(own, LONGEST_STEP)}" if own else ""
+    doubt = " (it may have happened; there is no evidence)" if step.doubtful else ""
+    return f"{step_text(step)}{' [irreversible]' if step.irreversible else ''}{says}{doubt}"
+
+
+def own_words(says: str, skill: str, target: str) -> str:
+    """What the plan says of a step, unless that was made of skill and target because the plan says nothing."""
+    return "" if says == f"{skill} {target}".strip() else says
+
+
+def attempt_line(step: FailedStep) -> str:
+    why = f"{named(step.reason)} {quoted(step.detail, LONGEST_STEP)}" if step.detail else named(step.reason)
+    return f"{step_text(step)}: {why}"
+
+
+def step_text(step: CompletedStep | FailedStep) -> str:
+    """Skill, target and arguments."""
+    target = quoted(step.target, LONGEST_STEP) if step.target else ""
+    return " ".join(part for part in (named(step.skill), target, arguments_text(step.arguments)) if part)
+
+
+def analysis_lines(recovery: ReplanningContext | None) -> Iterable[str]:
+    """What kind of failure it was, why it happened and what may help, whether rules or a model found it out."""
+    if recovery is None:
+        return
+    found, analysis, fix = recovery.failure.found, recovery.analysis, recovery.fix
+    yield f"class: {found.nature.replace('_', ' ')}, {analysis.error_type.replace('_', ' ')}, severity {analysis.severity}"
+    if cause := _cause(recovery):
+        yield f"cause: {quoted(cause, longest=500)}"
+    yield from (f"also: {quoted(factor)}" for factor in analysis.contributing_factors)
+    if analysis.preventable is not None:
+        yield f"another plan {'could' if analysis.preventable else 'could not'} have avoided it"
+    if fix.message:
+        yield f"may help: {quoted(fix.message, longest=500)}"
+    yield from (f"for example: {quoted(change)}" for change in fix.changes)
+
+
+def _cause(recovery: ReplanningContext) -> str:
+    """Without the step and its error message, which rules repeat and the failed steps have already."""
+    cause = recovery.analysis.root_cause
+    if recovery.by != "rules" or recovery.failed is None:
+        return cause
+    return cause.removesuffix(f" ({recovery.failure.detail})").rpartition(": ")[2]
+
+
+def lesson_line(recalled: Recalled) -> str:
+    """Its words are a stranger's, whoever shared them."""
+    lesson, track = recalled.lesson, recalled.lesson.track
+    said, why = lesson.said.text, lesson.root_cause.text
+    cause = f", caused by {quoted(why, LONGEST_STEP)}" if why and why != said else ""
+    fix = f", fixed by {quoted(lesson.fix.text)}" if lesson.fix.text else ""
+    runs = track.mended + track.unmended
+    return f"{quoted(said, LONGEST_STEP)}{cause}{fix}; a new plan helped in {track.mended} of {runs} runs"
+
+
+def arguments_text(arguments: Arguments) -> str:
+    return " ".join(f"{named(name)}={_argument(value)}" for name, value in arguments)
+
+
+def _argument(value: object) -> str:
+    if isinstance(value, Reference):
+        return f"${value.source}.{named(value.name)}"
+    return quoted(value, LONGEST_STEP) if isinstance(value, str) else str(value).lower()
+
+
+def _parameters(parameters: tuple[Parameter, ...]) -> str:
+    return ", ".join(map(_parameter, parameters))
+
+
+def _parameter(parameter: Parameter) -> str:
+    """As in a signature: a question mark if it is optional, and a type unless it is text."""
+    kind = "" if parameter.type == "string" else f": {parameter.type}"
+    if parameter.choices:
+        kind = f": {' | '.join(map(value_text, parameter.choices))}"
+    says = f" {quoted(parameter.description)}" if parameter.description else ""
+    return f"{named(parameter.name)}{'' if parameter.required else '?'}{kind}{says}"
+
+
+def _says(description: str) -> str:
+    return f": {quoted(description)}" if description else ""

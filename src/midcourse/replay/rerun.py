@@ -1,0 +1,40 @@
+"""The recorded turns through `decide` again."""
+
+from collections.abc import Iterable
+
+from midcourse.domain.budget import Limits
+from midcourse.domain.run import Run
+from midcourse.replay.equivalence import listed
+from midcourse.replay.recorded import Commands, Replayed, Row, result, turn
+from midcourse.replay.what_if import Changed
+
+
+def replay(opening: Run, rows: Iterable[Row], limits: Limits | None = None) -> Replayed:
+    """The recorded turns from this state on, under these limits instead of its own."""
+    rows = tuple(rows)
+    states: list[Run] = [opening]
+    issued: list[Commands] = []
+    for row in rows:
+        run, commands = turn(states[-1], row.event)
+        states.append(run)
+        issued.append(commands)
+        if (run.seq, commands) != (row.seq, row.commands):
+            says = f"nondeterminism at event {row.seq}: recorded {listed(row.commands)}, now {listed(commands)}"
+            return result("nondeterminism", run, run, issued, at=row.seq, detail=says)
+    if limits is None or limits == opening.limits:
+        return result("identical", states[-1], states[-1], issued)
+    return Changed(opening, states, limits).walk(rows)
+
+
+def states(opening: Run, rows: Iterable[Row]) -> tuple[Run, ...]:
+    """The state before the first turn, and after each."""
+    found = [opening]
+    for row in rows:
+        found.append(turn(found[-1], row.event)[0])
+    return tuple(found)
+
+
+def carried_out(opening: Run, rows: Iterable[Row]) -> dict[int, int]:
+    """How many steps of each plan version were carried out, `__replan__` among them."""
+    segments = [run.segment for run in states(opening, rows) if run.segment is not None]
+    return {segment.version: segment.cursor for segment in segments}

@@ -1,0 +1,83 @@
+"""Kept segments in an SQLite file of their own. It may be deleted at any time: then everything is planned anew."""
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from midcourse.codec import decode, encode
+from midcourse.domain.plan_cache import KeptSegment
+from midcourse.ports.plan_cache import MOST_OF_A_TASK
+from midcourse.private import private_file, private_folder
+
+BUSY_SECONDS = 5.0
+SCHEMA_VERSION = 1
+"""Kept as the file's `user_version`. What another version wrote is not worth translating."""
+
+SCHEMA = (
+    "DROP TABLE IF EXISTS segments",
+    """CREATE TABLE segments (
+        id TEXT PRIMARY KEY,
+        task TEXT NOT NULL,
+        surface TEXT NOT NULL,
+        worked_at REAL NOT NULL,
+        body TEXT NOT NULL
+    )""",
+    "CREATE INDEX segments_found ON segments (task, surface)",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+NEWEST = "ORDER BY worked_at DESC, id"
+
+
+class SqliteSegments:
+    """A connection for each call: there are a handful of them in a run, and any number of processes."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path).absolute()
+
+    async def find(self, task: str, surface: str) -> tuple[KeptSegment, ...]:
+        return self._read(f"SELECT body FROM segments WHERE task = ? AND surface = ? {NEWEST}", task, surface)
+
+    async def keep(self, *segments: KeptSegment) -> None:
+        rows = [(one.id, one.task, one.surface, one.worked_at, encode(one)) for one in segments]
+        with self._opened() as db, db:
+            db.execute("BEGIN IMMEDIATE")
+            if not _is_ours(db):
+                for statement in SCHEMA:
+                    db.execute(statement)
+            db.executemany("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?)", rows)
+            db.executemany(
+                f"""DELETE FROM segments WHERE task = ? AND id NOT IN
+                (SELECT id FROM segments WHERE task = ? {NEWEST} LIMIT ?)""",
+                [(task, task, MOST_OF_A_TASK) for task in sorted({one.task for one in segments})],
+            )
+
+    async def drop(self, segment_id: str) -> bool:
+        if not self.path.exists():
+            return False
+        with self._opened() as db:
+            return _is_ours(db) and db.execute("DELETE FROM segments WHERE id = ?", (segment_id,)).rowcount > 0
+
+    async def all(self) -> tuple[KeptSegment, ...]:
+        return self._read(f"SELECT body FROM segments {NEWEST}")
+
+    def _read(self, sql: str, *values: object) -> tuple[KeptSegment, ...]:
+        if not self.path.exists():
+            return ()
+        with self._opened() as db:
+            return tuple(decode(KeptSegment, body) for (body,) in db.execute(sql, values)) if _is_ours(db) else ()
+
+    @contextmanager
+    def _opened(self) -> Generator[sqlite3.Connection]:
+        """Whatever is wrong with the file is no reason for a run to fail, and so an `OSError`."""
+        private_folder(self.path.parent)
+        try:
+            private_file(self.path)
+            with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
+                yield db
+        except sqlite3.Error as error:
+            raise OSError(f"{self.path}: {error}") from error
+
+
+def _is_ours(db: sqlite3.Connection) -> bool:
+    return db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)

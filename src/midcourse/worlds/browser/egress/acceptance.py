@@ -1,0 +1,186 @@
+"""Whether the answer to a request, and the page that it led to, show that the server accepted the request.
+
+This is weak evidence. A run may continue on it and never sends the request again, but it does not verify the goal. Where
+anything suggests otherwise (a sign-in, the same form again, words of failure, a language whose words of failure are not
+known here), the outcome stays unknown.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import cast
+from urllib.parse import urlsplit
+
+from midcourse.domain.observation import Zone
+from midcourse.worlds.base import Scene
+from midcourse.worlds.browser.egress.outbox import Sent
+from midcourse.worlds.browser.egress.policy import SAFE_METHODS
+from midcourse.worlds.browser.page.provenance import Given
+
+_REDIRECTS = (301, 302, 303)
+_SIGN_IN = re.compile(r"(?i)(?:^|[/_.-])(?:log|sign)[_-]?(?:in|on)\b|/(?:auth|sso|oauth2?|saml|sessions?/new)\b")
+_FAILURE = re.compile(
+    r"(?ix)\b(?:"
+    # English
+    r"errors?|fail(?:s|ed|ure)?|could\s?n[o']t|could\s+not|can(?:not|'t|\s+not)|unable|invalid|incorrect|wrong|sorry|oops|"
+    r"denied|declined|rejected|refused|forbidden|unsuccessful|expired|timed\s+out|out\s+of\s+stock|sold\s+out|unavailable|"
+    r"try\s+again|please\s+(?:correct|sign|log)|"
+    r"already\s+(?:exists?|taken|registered|used)|too\s+(?:many|long|short|large)|insufficient|exceed(?:s|ed)|conflict|"
+    r"(?:not|n't)\s+(?:been\s+)?(?:available|allowed|permitted|possible|found|accepted|processed|saved|sent|stored|completed|placed|"
+    r"created|successful|valid|enough|match)|"
+    # German
+    r"fehler\w*|fehlgeschlagen|ung(?:ü|ue)ltig\w*|leider|nicht\s+(?:m(?:ö|oe)glich|verf(?:ü|ue)gbar|gefunden|gespeichert|gesendet|erlaubt)|"
+    r"konnte\w*\s+nicht|ausverkauft|abgelehnt|abgelaufen|erneut\s+versuchen|versuchen\s+sie\s+es|"
+    # French
+    r"erreurs?|(?:é|e)chec|(?:é|e)chou(?:é|e)\w*|impossible|invalides?|d(?:é|e)sol(?:é|e)\w*|indisponible|rupture\s+de\s+stock|"
+    r"refus(?:é|e)\w*|expir(?:é|e)\w*|r(?:é|e)essay\w*|n'a\s+pas\s+(?:pu|(?:é|e)t(?:é|e))|"
+    # Spanish, Portuguese
+    r"no\s+se\s+(?:ha\s+)?pud\w*|inv(?:á|a)lid\w*|lo\s+sentimos|agotad\w*|rechazad\w*|int(?:é|e)nt\w+\s+de\s+nuevo|caducad\w*|"
+    r"erros?|falhou|falha|n(?:ã|a)o\s+foi\s+poss(?:í|i)vel|esgotad\w*|recusad\w*|tente\s+novamente|expirad\w*|"
+    # Italian, Dutch
+    r"errore|fallit\w*|non\s+(?:è\s+)?(?:stato\s+)?(?:possibile|valid\w*|disponibile|riuscit\w*)|esaurit\w*|rifiutat\w*|riprova\w*|scadut\w*|"
+    r"fout(?:en|melding)?|mislukt|ongeldig\w*|helaas|uitverkocht|geweigerd|verlopen|niet\s+(?:mogelijk|beschikbaar|gelukt|gevonden|verzonden)"
+    r")\b"
+)
+"""Words that a page which refuses something tends to say, in the languages of `_READ`."""
+_READ = ("de", "en", "es", "fr", "it", "nl", "pt")
+_REFUSALS = (
+    "cancelled",
+    "declined",
+    "denied",
+    "error",
+    "fail",
+    "failed",
+    "failure",
+    "invalid",
+    "ko",
+    "refused",
+    "rejected",
+)
+
+
+def is_accepted(sent: Sequence[Sent], before: Scene, after: Scene, pages: Sequence[Given], sign_ins: set[str]) -> bool:
+    """Whether each request that may have done something was answered well and led on, to neither a sign-in nor an error.
+
+    `pages` are the documents of the page after it, and `sign_ins` the places where a password was asked for before.
+    """
+    unsafe = [each for each in sent if each.request.method not in SAFE_METHODS or each.request.disguise]
+    if not unsafe or any(zone.id == "dialog" for zone in after.zones):
+        return False
+    if not all(_answered_well(each) for each in unsafe):
+        return False
+    if is_sign_in(after) or place_of(after.surface.address) in sign_ins or _is_refused(after, pages):
+        return False
+    led_on = any(each.request.navigates for each in unsafe)
+    same = _same_form(unsafe, pages) if led_on else _stayed(before, after, pages)
+    return not same and not _new_failures(before, after)
+
+
+def is_sign_in(scene: Scene) -> bool:
+    asked = any(zone.get("type") == "password" for zone in scene.zones)
+    return asked or _SIGN_IN.search(urlsplit(scene.surface.address).path) is not None
+
+
+def leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
+    """Whether the session has ended: a sign-in came in place of what was asked for."""
+    known = place_of(after.surface.address) in sign_ins
+    return (known or is_sign_in(after)) and place_of(before.surface.address) != place_of(after.surface.address)
+
+
+def place_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def _answered_well(sent: Sent) -> bool:
+    status = sent.answer.status
+    if status is None or sent.redirected or not (200 <= status < 300 or status in _REDIRECTS):
+        return False
+    return sent.request.navigates or not _refuses(sent.answer.text)
+
+
+def _refuses(text: str) -> bool:
+    """Whether an answer to a script says that it did not do what was asked. One that is not JSON is read as a page is."""
+    try:
+        answer: object = json.loads(text)
+    except ValueError:
+        return _FAILURE.search(text) is not None
+    return any(_is_refusal(name, value) for name, value in _entries(answer))
+
+
+def _entries(value: object, name: str = "") -> Iterable[tuple[str, object]]:
+    if isinstance(value, dict):
+        for key, inner in cast(dict[str, object], value).items():
+            yield from _entries(inner, key.lower())
+            yield key.lower(), inner
+    elif isinstance(value, list):
+        for inner in cast(list[object], value):
+            yield from _entries(inner, name)
+    else:
+        yield name, value
+
+
+def _is_refusal(name: str, value: object) -> bool:
+    if name.startswith(("error", "exception", "fault", "problem", "violation")):
+        return bool(value)
+    if name in ("accepted", "ok", "saved", "success", "successful", "succeeded", "valid"):
+        return value is False or value == 0
+    if name in ("code", "result", "state", "status"):
+        return (isinstance(value, str) and value.lower() in _REFUSALS) or (isinstance(value, int) and value >= 400)
+    return name in ("detail", "message", "reason", "title") and isinstance(value, str) and bool(_FAILURE.search(value))
+
+
+def _is_refused(after: Scene, pages: Sequence[Given]) -> bool:
+    """Whether the page is an error, has a field marked as wrong, or is written in a language that is not read here."""
+    page = next((zone for zone in after.zones if zone.id == "page"), None)
+    status = page.get("status") if page else None
+    if page is None or not isinstance(status, int) or not 200 <= status < 400:
+        return True
+    if any(page.get(trouble) for trouble in ("error", "crashed", "silent")):
+        return True
+    marked = any(zone.get("invalid") for zone in after.zones)
+    return marked or any(each.language and each.language not in _READ for each in pages[:1])
+
+
+def _same_form(sent: Sequence[Sent], pages: Sequence[Given]) -> bool:
+    """Whether a form of the page would send the same fields to the same place once more."""
+    asked = {place_of(each.request.url): {name for name, _ in each.request.commit.values} for each in sent}
+    for form in (form for page in pages for form in page.forms):
+        names = asked.get(place_of(form.action))
+        if names is None:
+            continue
+        shown = {field.name for field in form.fields if not field.hidden}
+        if shown & names if shown else form.names <= names:
+            return True
+    return False
+
+
+def _stayed(before: Scene, after: Scene, pages: Sequence[Given]) -> bool:
+    """Whether a page whose script sent something still shows fields to fill in at the same place."""
+    fields = any(not field.hidden for page in pages for form in page.forms for field in form.fields)
+    return fields and place_of(before.surface.address) == place_of(after.surface.address)
+
+
+def _new_failures(before: Scene, after: Scene) -> bool:
+    """Whether the page says that something failed, in words that the page before did not have."""
+    known = set(_lines(before))
+    return any(_FAILURE.search(line) for line in _lines(after) if line not in known)
+
+
+def _lines(scene: Scene) -> Iterable[str]:
+    yield scene.surface.title
+    yield from (zone.label for zone in scene.zones if _says_something(zone))
+
+
+def _says_something(zone: Zone) -> bool:
+    return zone.role not in (
+        "page",
+        "tab",
+        "request",
+        "textbox",
+        "searchbox",
+        "combobox",
+        "checkbox",
+        "radio",
+        "option",
+    )

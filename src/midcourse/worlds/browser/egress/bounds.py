@@ -1,0 +1,55 @@
+"""A policy within another: the operator bounds which origins a browser may reach, and a session can only narrow it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from midcourse.errors import TaskInvalid
+from midcourse.worlds.browser.egress.address import Address, parse, reach_of
+from midcourse.worlds.browser.egress.policy import Origin, Origins, read_policy
+
+PUBLIC = "public"
+"""A bound that every origin is within, but for private networks and this machine."""
+
+
+class Bounded(Origins):
+    """An origin may be spoken to if both policies allow it, and a request goes unasked if it is safe by both."""
+
+    def __init__(self, own: Origins, bound: Origins) -> None:
+        super().__init__(own.named)
+        self._bound = bound
+
+    def of(self, address: Address) -> Origin | None:
+        found, bound = super().of(address), self._bound.of(address)
+        if found is None or bound is None:
+            return None
+        return replace(found, private=False) if found.private and not bound.private else found
+
+    def is_safe(self, method: str, url: str) -> bool:
+        return super().is_safe(method, url) and self._bound.is_safe(method, url)
+
+
+class _AnyPublicOrigin(Origins):
+    """In no private network. It leaves open what is safe."""
+
+    def of(self, address: Address) -> Origin | None:
+        return Origin()
+
+    def is_safe(self, method: str, url: str) -> bool:
+        return True
+
+
+def bounded(own: Origins, within: str | Path | Mapping[str, object]) -> Origins:
+    """Raises `TaskInvalid` for an origin that is named and cannot be allowed; below a wildcard it is refused when it is asked for."""
+    bound = _AnyPublicOrigin({}) if within == PUBLIC else read_policy(within)
+    for name, origin in own.named.items():
+        if "*" in name or not origin.allowed:
+            continue
+        address = parse(name)
+        allowed = bound.of(address)
+        if allowed is None:
+            raise TaskInvalid(f"{name} is not in the policy of this host")
+        near = origin.private or (address.ip is not None and reach_of(address.ip) != "public")
+        if near and not allowed.private:
+            raise TaskInvalid(f"{name} is in a private network, which the policy of this host does not allow")
+    return Bounded(own, bound)

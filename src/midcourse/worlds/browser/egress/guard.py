@@ -1,0 +1,168 @@
+"""Policy, gate and outbox of one browser, and how a call stands to what waits: is it its own, and may it go?
+
+A call whose act set something off that waits is answered with `would_send`. Asked for its commit set it says what waits;
+sent again and allowed, it lets that go and does nothing else. Every other act drops what waits.
+"""
+
+import ssl
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeAlias
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs
+from midcourse.domain.outcome import Outcome
+from midcourse.errors import TaskInvalid
+from midcourse.ports.world import Call
+from midcourse.worlds.browser.egress.outbox import Held, Outbox, Sent, commit_of
+from midcourse.worlds.browser.egress.policy import SAFE_METHODS, Origins
+from midcourse.worlds.browser.egress.proxy import Gate
+from midcourse.worlds.browser.egress.tls import Certificate
+
+SEND = "send"
+"""The skill that lets go what waits for nobody's call."""
+_Key: TypeAlias = tuple[str, str, Pairs]
+
+
+class Fence:
+    def __init__(self, origins: Origins, *, authorities: str = "", certificate: Certificate | None = None) -> None:
+        """`authorities` is a file with certificates of those who may vouch for servers, besides the usual ones."""
+        self.origins = origins
+        self.outbox = Outbox(origins)
+        trusted = _trusting(authorities) if authorities else None
+        self.gate = Gate(origins, self.outbox, trusted=trusted, certificate=certificate)
+        self._turned: _Key | None = None
+        """The call that something waited for when it was last carried out."""
+        self._own: tuple[Held, ...] = ()
+        self._agreed: tuple[_Key, CommitSet] | None = None
+
+    # --- what a call would send
+
+    def waiting_for(self, call: Call) -> tuple[Held, ...]:
+        """What its act set off, if all of it still waits."""
+        waits = self.outbox.waiting
+        return self._own if _key(call) == self._turned and all(held in waits for held in self._own) else ()
+
+    def lost(self, call: Call) -> bool:
+        """Whether what waited for it has gone away: then nobody can say any more what it would send."""
+        return _key(call) == self._turned and not self.waiting_for(call)
+
+    def request(self, zone: str) -> Held | None:
+        return next((held for held in self.outbox.waiting if held.zone.id == zone), None)
+
+    def agree(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
+        """What was read for this call. Allowed, it may send this and nothing else."""
+        self._agreed = None if commit is None else (_key(call), commit)
+        return commit
+
+    def agreed(self, call: Call) -> CommitSet | None:
+        """What was read last for this call."""
+        key, commit = self._agreed or (None, None)
+        return commit if key == _key(call) else None
+
+    # --- around an act
+
+    def begin(self, call: Call) -> tuple[Held, ...]:
+        """What this act is to let go, instead of being carried out. Whatever else waits is dropped."""
+        self.outbox.begin()
+        self.gate.refusals()  # of before
+        own = self._own_of(call) if call.allowed else ()
+        if call.skill != SEND:
+            self.outbox.drop([held for held in self.outbox.waiting if held not in own])
+            self._turned, self._own = None, ()
+        if own:
+            self._agreed = None  # it goes as it is; where its answer leads to is not bound by it
+        return own
+
+    def _own_of(self, call: Call) -> tuple[Held, ...]:
+        named = self.request(call.zone) if call.skill == SEND else None
+        return (named,) if named is not None else self.waiting_for(call)
+
+    def repeats(self, call: Call) -> Outcome | None:
+        """To the same call once more, without being allowed, as after a crash: nothing is done again, and nothing dropped."""
+        own = () if call.allowed else self.waiting_for(call)
+        return Outcome(status="no_effect", reason="would_send", detail=_would_send(own)) if own else None
+
+    @contextmanager
+    def expecting(self, call: Call) -> Generator[None]:
+        """Inside, a form may send exactly what was read for this call, if it is allowed at all."""
+        key, agreed = self._agreed or (None, None)
+        if agreed is None or not agreed.address or not call.allowed or key != _key(call):
+            yield
+        else:
+            with self.outbox.expecting(agreed):
+                yield
+
+    def judged(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
+        """What came of it, by what left. `sends`: it is an act whose point is that something leaves."""
+        self.outbox.end()
+        sent = list(self.outbox.sent)
+        if sent:
+            outcome = _of_sent(outcome, sent, self.origins)
+            redirects = tuple(held for held in self.outbox.waiting if held.request.redirected_from)
+            if redirects:
+                return self._redirected(call, outcome, redirects)
+            redirected = any(each.redirected and each.request.method not in SAFE_METHODS for each in sent)
+            unsure = redirected and outcome.status == "ok"
+            return replace(outcome, status="unknown", reason="redirected") if unsure else outcome
+        if self.outbox.waiting and call.skill != SEND:
+            self._turned, self._own = _key(call), self.outbox.waiting
+            return Outcome(status="no_effect", reason="would_send", detail=_would_send(self._own))
+        if sends and not self.outbox.left:
+            detail = outcome.detail or "nothing left the browser"
+            return replace(
+                outcome, status="no_effect", reason=outcome.reason or "not_sent", detail=detail, evidence="rule"
+            )
+        return self._with_refusals(outcome)
+
+    def _redirected(self, call: Call, outcome: Outcome, redirects: tuple[Held, ...]) -> Outcome:
+        """What was allowed has left, and a server asked for it elsewhere: that waits, as the same call's."""
+        self._turned, self._own = _key(call), redirects
+        status = "no_effect" if outcome.status == "no_effect" else "unknown"
+        detail = f"{outcome.detail}; redirected: {_would_send(redirects)}"
+        return Outcome(status=status, reason="would_send", detail=detail)
+
+    def _with_refusals(self, outcome: Outcome) -> Outcome:
+        refused = self.gate.refusals()
+        if not refused:
+            return outcome
+        says = f"not let through: {refused[0].what}: {refused[0].why}"
+        says += f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+        return replace(outcome, detail=f"{outcome.detail}; {says}" if outcome.detail else says)
+
+
+def _trusting(authorities: str) -> ssl.SSLContext:
+    trusted = ssl.create_default_context()
+    try:
+        trusted.load_verify_locations(authorities)
+    except (OSError, ssl.SSLError) as trouble:
+        raise TaskInvalid(f"authorities: {authorities} is no file with certificates in PEM: {trouble}") from None
+    return trusted
+
+
+def _of_sent(outcome: Outcome, sent: list[Sent], origins: Origins) -> Outcome:
+    """Nothing came of it if nobody was reached, or if each answer proves it."""
+    proofs = [_disproof(each, origins) for each in sent]
+    if all(proofs):
+        reason = "signed_out" if all(each.answer.status == 401 for each in sent) else "rejected"
+        return Outcome(status="no_effect", reason=reason, detail="; ".join(proofs), evidence="rule")
+    answers = "; ".join(f"{each.request.commit.address}: {each.answer.status or 'no answer'}" for each in sent)
+    return replace(outcome, detail=f"{outcome.detail}; {answers}" if outcome.detail else answers)
+
+
+def _disproof(sent: Sent, origins: Origins) -> str:
+    request = sent.request
+    if not sent.reached:
+        return f"{request.commit.address} reached nobody"
+    if sent.answer.status is None:
+        return ""
+    return origins.disproved(request.method, request.url, sent.answer.status, sent.answer.text)
+
+
+def _would_send(held: tuple[Held, ...]) -> str:
+    return f"it would send {commit_of(held).address}, which has to be allowed first"
+
+
+def _key(call: Call) -> _Key:
+    return (call.skill, call.zone, call.arguments)

@@ -1,0 +1,244 @@
+"""What wants to leave a browser and has not been allowed to waits here, at the gate. Nothing of it has been sent.
+
+Letting it go sends that very request, byte for byte. Dropping it tells the page that it was refused. Whoever asked may also
+have gone away meanwhile, and then it is gone from here, too.
+
+A navigation is parked: the browser is told at once that there is nothing to show, and stays where it is. (While a navigation
+is under way, Chromium answers no questions about the page.) Let go, it is claimed by a navigation of ours to its address, which
+carries a referrer that no page can guess: a script that asks for the same address does not get the answer.
+
+A 307 or 308 asks for the same request at another address. That is a request of its own and waits like any other.
+"""
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.observation import Zone
+from midcourse.worlds.browser.egress.observer import WITNESS
+from midcourse.worlds.browser.egress.policy import Origins
+from midcourse.worlds.browser.egress.request import Request
+from midcourse.worlds.browser.egress.response import Answer
+
+MOST_WAITING = 5
+"""To one origin. Chromium has six connections to each; if all waited, the page could not even be read any more."""
+MOST_PARKED = 20
+_FURNISHINGS = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
+_SHOWN = 20
+"""Values of a request that are on the screen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """One request that waits. Its number is its own for as long as the browser is open."""
+
+    number: int
+    request: Request
+    allowed: asyncio.Future[bool] | None = None
+    """What the browser waits for; nothing if it was parked."""
+    claim: str = ""
+    """The referrer that a navigation has to carry to claim it, if it was parked."""
+
+    @property
+    def zone(self) -> Zone:
+        commit = self.request.commit
+        return Zone(id=f"request{self.number}", role="request", label=commit.address, state=commit.values[:_SHOWN])
+
+
+@dataclass(kw_only=True)
+class Sent:
+    """One request that left because it was allowed, and what came back so far."""
+
+    request: Request
+    answer: Answer = field(default_factory=Answer)
+    reached: bool = True
+    """False: nobody could be reached, so the server has seen nothing of it."""
+    claimed: bool = False
+    """Whether the browser asked by a GET for what was parked. Following a redirect, it would lose method and body."""
+    redirected: bool = False
+
+
+class Outbox:
+    """Of one browser."""
+
+    def __init__(self, origins: Origins) -> None:
+        self._origins = origins
+        self._witness = WITNESS.get()
+        self._waiting: dict[int, Held] = {}
+        self._count = 0
+        self._expected: CommitSet | None = None
+        self._redirects: deque[Request] = deque(maxlen=MOST_PARKED)
+        """What servers asked to be sent again elsewhere, as it would be sent."""
+        self._claimable: list[Held] = []
+        self.sent: list[Sent] = []
+        """Since `begin`."""
+        self.left = 0
+        """How many others left since then that may have done something: none of a picture, a style or a script."""
+        self.attended = False
+        """Whether a person is at the browser: then what it does is theirs, and nothing is held."""
+
+    # --- asked by the gate
+
+    def is_free(self, request: Request) -> bool:
+        """Whether it may leave without being asked about. Its body need not be known for that."""
+        if self._claimed_by(request) is not None or (request.navigates and self._expected is not None):
+            return False
+        return self._origins.is_safe(request.method, request.url) and not request.disguise
+
+    def passed(self, request: Request) -> None:
+        """It was free to leave, and does."""
+        self.left += request.fields.get("sec-fetch-dest", "") not in _FURNISHINGS
+        if self._witness is not None:
+            self._witness.passed(request)
+
+    async def leave(self, request: Request) -> Sent | None:
+        """When it may go. None: it may not."""
+        return self.at_once(request) or (self._sent(request) if await self._held(request) else None)
+
+    def at_once(self, request: Request) -> Sent | None:
+        """If it may go now: it was let go, or is expected, or somebody is at the browser."""
+        claimed = self._claimed_by(request)
+        if claimed is not None:
+            self._claimable.remove(claimed)
+            sent = self._sent(claimed.request.with_cookies_of(request))
+            sent.claimed = claimed.request.method != request.method
+            return sent
+        return self._sent(request) if self._passes(request) else None
+
+    def _claimed_by(self, request: Request) -> Held | None:
+        """A page may imitate every header field of a navigation, and may start navigations, but does not know the referrer."""
+        referrer = request.fields.get("referer", "")
+        return next((held for held in self._claimable if held.claim == referrer), None)
+
+    def traced(self, request: Request) -> Request:
+        """With the request whose answer asked for this one, if there is such."""
+        for redirect in self._redirects:
+            if _says(redirect) == _says(request):
+                self._redirects.remove(redirect)
+                return replace(request, redirected_from=redirect.redirected_from)
+        return request
+
+    def park(self, request: Request) -> None:
+        alike = any(held.allowed is None and held.request == request for held in self.waiting)
+        if not alike and len(self._waiting) < MOST_PARKED:
+            self._add(request, None)
+
+    def _sent(self, request: Request) -> Sent:
+        sent = Sent(request=request)
+        self.sent.append(sent)
+        if self._witness is not None:
+            self._witness.sent(sent)
+        return sent
+
+    def answered(self, sent: Sent, data: bytes) -> Request | None:
+        """What the answer asks to be sent elsewhere and the browser cannot send itself, because it only claimed the first."""
+        sent.answer.take(data)
+        elsewhere = sent.answer.sends_on_to(sent.request.url)
+        if not elsewhere or sent.redirected:
+            return None
+        sent.redirected = True
+        redirect = sent.request.redirected_to(elsewhere)
+        if sent.claimed:
+            return redirect
+        self._redirects.append(redirect)
+        return None
+
+    def _passes(self, request: Request) -> bool:
+        if self._expected is not None and request.commit == self._expected:
+            self._expected = None
+            return True
+        return self.attended
+
+    async def _held(self, request: Request) -> bool:
+        near = [held for held in self.waiting if held.allowed and _origin(held.request) == _origin(request)]
+        if len(near) >= MOST_WAITING:
+            return False
+        allowed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        held = self._add(request, allowed)
+        try:
+            return await allowed
+        finally:
+            self._forget(held)
+
+    def _add(self, request: Request, allowed: asyncio.Future[bool] | None) -> Held:
+        self._count += 1
+        claim = "" if allowed else _claim_for(request)
+        held = Held(number=self._count, request=request, allowed=allowed, claim=claim)
+        self._waiting[held.number] = held
+        return held
+
+    def _forget(self, held: Held) -> None:
+        self._waiting.pop(held.number, None)
+
+    # --- asked by the world
+
+    @property
+    def waiting(self) -> tuple[Held, ...]:
+        return tuple(self._waiting.values())
+
+    def holds(self, method: str, url: str) -> bool:
+        return any((held.request.method, held.request.url) == (method, url) for held in self.waiting)
+
+    def begin(self) -> None:
+        """A new act: what was sent before is no longer of interest."""
+        self.sent.clear()
+        self.left = 0
+        self.end()
+
+    def end(self) -> None:
+        """The act is over: what was let go and not claimed stays here, since it is said to have sent nothing."""
+        self._claimable.clear()
+
+    @contextmanager
+    def expecting(self, commit: CommitSet) -> Generator[None]:
+        """Inside, the one request that would send exactly this may leave, once; no other, and no other page is gone to."""
+        self._expected = commit
+        try:
+            yield
+        finally:
+            self._expected = None
+
+    def release(self, several: Sequence[Held]) -> None:
+        """What was parked has to be claimed from here on."""
+        self._claimable += [held for held in several if held.allowed is None and held in self.waiting]
+        self._decide(several, allowed=True)
+
+    def drop(self, several: Sequence[Held]) -> None:
+        self._decide(several, allowed=False)
+
+    def _decide(self, several: Sequence[Held], *, allowed: bool) -> None:
+        for held in several:
+            self._forget(held)
+            if held.allowed is not None and not held.allowed.done():
+                held.allowed.set_result(allowed)
+
+
+def commit_of(held: Sequence[Held]) -> CommitSet:
+    """Of all of them together. With several, each value says to which one it belongs."""
+    if len(held) == 1:
+        return held[0].request.commit
+    commits = [each.request.commit for each in held]
+    return CommitSet(
+        abridged=any(commit.abridged for commit in commits),
+        address=" and ".join(commit.address for commit in commits),
+        values=tuple((f"{i}: {name}", value) for i, one in enumerate(commits, start=1) for name, value in one.values),
+    )
+
+
+def _says(request: Request) -> tuple[object, ...]:
+    """All of it that a server acts on, but for tokens and cookies."""
+    return request.method, request.disguise, request.url, request.fields.get("content-type", ""), request.body
+
+
+def _claim_for(request: Request) -> str:
+    """The request's own referrer with a token, so that the page that follows sees the site that it came from."""
+    referrer = request.fields.get("referer") or f"{_origin(request)}/"
+    return f"{referrer}{'&' if '?' in referrer else '?'}midcourse={secrets.token_urlsafe(16)}"
+
+
+def _origin(request: Request) -> str:
+    return "/".join(request.url.split("/", 3)[:3])

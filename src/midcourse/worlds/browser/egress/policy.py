@@ -1,0 +1,340 @@
+"""The policy file: whom a browser may speak to, and what is known about them. Whoever is not in it is not spoken to.
+
+    ["https://shop.example"]
+    safe = ["POST /draft*"]            # may leave without being asked for: it only saves a draft
+    unsafe = ["GET /delete*"]          # has to be allowed, although it is only a GET
+    navigate = ["/orders/*"]           # a planner may go here without anybody vouching for it
+    secrets = ["shop_password"]        # may be typed into this origin's fields
+
+    [["https://shop.example".evidence]]
+    request = "POST /orders"           # this answer proves that nothing was stored
+    status = 422
+    text = "field-error"
+
+A path is matched as it is written, decoded, also more than once, and each time without what follows a semicolon and with its dots
+resolved: `safe` needs all of these, for `unsafe` one will do.
+"""
+
+import json
+import posixpath
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+from urllib.parse import unquote
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as validated
+
+from midcourse.errors import TaskInvalid
+from midcourse.worlds.browser.egress.address import Address, AddressRefused, parse, reach_of
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+SOCKET = "WS"
+"""The method by which the policy file calls a frame that a page sends through a WebSocket."""
+MOST_DECODED = 3
+"""Times that a path is: by a proxy, by a server, and by an application that should not."""
+ANYWHERE = ("http", "https", "ws", "wss")
+_AS_PAGES = {"ws": "http", "wss": "https"}
+_WRITTEN_AS = "an origin is scheme, host and port, such as https://shop.example or http://127.0.0.1:8000"
+
+
+@dataclass(frozen=True)
+class RequestPattern:
+    """'POST /draft*': a method or `*`, and a path in which `*` stands for anything, slashes too."""
+
+    method: str
+    path: str
+
+    @classmethod
+    @lru_cache(maxsize=1024)
+    def of(cls, written: str) -> "RequestPattern":
+        method, _, path = written.partition(" ")
+        if not re.fullmatch(r"[A-Z]+|\*", method) or not path.startswith(("/", "*")):
+            raise ValueError(f"'{written}' is no request; write a method and a path, such as 'POST /draft*'")
+        return cls(method, path)
+
+    def some(self, method: str, path: str) -> bool:
+        """Whether it fits in at least one way that a server may read the request. Many answer HEAD as they do GET, and do the
+        same with a slash at the end or a query that they did not ask for.
+        """
+        methods = ("*", method, "GET") if method == "HEAD" else ("*", method)
+        ways = {way.lower() for each in _readings(path) for way in (each, each.partition("?")[0].rstrip("/") or "/")}
+        return self.method in methods and any(globbed(self.path.lower(), way) for way in ways)
+
+    def every(self, method: str, path: str) -> bool:
+        """Whether it fits however a server may read the request."""
+        return self.method in ("*", method) and all(globbed(self.path, each) for each in _readings(path))
+
+
+def globbed(pattern: str, text: str) -> bool:
+    return _expression(pattern).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def _expression(pattern: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+
+
+@lru_cache(maxsize=128)
+def _readings(path: str) -> tuple[str, ...]:
+    """As written, decoded once or more, and each time as servers resolve it. A question mark that was encoded begins a query
+    to some of them only.
+    """
+    bare, mark, query = path.partition("?")
+    found: dict[str, None] = {}
+    for _ in range(1 + MOST_DECODED):
+        sooner, early, rest = path.partition("?")
+        found |= dict.fromkeys((path, _resolved(bare) + mark + query, _resolved(sooner) + early + rest))
+        path, bare, query = unquote(path), unquote(bare), unquote(query)
+    return tuple(found)
+
+
+def _resolved(bare: str) -> str:
+    """Without parameters, dots and doubled slashes."""
+    plain = re.sub(r";[^/]*", "", bare.replace("\\", "/"))
+    resolved = posixpath.normpath("/" + plain.lstrip("/"))
+    return resolved + "/" if plain.endswith("/") and resolved != "/" else resolved
+
+
+@validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True))
+class EvidenceRule:
+    """An answer that proves that nothing was stored."""
+
+    request: str
+    status: int | tuple[int, ...]
+    text: str = ""
+    """Has to be in the answer."""
+
+    def __post_init__(self) -> None:
+        RequestPattern.of(self.request)
+        if not self.text and not all(400 <= status < 500 for status in self.statuses):
+            raise ValueError("only a status from 400 to 499 can prove it alone; say which text the answer has, too")
+
+    @property
+    def statuses(self) -> tuple[int, ...]:
+        return (self.status,) if isinstance(self.status, int) else self.status
+
+    def fits(self, method: str, path: str, status: int, body: str) -> bool:
+        return status in self.statuses and self.text in body and RequestPattern.of(self.request).every(method, path)
+
+
+@validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True))
+class Origin:
+    """What the policy file says about one origin."""
+
+    allowed: bool = True
+    private: bool = False
+    """Whether it may be on this machine or in a private network."""
+    safe: tuple[str, ...] = ()
+    unsafe: tuple[str, ...] = ()
+    navigate: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    evidence: tuple[EvidenceRule, ...] = ()
+
+    def __post_init__(self) -> None:
+        for written in (*self.safe, *self.unsafe):
+            RequestPattern.of(written)
+        for path in self.navigate:
+            if not path.startswith("/"):
+                raise ValueError(f"'{path}' is no path; one to navigate to begins with a slash")
+
+
+class Origins:
+    """The policy of one browser: the file, and the origin that it starts from."""
+
+    def __init__(self, named: Mapping[str, Origin]) -> None:
+        self._named = dict(named)
+
+    @property
+    def named(self) -> Mapping[str, Origin]:
+        return self._named
+
+    def of(self, address: Address) -> Origin | None:
+        """Who that is, if it may be spoken to. A WebSocket belongs to the origin of its pages."""
+        scheme = _AS_PAGES.get(address.scheme, address.scheme)
+        origin = Address(scheme=scheme, host=address.host, port=address.port, rest="").origin
+        found = self._named.get(origin) or self._under_wildcard(origin)
+        return found if found is not None and found.allowed else None
+
+    def check(self, url: str, schemes: Sequence[str] = ANYWHERE) -> tuple[Address, Origin]:
+        """Raises `AddressRefused`."""
+        address = parse(url, schemes)
+        origin = self.of(address)
+        if origin is None:
+            raise AddressRefused(f"{address.origin} is not in the policy file, so it is not spoken to")
+        return address, origin
+
+    def turns_away(self, url: str) -> bool:
+        """Whether it is a page of somebody who is not spoken to."""
+        if not url.startswith(("http:", "https:")):
+            return False
+        try:
+            self.check(url)
+        except AddressRefused:
+            return True
+        return False
+
+    def _under_wildcard(self, origin: str) -> Origin | None:
+        """The nearest `*.` above it."""
+        scheme, _, rest = origin.partition("://")
+        while "." in rest:
+            rest = rest.partition(".")[2]
+            if found := self._named.get(f"{scheme}://*.{rest}"):
+                return found
+        return None
+
+    def is_safe(self, method: str, url: str) -> bool:
+        """Whether it may leave without having been allowed. What is declared unsafe never may."""
+        try:
+            address, origin = self.check(url)
+        except AddressRefused:
+            return False
+        if self.is_declared_unsafe(method, url):
+            return False
+        safe = any(RequestPattern.of(written).every(method, address.path) for written in origin.safe)
+        return safe or method in SAFE_METHODS
+
+    def is_declared_unsafe(self, method: str, url: str) -> bool:
+        """Whether the policy says that it has to be allowed, whatever it is."""
+        address, origin = self.check(url)
+        return any(RequestPattern.of(written).some(method, address.path) for written in origin.unsafe)
+
+    def disproved(self, method: str, url: str, status: int, body: str) -> str:
+        """The rule by which this answer proves that nothing was stored, in words; empty if none does."""
+        address, origin = self.check(url)
+        for rule in origin.evidence:
+            if rule.fits(method, address.path, status, body):
+                said = f" and '{rule.text}'" if rule.text else ""
+                return f"{address.origin} answers {status}{said} to {rule.request} if nothing was stored"
+        return ""
+
+    def takes_secret(self, name: str, url: str) -> bool:
+        try:
+            return name in self.check(url)[1].secrets
+        except AddressRefused:
+            return False
+
+    @property
+    def vouched(self) -> tuple[str, ...]:
+        """Whole URLs, with `*`, that a planner may name by itself."""
+        return tuple(
+            name + path
+            for name, origin in self._named.items()
+            if origin.allowed and "*" not in name
+            for path in origin.navigate
+        )
+
+
+# --- reading
+
+
+def read_origins(policy: str | Path | Mapping[str, object] | None, start: str) -> Origins:
+    """From a file or from what such a file would hold. The start's origin is allowed unless it says otherwise."""
+    try:
+        begin = parse(start)
+    except AddressRefused as refused:
+        raise TaskInvalid(f"the start URL: {refused}") from None
+    return Origins({begin.origin: Origin(private=_is_near(begin)), **read_policy(policy).named})
+
+
+def read_policy(policy: str | Path | Mapping[str, object] | None) -> Origins:
+    """Only those that it names."""
+    file = str(policy) if isinstance(policy, str | Path) else "origins"
+    named: dict[str, Origin] = {}
+    for written, told in policy_values(policy).items():
+        name, address = _name(written, file)
+        named[name] = _origin(written, _with_default(told, private=_is_near(address)), file)
+    return Origins(named)
+
+
+def _is_near(address: Address) -> bool:
+    """Whoever writes down an address of this machine or of a private network means it. A name has to be vouched for."""
+    if address.host == "localhost" or address.host.endswith(".localhost"):
+        return True
+    return address.ip is not None and reach_of(address.ip) in ("loopback", "private")
+
+
+def policy_values(policy: str | Path | Mapping[str, object] | None) -> Mapping[str, object]:
+    """As they are written. Raises `TaskInvalid` for a file that cannot be read."""
+    if policy is None or isinstance(policy, Mapping):
+        return policy or {}
+    try:
+        return tomllib.loads(Path(policy).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TaskInvalid(f"{policy}: cannot be read: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TaskInvalid(f"{policy}: is not TOML: {error}") from None
+    except ValueError as error:  # a null character in its name
+        raise TaskInvalid(f"{policy}: cannot be read: {error}") from None
+
+
+def _name(written: str, file: str) -> tuple[str, Address]:
+    """A leading `*.` stands for every host below."""
+    scheme, _, host = written.partition("://*.")
+    try:
+        address = parse(f"{scheme}://{host}" if host else written)
+    except AddressRefused as refused:
+        raise TaskInvalid(f"{file}: '{written}': {refused}; {_WRITTEN_AS}") from None
+    if address.rest != "/" or written.endswith("/"):
+        raise TaskInvalid(f"{file}: '{written}' has a path; {_WRITTEN_AS}")
+    if host and (address.ip is not None or _is_public_suffix(address.host)):
+        detail = f"a wildcard must be below a registered name, and anyone can register a name below '{host}'"
+        raise TaskInvalid(f"{file}: '{written}' is too wide; {detail}")
+    return address.origin.replace("://", "://*.", 1) if host else address.origin, address
+
+
+def _is_public_suffix(host: str) -> bool:
+    """Whether anyone can register names below it: `com`, `co.uk`, `github.io`."""
+    return _public_suffixes().is_public(host)
+
+
+@cache
+def _public_suffixes() -> "PublicSuffixList":
+    """The list as it ships with its package. Read when a wildcard is first met: it takes a moment."""
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
+
+
+def _origin(written: str, told: object, file: str) -> Origin:
+    try:
+        return TypeAdapter(Origin).validate_json(json.dumps(told, default=str))
+    except ValidationError as invalid:
+        raise TaskInvalid(f"{file}: '{written}': {_sentence(invalid)}") from None
+
+
+def _with_default(told: object, *, private: bool) -> object:
+    return {"private": private, **cast(Mapping[str, object], told)} if isinstance(told, Mapping) else told
+
+
+_KEYS = tuple({**Origin.__dataclass_fields__, **EvidenceRule.__dataclass_fields__})
+_WANTED = {
+    "bool_type": "has to be true or false",
+    "dataclass_type": "has to be a table",
+    "int_type": "has to be a whole number",
+    "missing": "is missing",
+    "string_type": "has to be text in quotes",
+    "tuple_type": "has to be a list",
+}
+
+
+def _sentence(invalid: ValidationError) -> str:
+    error = invalid.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in error["loc"] if not str(part).startswith(("tuple[", "int")))
+    lead = f"{where}: " if where else ""
+    match error["type"]:
+        case "unexpected_keyword_argument":
+            near = get_close_matches(str(error["loc"][-1]), _KEYS, n=1)
+            return f"{lead}no such key; " + (f"did you mean '{near[0]}'?" if near else f"there is {', '.join(_KEYS)}")
+        case "value_error":
+            return lead + error["msg"].removeprefix("Value error, ")
+        case kind:
+            return lead + _WANTED.get(kind, error["msg"])

@@ -1,0 +1,185 @@
+"""The only way out of a browser: a proxy in the host's process that connects to allowed origins and to nobody else.
+
+It resolves names itself and connects to the address that it checked, so no second answer of a name server counts. It reads
+what leaves, under TLS too, and what has to be allowed first waits in the outbox. Whatever Chromium does on its own account
+comes by here: redirects, prefetches, workers, beacons, downloads, and what a tab left behind when it was closed.
+
+Other accounts on this machine can connect to it, too, so it requires a password that only its own browser knows.
+"""
+
+import asyncio
+import hmac
+import secrets
+import ssl
+from base64 import b64encode
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+
+from midcourse.worlds.browser.egress.address import Address, AddressRefused, Resolver, parse, resolved
+from midcourse.worlds.browser.egress.connection import Passage
+from midcourse.worlds.browser.egress.http_head import MAX_HEAD
+from midcourse.worlds.browser.egress.observer import WITNESS
+from midcourse.worlds.browser.egress.outbox import Outbox
+from midcourse.worlds.browser.egress.policy import Origins
+from midcourse.worlds.browser.egress.proxy_login import USER
+from midcourse.worlds.browser.egress.tls import Certificate
+
+LISTENS_AT = ("127.77.67.71", "127.0.0.1")
+"""The first of these that this machine has. A site that clears its cookies (`Clear-Site-Data`) makes Chromium forget passwords for its
+host, whatever the port; so the gate is not where a site would be, if the whole of 127.* is loopback, as it is on Linux."""
+FLAGS = (
+    "--disable-quic",
+    f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {address}' for address in LISTENS_AT)}",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--no-pings",
+    "--disable-domain-reliability",
+)
+"""Without these Chromium knows other ways out, or speaks for itself. Which of the two about WebRTC counts depends on the
+build; the other one is ignored without a word."""
+
+_ERRANDS = tuple(
+    errand
+    for host in (
+        "android.clients.google.com",
+        "clients2.google.com",
+        "content-autofill.googleapis.com",
+        "edgedl.me.gvt1.com",
+        "mtalk.google.com",
+        "optimizationguide-pa.googleapis.com",
+        "redirector.gvt1.com",
+        "safebrowsing.googleapis.com",
+        "update.googleapis.com",
+    )
+    for errand in (f"CONNECT {host}:443", f"GET http://{host}/", f"POST http://{host}/")
+)
+"""Chromium's own, without TLS once that was refused. No page asked for them, so nobody is told that they were refused."""
+
+CONNECTS_WITHIN = 10.0
+MOST_KEPT = 200
+"""Refusals. A page can cause any number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Something that wanted out and was not let."""
+
+    what: str
+    why: str
+
+
+@cache
+def _trusted_by_the_system() -> ssl.SSLContext:
+    """Read when it is first needed: it takes long."""
+    return ssl.create_default_context()
+
+
+class Gate:
+    """Listens on loopback while a browser is open."""
+
+    def __init__(
+        self,
+        origins: Origins,
+        outbox: Outbox,
+        *,
+        resolver: Resolver | None = None,
+        trusted: ssl.SSLContext | None = None,
+        certificate: Certificate | None = None,
+    ) -> None:
+        """`trusted` says whose certificates are good; without it, the system does. Gates of one browser share theirs."""
+        self.outbox = outbox
+        self.password = secrets.token_urlsafe(32)
+        self._expected = b"Basic " + b64encode(f"{USER}:{self.password}".encode())
+        self._origins = origins
+        self._resolver = resolver
+        self._certificate = certificate or Certificate()
+        self._trusted = trusted
+        self._witness = WITNESS.get()
+        self._refusals: deque[Refusal] = deque(maxlen=MOST_KEPT)
+        self._server: asyncio.Server | None = None
+        self._passages: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> str:
+        """The address to give to Chromium as its proxy."""
+        for address in LISTENS_AT:
+            with suppress(OSError):
+                self._server = await asyncio.start_server(self._come, address, 0, limit=MAX_HEAD)
+                return "http://{}:{}".format(*self._server.sockets[0].getsockname())
+        raise ConnectionError("there is no free port on this machine")
+
+    async def close(self) -> None:
+        """From here on nothing leaves any more."""
+        if self._server is not None:
+            self._server.close()
+        for passage in self._passages:
+            passage.cancel()
+        await asyncio.gather(*self._passages, return_exceptions=True)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """With which Chromium has to be started."""
+        return (*FLAGS, self._certificate.flag)
+
+    def refusals(self) -> tuple[Refusal, ...]:
+        """What was turned away since this was last asked."""
+        found = tuple(self._refusals)
+        self._refusals.clear()
+        return found
+
+    # --- asked by a passage
+
+    def admits(self, credentials: str) -> bool:
+        """Whether it is the gate's own browser that shows these."""
+        return hmac.compare_digest(credentials.encode(errors="replace"), self._expected)
+
+    @property
+    def identity(self) -> ssl.SSLContext:
+        return self._certificate.context
+
+    def behind(self, tunnel: str) -> str:
+        """The origin that a tunnel to this host and port leads to. Raises `AddressRefused`."""
+        address = parse(f"https://{tunnel}")
+        for scheme in ("https", "http"):
+            found = Address(scheme=scheme, host=address.host, port=address.port, rest="")
+            if self._origins.of(found) is not None:
+                return found.origin
+        raise AddressRefused(f"{tunnel} is not in the policy file, so it is not spoken to")
+
+    def checked(self, url: str) -> Address:
+        """Raises `AddressRefused`."""
+        return self._origins.check(url)[0]
+
+    async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """To the very address that was checked. Raises `AddressRefused`, or `OSError` if nobody answers there."""
+        origin = self._origins.check(address.url)[1]
+        trusted = (self._trusted or _trusted_by_the_system()) if address.scheme in ("https", "wss") else None
+        trouble: OSError = ConnectionRefusedError(f"{address.host} does not answer")
+        for ip in await resolved(address, private=origin.private, resolver=self._resolver):
+            try:
+                async with asyncio.timeout(CONNECTS_WITHIN):
+                    return await asyncio.open_connection(
+                        str(ip),
+                        address.port,
+                        limit=MAX_HEAD,
+                        ssl=trusted,
+                        server_hostname=address.host.strip("[]") if trusted else None,
+                    )
+            except OSError as error:
+                trouble = error
+        raise trouble
+
+    def refuse(self, what: str, why: str) -> None:
+        if what.startswith(_ERRANDS):
+            return
+        self._refusals.append(Refusal(what=what, why=why))
+        if self._witness is not None:
+            self._witness.refused(what)
+
+    # --- connections
+
+    def _come(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        passage = asyncio.create_task(Passage(self, reader, writer).serve())
+        self._passages.add(passage)
+        passage.add_done_callback(self._passages.discard)

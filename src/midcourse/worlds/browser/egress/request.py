@@ -1,0 +1,312 @@
+"""A request as it is about to leave, and everything it would send: what a person is shown, and what an approval binds.
+
+Values are read out of the body as far as its kind is known. What is too large to be kept, or cannot be written as text, is
+bound by its digest, and the commit set says that it is abridged.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from email.message import Message
+from hashlib import sha256
+from math import isfinite
+from typing import cast
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs, Scalar
+from midcourse.worlds.browser.egress.charset import UTF_8, charset_of
+from midcourse.worlds.browser.egress.http_head import Head
+from midcourse.worlds.browser.egress.policy import SAFE_METHODS
+
+MOST_VALUES = 2000
+LONGEST = 20_000
+"""Characters of one name or value that are kept."""
+MOST_CHARACTERS = 200_000
+"""Of all names and values together, but for the last one."""
+RAW = "body"
+"""The name of a value that is a whole body."""
+CHARSET = "charset of the body"
+"""The name of the value that says which charset a body claims to have, if it is not UTF-8."""
+REDIRECTED = "redirected from"
+"""The name of the value that says whose answer asked for a request."""
+
+CROSS_SITE = "cross-site"
+
+_OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
+_OF_ONE_ORIGIN = ("authorization", "cookie", "origin", "referer", "sec-fetch-site")
+_PART = re.compile(
+    r'Content-Disposition: form-data; name="([^"\r\n]*)"(?:; filename="([^"\r\n]*)"\r\nContent-Type: ([^\r\n]*))?'
+)
+"""The head of a part as browsers write it. What else might be in one is not shown to anybody."""
+_MARKED = re.compile(r"([.\[\]{}\\])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """As it came out of the browser. A message through a WebSocket is one, too, with the method `WS`."""
+
+    method: str
+    url: str
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Header fields by their names in lower case."""
+    body: bytes = b""
+    head: Head | None = field(default=None, compare=False, repr=False)
+    """With everything in the order in which it came; a message has none."""
+    redirected_from: str = ""
+    """Method and address of the request that a server answered by asking for this one."""
+
+    @property
+    def navigates(self) -> bool:
+        """Whether its answer would take the place of a page.
+
+        Where Chromium states the mode, which no page can set, only that counts. It does not state it over plain HTTP to
+        another machine; there the field that comes with every navigation has to do.
+        """
+        mode = self.fields.get("sec-fetch-mode")
+        return mode == "navigate" if mode else "upgrade-insecure-requests" in self.fields
+
+    @property
+    def disguise(self) -> str:
+        """The method that the server is asked to take it for, if it is another one. To many servers `_` in a name is `-`."""
+        named = (value for name, value in self.fields.items() if name.replace("_", "-") in _OVERRIDES)
+        return next((value.upper() for value in named if value), "")
+
+    @property
+    def commit(self) -> CommitSet:
+        """Every value, and the address: method and URL. The query of a GET is its values."""
+        url = self.url.partition("#")[0].removesuffix("?")
+        bare, _, query = url.partition("?")
+        asked = _form(query.encode()) if query and not self.body and self.method in SAFE_METHODS else None
+        values = _values(self.fields.get("content-type", ""), self.body) if asked is None else asked
+        if self.redirected_from:
+            values = ((REDIRECTED, self.redirected_from), *values)
+        method = f"{self.method} as {self.disguise}" if self.disguise else self.method
+        return commit_set(f"{method} {url if asked is None else bare}", values)
+
+    def redirected_to(self, url: str) -> "Request":
+        """The same at another address. To another origin goes nothing that was meant for this one only."""
+        head = self.head
+        if head is not None:
+            head = replace(
+                head, fields=_at_other_origin(head.fields) if _origin(url) != _origin(self.url) else head.fields
+            )
+        named = self.fields if head is None else head.named
+        return replace(self, url=url, fields=named, head=head, redirected_from=self.commit.address)
+
+    def with_cookies_of(self, claiming: "Request") -> "Request":
+        """As it is, unless a server asked for it: then its cookies are those that the browser has for its address now."""
+        elsewhere = self.fields.get("sec-fetch-site") == CROSS_SITE
+        if not self.redirected_from or elsewhere or self.head is None or claiming.head is None:
+            return self
+        kept = [pair for pair in self.head.fields if pair[0].lower() != "cookie"]
+        cookies = [pair for pair in claiming.head.fields if pair[0].lower() == "cookie"]
+        head = replace(self.head, fields=(*kept, *cookies))
+        return replace(self, head=head, fields=head.named)
+
+
+def _origin(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3])
+
+
+def _at_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Header fields as a browser sends them on from one site to another, without any cookies."""
+    kept = [pair for pair in fields if pair[0].lower() not in _OF_ONE_ORIGIN]
+    return (*kept, ("Origin", "null"), ("Sec-Fetch-Site", CROSS_SITE))
+
+
+class Digested(str):
+    """A value for content that is not shown, only its digest."""
+
+    __slots__ = ()
+
+
+def commit_set(address: str, values: Pairs) -> CommitSet:
+    """With what is too much to be kept bound by its digest."""
+    kept: list[tuple[str, Scalar]] = []
+    characters, abridged = 0, False
+    for name, value in values[:MOST_VALUES]:
+        if characters > MOST_CHARACTERS:
+            break
+        pair = _short(name), _short(value) if isinstance(value, str) else value
+        abridged = abridged or any(isinstance(part, Digested) for part in pair)
+        characters += sum(len(str(part)) for part in pair)
+        kept.append((str(pair[0]), str(pair[1]) if isinstance(pair[1], str) else pair[1]))
+    if rest := values[len(kept) :]:
+        kept.append(("…", f"{len(rest)} more values, sha256 {digest(json.dumps(rest).encode())}"))
+    return CommitSet(address=address, values=tuple(kept), abridged=abridged or bool(rest))
+
+
+def _short(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return Digested(f"{text[:LONGEST]}… ({len(text)} characters, sha256 {digest(text.encode(errors='surrogatepass'))})")
+
+
+def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8) -> str:
+    """A file as a value: its name, its digest, and its content if that is text in a known charset."""
+    size = f"{len(content)} bytes, sha256 {digest(content)}"
+    described = f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {size})"
+    text = None if charset is None else _text(content, charset)
+    if text is None or len(described) + len(text) + 2 > LONGEST:
+        return Digested(described)
+    return f"{described}: {text}" if text else described
+
+
+def _text(content: bytes, charset: str = UTF_8) -> str | None:
+    """None if it is not text that a person could read."""
+    try:
+        text = one_newline(content.decode(charset))
+    except UnicodeDecodeError:
+        return None
+    return text if text.replace("\n", "").replace("\t", "").isprintable() else None
+
+
+def digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:32]
+
+
+def one_newline(text: str) -> str:
+    """Browsers send the line ends of a field in a way of their own."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+# --- what is in a body
+
+
+def _values(kind: str, body: bytes) -> Pairs:
+    if not body:
+        return ()
+    described = Message()
+    described["content-type"] = kind
+    named = _parameters(described, "charset")
+    charset = charset_of(named)
+    if charset is None:
+        return ((CHARSET, ", ".join(named)), (RAW, file_value("", kind, body, None)))
+    match described.get_content_type() if kind else "":
+        case "application/x-www-form-urlencoded":
+            found = _form(body, charset)
+        case "multipart/form-data":
+            found = _multipart(_boundary(described), body) if charset == UTF_8 else None
+        case _:
+            found = _json(body, charset)
+    values = _raw(kind, body, charset) if found is None else found
+    return values if charset == UTF_8 else ((CHARSET, ", ".join(named)), *values)
+
+
+def _raw(kind: str, body: bytes, charset: str) -> Pairs:
+    text = _text(body, charset)
+    return ((RAW, file_value("", kind, body, charset) if text is None else text),)
+
+
+def _form(body: bytes, charset: str = UTF_8) -> Pairs | None:
+    """None if it is not what a browser makes of a form."""
+    try:
+        unquote_to_bytes(body.replace(b"+", b" ")).decode(charset)
+        text = body.decode("ascii" if charset != UTF_8 else charset)
+        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True, encoding=charset, errors="strict")
+    except ValueError:
+        return None
+    return tuple((one_newline(name), one_newline(value)) for name, value in pairs)
+
+
+def _multipart(boundary: str, body: bytes) -> Pairs | None:
+    """None if it is not what a browser makes of a form: then there may be more in it than its values."""
+    mark = b"--" + boundary.encode(errors="replace")
+    before, *parts = (b"\r\n" + body).split(b"\r\n" + mark)
+    if not boundary or before or parts.pop() not in (b"--", b"--\r\n"):
+        return None
+    try:
+        return tuple(map(_part, parts))
+    except ValueError:
+        return None
+
+
+def _boundary(described: Message) -> str:
+    """Nothing if there are several: who would know which one counts?"""
+    found = _parameters(described, "boundary")
+    return found[0] if len(found) == 1 else ""
+
+
+def _parameters(described: Message, name: str) -> list[str]:
+    """Its values in the content type. One that is encoded by itself (RFC 2231) comes as parts, and fits nothing."""
+    return [str(value) for named, value in described.get_params([]) if named == name]
+
+
+def _part(part: bytes) -> tuple[str, str]:
+    head, blank, content = part.partition(b"\r\n\r\n")
+    found = _PART.fullmatch(head.removeprefix(b"\r\n").decode())
+    if not blank or found is None:
+        raise ValueError("no browser writes this")
+    name, filename, kind = found.groups()
+    if filename is not None:
+        return name, file_value(filename, kind, content)
+    try:
+        return name, one_newline(content.decode())
+    except UnicodeDecodeError:
+        return name, file_value("", "", content)
+
+
+def _json(body: bytes, charset: str) -> Pairs | None:
+    """Flattened: `lines[0].item`. None if it is not an object or list, or if two parsers could read it differently.
+
+    Half of a pair of UTF-16, which JSON can spell and UTF-8 cannot, is such a case.
+    """
+    try:
+        text = body.decode(charset)
+        read: object = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_number, parse_int=_integer
+        )
+        flat = tuple(_flat(None, cast(object, read))) if isinstance(read, dict | list) else None
+        "".join(f"{name}{value}" for name, value in flat or ()).encode()
+        return flat
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    read = dict(pairs)
+    if len(read) != len(pairs):
+        raise ValueError("a name is there twice")
+    return read
+
+
+@dataclass(frozen=True)
+class _Literal:
+    """A number that Python would write otherwise than it was written."""
+
+    text: str
+
+
+def _number(text: str) -> "float | _Literal":
+    number = float(text) if isfinite(float(text)) else _no_number(text)
+    return number if str(number) == text else _Literal(text)
+
+
+def _integer(text: str) -> "int | _Literal":
+    return int(text) if str(int(text)) == text else _Literal(text)
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
+def _flat(path: str | None, value: object) -> Iterator[tuple[str, Scalar]]:
+    """No two different values come out alike: what stands for structure is marked in names, and what is empty is named."""
+    if isinstance(value, dict):
+        entries = cast(dict[str, object], value)
+        if not entries:
+            yield (path or "") + "{}", None
+        for key, inner in entries.items():
+            name = _MARKED.sub(r"\\\1", key) or r"\0"
+            yield from _flat(name if path is None else f"{path}.{name}", inner)
+    elif isinstance(value, list):
+        if not value:
+            yield (path or "") + "[]", None
+        for i, inner in enumerate(cast(list[object], value)):
+            yield from _flat(f"{path or ''}[{i}]", inner)
+    elif isinstance(value, _Literal):
+        yield (path or "") + "{number}", value.text
+    else:
+        yield path or "", cast(Scalar, value)

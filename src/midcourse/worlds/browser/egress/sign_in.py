@@ -1,0 +1,78 @@
+"""Sign-ins that need no question: a form that sends a secret to the origin it is bound to, and nothing else of weight."""
+
+from collections.abc import Sequence
+
+from midcourse.domain.argument import Scalar
+from midcourse.worlds.browser.egress.acceptance import place_of
+from midcourse.worlds.browser.egress.address import AddressRefused, parse
+from midcourse.worlds.browser.egress.request import Request
+from midcourse.worlds.browser.page.capture import origin_of
+from midcourse.worlds.browser.page.provenance import Form, Given
+
+_NAMES = ("text", "email", "tel", "search")
+"""Types of fields that take a user name."""
+_BUTTONS = ("submit", "button", "image")
+
+
+class SignIns:
+    """The secrets of one session that are bound to an origin, and the places where a password was asked for."""
+
+    def __init__(self) -> None:
+        self.places: set[str] = set()
+        self._bound: dict[str, tuple[str, str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._bound)
+
+    def bind(self, name: str, secret: str, origin: str) -> None:
+        self._bound[name] = (secret, _normal(origin))
+
+    def takes(self, name: str, origin: str) -> bool:
+        """Whether this secret may be typed into fields of this origin."""
+        return name in self._bound and self._bound[name][1] == _normal(origin)
+
+    def admit(self, request: Request, pages: Sequence[Given]) -> bool:
+        """Whether it is a form of the bound origin's own that sends only its secret, a user name, and hidden fields as served."""
+        origin = origin_of(request.url)
+        secrets = {secret for secret, bound in self._bound.values() if bound == _normal(origin)}
+        if request.method != "POST" or request.disguise or request.redirected_from or not request.navigates:
+            return False
+        if not secrets or request.commit.abridged:
+            return False
+        forms = [
+            form
+            for page in pages
+            if origin_of(page.url) == origin
+            for form in page.forms
+            if place_of(form.action) == place_of(request.url) and origin_of(form.action) == origin
+        ]
+        return any(_sends_only(form, request.commit.values, secrets) for form in forms)
+
+
+def _sends_only(form: Form, values: Sequence[tuple[str, Scalar]], secrets: set[str]) -> bool:
+    passwords = users = 0
+    for name, value in values:
+        fields = [field for field in form.fields if field.name == name]
+        kinds = {field.type for field in fields}
+        if kinds == {"password"}:
+            passwords += 1
+            if value not in secrets:
+                return False
+        elif kinds and kinds <= set(_NAMES):
+            users += 1
+        elif not kinds or not all(_is_as_served(field.type, field.value, field.served, value) for field in fields):
+            return False
+    return passwords == 1 and users <= 1
+
+
+def _is_as_served(kind: str, now: str, served: str | None, sent: Scalar) -> bool:
+    if kind == "hidden":
+        return served is not None and served == sent
+    return kind in _BUTTONS and now == sent
+
+
+def _normal(origin: str) -> str:
+    try:
+        return parse(origin).origin
+    except AddressRefused:
+        return origin.rstrip("/")

@@ -1,0 +1,212 @@
+"""What is on the page, as zones: the scripts in all of its frames are asked, and the answers put together."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import urldefrag, urlsplit
+
+from midcourse.domain.argument import Pairs, Scalar
+from midcourse.domain.observation import Zone
+from midcourse.worlds.base import Scene
+from midcourse.worlds.browser.downloads import Arrival
+from midcourse.worlds.browser.page.frames import Frames, Gone, Silent
+from midcourse.worlds.browser.page.gc_pause import uncollected
+from midcourse.worlds.browser.page.tabs import Interrupted, Tab, Tabs
+
+_UNSEEN = (("seen", False),)
+
+
+class Capture:
+    """Looks at the tabs of a session. Ids are never given twice, so what was planned for one page hits no other."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+        self._looks: dict[str, _Look] = {}
+        """The last one at each frame, by its name."""
+
+    async def look(self, tabs: Tabs) -> Scene:
+        tab = tabs.front
+        around = (*[await _other(one) for one in tabs.others], *(_file(one) for one in tabs.downloads))
+        if tab.dialog is not None:
+            return _scene(tab, tabs, _Seen(title=tab.page.url, zones=[], print=[]), (*_dialog(tab), *around))
+        try:
+            seen = await tab.asking(self._page(tab.frames))
+        except Silent:
+            seen = _Seen(title="", zones=[], print=[])
+        except Interrupted:
+            changed = tab.alive or tab is not tabs.front
+            return await self.look(tabs) if changed else _scene(tab, tabs, _Seen(title="", zones=[], print=[]), around)
+        return _scene(tab, tabs, seen, around)
+
+    async def text(self, tab: Tab) -> str:
+        """Everything that can be read on it, a line for each label and each state."""
+        seen = await tab.asking(self._page(tab.frames))
+        return "\n".join((seen.title, *_lines(seen.zones)))
+
+    async def _page(self, frames: Frames) -> "_Seen":
+        for _ in range(2):
+            try:
+                await frames.meet()
+                return await self._frame(frames, frames.main, _Place())
+            except Gone:  # another document came meanwhile
+                continue
+        return await self._frame(frames, frames.main, _Place())
+
+    async def _frame(self, frames: Frames, frame: str, at: "_Place") -> "_Seen":
+        name = frames.name_of(frame)
+        last = self._looks.pop(name, None)
+        known = last.key if last and last.at == at else ""
+        answer: dict[str, Any] = await frames.ask("look", self._next.get(name, 1), known, frame=frame)
+        self._next[name] = answer["next"]
+        with uncollected():
+            zones = _zones(name, answer, at)
+            if last is not None and "order" in answer:
+                known_zones = last.zones | zones
+                zones = {number: known_zones[number] for number in answer["order"]}
+        self._looks[name] = _Look(key=answer["key"], at=at, zones=zones)
+        return await self._with_inner(frames, answer, list(zones.values()), at)
+
+    async def _with_inner(self, frames: Frames, answer: dict[str, Any], zones: list[Zone], at: "_Place") -> "_Seen":
+        seen, done = _Seen(title=answer["title"], zones=[], print=[answer["print"]]), 0
+        for before, *inner in answer["frame"]:
+            seen.zones.extend(zones[done:before])
+            done = before
+            await self._inner(frames, inner, at, seen)
+        seen.zones.extend(zones[done:])
+        return seen
+
+    async def _inner(self, frames: Frames, entry: list[Any], around: "_Place", seen: "_Seen") -> None:
+        """The zones of a frame, where it is in the page around it."""
+        name, x, y, scale, state, advert = entry
+        if not name or not (frame := frames.called(name)):
+            return
+        left, top = (at + around.scale * offset for at, offset in ((around.left, x), (around.top, y)))
+        place = _Place(left=round(left), top=round(top), scale=around.scale * scale, state={**around.state, **state})
+        try:
+            inner = await self._frame(frames, frame, place)
+        except Gone:
+            return
+        seen.zones.extend(inner.zones)
+        if not advert:
+            seen.print.extend(inner.print)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where a document begins on the page, and what is true of everything in it."""
+
+    left: int = 0
+    top: int = 0
+    scale: float = 1.0
+    """How large a pixel of it is on the page."""
+    state: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Look:
+    """What is remembered of one at a document: whoever names its key is told only what has changed since."""
+
+    key: str
+    at: _Place
+    zones: dict[int, Zone]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    title: str
+    zones: list[Zone]
+    print: list[str]
+    """What each document came to for the fingerprint, but for adverts."""
+
+
+def _zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
+    """By their numbers, out of the columns that capture.js answers with."""
+    if not answer["number"]:
+        return {}
+    sides = iter(answer["box"] if at.scale == 1 else [round(at.scale * side) for side in answer["box"]])
+    columns = answer["number"], answer["role"].split(" "), answer["label"].split("\n"), answer["state"]
+    rows = zip(*columns, zip(sides, sides, sides, sides, strict=True), strict=True)
+    left, top, around = at.left, at.top, tuple(at.state.items())
+    return {
+        abs(number): _zone(
+            id=f"{name}e{abs(number)}",
+            role=role,
+            label=label,
+            bounds=(left + x, top + y, width, height),
+            state=(*(state.items() if state else ()), *(_UNSEEN if number < 0 else ()), *around),
+        )
+        for number, role, label, state, (x, y, width, height) in rows
+    }
+
+
+def _zone(**fields: Any) -> Zone:
+    """As `Zone` makes one, and all fields at once: on a large page half of Python's time went into that."""
+    zone = object.__new__(Zone)
+    object.__setattr__(zone, "__dict__", fields)
+    return zone
+
+
+def _scene(tab: Tab, tabs: Tabs, seen: _Seen, around: tuple[Zone, ...]) -> Scene:
+    address = tab.page.url
+    page = Zone(id="page", role="page", label=seen.title, state=_page_state(tab, tabs))
+    besides = (f"{zone.role}\x1f{zone.label}" for zone in around)
+    parts = "\x1e".join((urldefrag(address).url, str(tab.status), *seen.print, *besides))
+    return Scene(
+        seen.title or address,
+        page,
+        *seen.zones,
+        *around,
+        address=address,
+        origin=origin_of(address),
+        fingerprint=blake2b(parts.encode(errors="replace"), digest_size=8).hexdigest(),
+    )
+
+
+def origin_of(address: str) -> str:
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+
+
+def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
+    said = (
+        ("status", tab.status),
+        ("tabs", len(tabs)),
+        ("error", tab.trouble or None),
+        ("crashed", tab.crashed or None),
+        ("silent", tab.silent or None),
+        ("closed", tab.page.is_closed() or None),
+    )
+    return tuple((name, value) for name, value in said if value is not None)
+
+
+def _dialog(tab: Tab) -> tuple[Zone, ...]:
+    dialog = tab.dialog
+    if dialog is None:
+        return ()
+    state: Pairs = (("kind", dialog.type), *((("value", dialog.default_value),) if dialog.type == "prompt" else ()))
+    return (Zone(id="dialog", role="dialog", label=dialog.message or "Leave this page?", state=state),)
+
+
+async def _other(tab: Tab) -> Zone:
+    """A tab behind the one in front, by its title if it can be asked."""
+    title = ""
+    with suppress(Gone, Interrupted):
+        title = await tab.asking(tab.frames.ask("title"))
+    return Zone(id=f"tab{tab.number}", role="tab", label=title or tab.page.url, state=(("href", tab.page.url),))
+
+
+def _file(one: Arrival) -> Zone:
+    outcome = ("error", one.failure) if one.failure else ("value", str(one.path)) if one.path else ("busy", True)
+    return Zone(id=f"download{one.number}", role="download", label=one.name, state=(("href", one.url), outcome))
+
+
+def _lines(zones: Iterable[Zone]) -> Iterable[str]:
+    for zone in zones:
+        yield zone.label
+        yield from (value for _, value in zone.state if isinstance(value, str))
+
+
+def shows(scene: Scene, text: str) -> bool:
+    return any(text in line for line in (scene.surface.title, *_lines(scene.zones)))

@@ -1,0 +1,322 @@
+"""Our scripts in every frame of a page, in a world of their own that no script of the page can see or touch."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag
+
+from pydantic_core import from_json
+
+from midcourse.worlds.browser.page.gc_pause import uncollected
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame, Page
+
+_WORLD = "midcourse"
+_SCRIPTS = (
+    "watch.js",
+    "words.js",
+    "roles.js",
+    "states.js",
+    "fingerprint.js",
+    "places.js",
+    "capture.js",
+    "reach.js",
+    "fields.js",
+    "given.js",
+)
+_PATIENCE = 5.0
+"""Seconds that a document gets to come into being after the one before it is gone."""
+_INNER_ANSWERS_WITHIN = 10.0
+_SILENT_ANSWERS_WITHIN = 0.5
+"""Seconds that a frame in the page has, and one that did not answer before: the page itself is not kept waiting for it."""
+_ASKS_WITHIN = 1.0
+"""Seconds from the wish to go to another page to the request for it, on a busy machine. Who is stopped never asks."""
+
+
+@cache
+def script(*names: str) -> str:
+    """Read once: whoever runs for long goes on with the scripts that it began with."""
+    folder = files("midcourse.worlds.browser.page") / "js"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+class Gone(Exception):
+    """The document that was asked is no longer there."""
+
+
+class Silent(Gone):
+    """It is there and does not answer: a script of its own never ends, or the page to come stopped half-way."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """Where our scripts run in one document. Numbers are used again by other processes, `unique` never is."""
+
+    cdp: Any
+    """Playwright leaves the types of its session open."""
+    number: int
+    unique: str
+
+    async def send(self, method: str, **parameters: Any) -> dict[str, Any]:
+        from playwright.async_api import Error
+
+        try:
+            return await self.cdp.send(method, parameters)
+        except Error as error:
+            raise Gone(error.message) from error
+
+
+class Frames:
+    """Of one page. A frame is known by the id that Chromium has for it; `main` is the outermost one.
+
+    A frame of another site lives in a process of its own, which Chromium speaks about in a session of its own.
+    """
+
+    def __init__(self, page: "Page", opens: Callable[[], None], answered: Callable[[], None]) -> None:
+        """`opens` is called when the page is about to open another one, `answered` when a dialog is over."""
+        self._page = page
+        self._opens = opens
+        self._dialog_answered = answered
+        self._contexts: dict[str, Context] = {}
+        self._parents: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._owned: set[tuple[str, str]] = set()
+        self._tried: dict[Frame, str] = {}
+        self._silent: set[str] = set()
+        """Documents of frames in the page that did not answer when they were last asked."""
+        self._came = asyncio.Event()
+        self._leaving: dict[str, tuple[str, float]] = {}
+        self.main = ""
+
+    async def begin(self) -> None:
+        """From here on every document of the page has our scripts, those that are there already too."""
+        self.main = await self._listen(self._page)
+
+    def name_of(self, frame: str) -> str:
+        """What the ids of its zones begin with: nothing for the main one, `f1`, `f2`, … for others."""
+        if frame == self.main:
+            return ""
+        return self._names.setdefault(frame, f"f{len(self._names) + 1}")
+
+    def called(self, name: str) -> str:
+        """The frame of this name, or nothing."""
+        return next((frame for frame, one in self._names.items() if one == name), "") if name else self.main
+
+    def parent_of(self, frame: str) -> str:
+        return self._parents.get(frame, "")
+
+    @property
+    def leaving(self) -> bool:
+        """Whether one is about to go to another page and has not asked for it yet, as after a click on a form's button."""
+        now = asyncio.get_running_loop().time()
+        return any(now < until for _, until in self._leaving.values())
+
+    def has_asked_for(self, url: str) -> None:
+        """One of them: whoever wanted to go there is on its way."""
+        gone = [frame for frame, (wanted, _) in self._leaving.items() if urldefrag(wanted).url == urldefrag(url).url]
+        for frame in gone:
+            del self._leaving[frame]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Those that have a document now."""
+        return tuple(self._contexts)
+
+    async def ask(self, function: str, *arguments: object, frame: str = "") -> Any:
+        """What `midcourse.<function>` answers there, out of its JSON if it is text. Raises `Gone`."""
+        words = ", ".join(json.dumps(one) for one in arguments)
+        value = await self.run(f"midcourse.{function}({words})", frame=frame)
+        if not isinstance(value, str):
+            return value
+        with uncollected():
+            return _read(value)
+
+    async def run(self, source: str, *, frame: str = "") -> Any:
+        """What it comes to in that world of ours. Raises `Gone`."""
+        context = await self._context(frame or self.main)
+        try:
+            async with asyncio.timeout(self._patience(frame, context)):
+                answer = await context.send(
+                    "Runtime.evaluate",
+                    expression=source,
+                    uniqueContextId=context.unique,
+                    returnByValue=True,
+                    awaitPromise=True,
+                )
+        except TimeoutError:
+            self._silent.add(context.unique)
+            raise Silent(f"frame {self.name_of(frame)} does not answer") from None
+        self._silent.discard(context.unique)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "a script failed"))
+        return answer["result"].get("value")
+
+    def _patience(self, frame: str, context: Context) -> float | None:
+        """With the page itself, whoever asks has to have some."""
+        if frame in ("", self.main):
+            return None
+        return _SILENT_ANSWERS_WITHIN if context.unique in self._silent else _INNER_ANSWERS_WITHIN
+
+    async def ask_all(self, function: str, *arguments: object) -> list[Any]:
+        """The same of every document; those that are gone meanwhile, or do not answer, say nothing."""
+        answers = await asyncio.gather(
+            *(self.ask(function, *arguments, frame=frame) for frame in self.all), return_exceptions=True
+        )
+        for answer in answers:
+            if isinstance(answer, BaseException) and not isinstance(answer, Gone):
+                raise answer
+        return [answer for answer in answers if not isinstance(answer, BaseException)]
+
+    async def address(self) -> str:
+        """Of the page, also of one that could not be had. Raises `Gone`."""
+        context = await self._context(self.main)
+        document = (await context.send("Page.getFrameTree"))["frameTree"]["frame"]
+        return document.get("unreachableUrl") or document["url"]
+
+    async def has_page_before(self) -> bool:
+        """In the tab's history. What it was opened with, empty, is none."""
+        context = await self._context(self.main)
+        history = await context.send("Page.getNavigationHistory")
+        return any(entry["url"] != "about:blank" for entry in history["entries"][: history["currentIndex"]])
+
+    async def give_file(self, frame: str, number: int, path: str) -> None:
+        context = await self._context(frame)
+        expression = f"midcourse.element({number})"
+        found = await context.send("Runtime.evaluate", expression=expression, uniqueContextId=context.unique)
+        await context.send("DOM.setFileInputFiles", files=[path], objectId=found["result"]["objectId"])
+
+    async def laid_out(self) -> list[dict[str, Any]]:
+        """What Chromium has laid out, of each process that draws a part of the page. Raises `Gone`."""
+        await self.meet()
+        apart = {id(context.cdp): context for context in self._contexts.values()}
+        return [await context.send("DOMSnapshot.captureSnapshot", computedStyles=[]) for context in apart.values()]
+
+    async def meet(self) -> None:
+        """Get to know the frames that came since: those of other sites, and which element shows which frame."""
+        for frame in self._page.frames[1:]:
+            if self._tried.get(frame) != frame.url:
+                self._tried[frame] = frame.url
+                await self._listen_apart(frame)
+        for frame in self.all:
+            if frame != self.main:
+                with suppress(Gone):
+                    await self._own(frame)
+
+    async def _own(self, frame: str) -> None:
+        """Let the script in the parent know which of its elements shows this frame."""
+        context = self._contexts.get(self.parent_of(frame))
+        if context is None or (frame, context.unique) in self._owned:
+            return
+        owner = await context.send("DOM.getFrameOwner", frameId=frame)
+        node = await context.send(
+            "DOM.resolveNode", backendNodeId=owner["backendNodeId"], executionContextId=context.number
+        )
+        await context.send(
+            "Runtime.callFunctionOn",
+            functionDeclaration="function (name) { midcourse.owns(this, name); }",
+            objectId=node["object"]["objectId"],
+            arguments=[{"value": self.name_of(frame)}],
+        )
+        self._owned.add((frame, context.unique))
+
+    async def _context(self, frame: str) -> Context:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                while frame not in self._contexts:
+                    self._came.clear()
+                    await self._came.wait()
+        except TimeoutError:
+            raise Gone(f"frame {frame} has no document") from None
+        return self._contexts[frame]
+
+    # --- what Chromium tells
+
+    async def _listen_apart(self, frame: "Frame") -> None:
+        from playwright.async_api import Error
+
+        with suppress(Error):  # it lives in the same process as the frame around it, or is gone
+            await self._listen(frame)
+
+    async def _listen(self, where: "Page | Frame") -> str:
+        """The id of the outermost frame there."""
+        cdp: Any = await self._page.context.new_cdp_session(where)
+
+        def created(event: dict[str, Any]) -> None:
+            self._created(cdp, event["context"])
+
+        def ended(*_: object) -> None:
+            self._drop(frame for frame, context in self._contexts.items() if context.cdp is cdp)
+
+        cdp.on("Runtime.executionContextCreated", created)
+        cdp.on("Runtime.executionContextDestroyed", self._destroyed)
+        cdp.on("Runtime.executionContextsCleared", ended)
+        cdp.on("close", ended)
+        cdp.on("Page.frameAttached", self._attached)
+        cdp.on("Page.frameDetached", self._detached)
+        cdp.on("Page.frameRequestedNavigation", self._leaves)
+        cdp.on("Page.frameStoppedLoading", self._stays)
+        cdp.on("Page.windowOpen", self._opening)
+        cdp.on("Page.javascriptDialogClosed", self._answered)
+        for domain in ("Page", "DOM", "Runtime"):
+            await cdp.send(f"{domain}.enable")
+        tree = (await cdp.send("Page.getFrameTree"))["frameTree"]
+        self._learn(tree)
+        source = {"source": script(*_SCRIPTS), "worldName": _WORLD, "runImmediately": True}
+        await cdp.send("Page.addScriptToEvaluateOnNewDocument", source)
+        return tree["frame"]["id"]
+
+    def _learn(self, tree: dict[str, Any]) -> None:
+        frame = tree["frame"]
+        if parent := frame.get("parentId"):
+            self._parents[frame["id"]] = parent
+        for child in tree.get("childFrames", ()):
+            self._learn(child)
+
+    def _created(self, cdp: Any, context: dict[str, Any]) -> None:
+        if context["name"] == _WORLD:
+            made = Context(cdp=cdp, number=context["id"], unique=context["uniqueId"])
+            self._contexts[context["auxData"]["frameId"]] = made
+            self._came.set()
+
+    def _destroyed(self, event: dict[str, Any]) -> None:
+        unique = event["executionContextUniqueId"]
+        self._drop(frame for frame, context in self._contexts.items() if context.unique == unique)
+
+    def _drop(self, frames: Iterable[str]) -> None:
+        for frame in list(frames):
+            del self._contexts[frame]
+
+    def _leaves(self, event: dict[str, Any]) -> None:
+        if event["disposition"] == "currentTab":
+            self._leaving[event["frameId"]] = (event["url"], asyncio.get_running_loop().time() + _ASKS_WITHIN)
+
+    def _stays(self, event: dict[str, Any]) -> None:
+        self._leaving.pop(event["frameId"], None)
+
+    def _opening(self, _event: object) -> None:
+        self._opens()
+
+    def _answered(self, _event: object) -> None:
+        self._dialog_answered()
+
+    def _attached(self, event: dict[str, Any]) -> None:
+        self._parents[event["frameId"]] = event["parentFrameId"]
+
+    def _detached(self, event: dict[str, Any]) -> None:
+        self._stays(event)
+        if event.get("reason") != "swap":
+            self._contexts.pop(event["frameId"], None)
+
+
+def _read(text: str) -> Any:
+    """Out of JSON. Half a character, as scripts leave behind that cut a text anywhere, becomes a question mark."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return from_json(json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace"))

@@ -1,0 +1,120 @@
+"""Which looks get a picture, and where it is kept: under the hash of what it is."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from midcourse.blobs import BlobFolder
+from midcourse.domain.observation import Zone
+from midcourse.errors import TaskInvalid
+from midcourse.worlds.browser.page.frames import Frames, Gone, script
+from midcourse.worlds.browser.page.redaction import Concealed, Places
+from midcourse.worlds.browser.page.tabs import Interrupted, Tab
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+When: TypeAlias = Literal["never", "on_change", "on_failure", "all"]
+
+_HIDDEN = "input[type=password],[data-midcourse-secret]"
+_GREY = "#d4d4d8"
+_SECONDS = 10.0
+_TRIES = 3
+
+
+class Unpictured(Exception):
+    """There is no saying whether a picture would show a secret."""
+
+
+class Screenshots:
+    """`on_change`: the page is another one than in the last picture. `on_failure`: the last act did not work."""
+
+    def __init__(self, when: When, blobs: str, concealed: Concealed) -> None:
+        if when != "never" and not blobs:
+            raise TaskInvalid(f"screenshots = '{when}' needs a folder to keep them in: blobs")
+        self._when: When = when
+        self._blobs = BlobFolder(blobs)
+        self._concealed = concealed
+        self._pictured = ""
+        self.failed = False
+
+    async def of(self, tab: Tab, fingerprint: str) -> str:
+        """The digest of the picture that this look gets, or nothing."""
+        if not self._wanted(fingerprint) or tab.interrupted or tab.silent:
+            return ""
+        from playwright.async_api import Error
+
+        try:
+            async with asyncio.timeout(_TRIES * _SECONDS):
+                picture = await tab.doing(shot(tab, self._concealed))
+        except (Interrupted, Error, Gone, Unpictured, TimeoutError):  # a page that cannot be pictured can still be read
+            return ""
+        self._pictured, self.failed = fingerprint, False
+        return await self._blobs.save(picture)
+
+    def _wanted(self, fingerprint: str) -> bool:
+        match self._when:
+            case "never":
+                return False
+            case "on_change":
+                return fingerprint != self._pictured
+            case "on_failure":
+                return self.failed
+            case "all":
+                return True
+
+
+async def shot(tab: Tab, concealed: Concealed, *, whole: bool = False) -> bytes:
+    """A PNG of what is in view, or of the whole page. Covered are passwords, fields that a secret was typed into, and every
+    secret that the page shows. If it does not hold still for that, there is none: raises `Unpictured`.
+    """
+    if not concealed:
+        return await _shot(tab.page, whole=whole)
+    for _ in range(_TRIES):
+        places = await concealed.places(tab.frames)
+        async with _covered(tab.frames, places):
+            picture = await _shot(tab.page, whole=whole)
+            if await _all_covered(tab.frames, places) and await concealed.places(tab.frames) == places:
+                return picture
+    raise Unpictured(tab.page.url)
+
+
+async def _shot(page: "Page", *, whole: bool) -> bytes:
+    hidden = [frame.locator(_HIDDEN) for frame in page.frames]
+    return await page.screenshot(mask=hidden, mask_color=_GREY, full_page=whole, timeout=1000 * _SECONDS)
+
+
+@asynccontextmanager
+async def _covered(frames: Frames, places: Places) -> AsyncGenerator[None]:
+    """Raises `Gone` for a document that nothing can be covered in."""
+
+    async def cover(frame: str) -> None:
+        await frames.run(script("cover.js"), frame=frame)
+        await frames.ask("cover", places[frame], frame=frame)
+
+    async def uncover(frame: str) -> None:
+        with suppress(Gone):
+            await frames.ask("uncover", frame=frame)
+
+    try:
+        await asyncio.gather(*map(cover, places))
+        yield
+    finally:
+        await asyncio.gather(*map(uncover, places))
+
+
+async def _all_covered(frames: Frames, places: Places) -> bool:
+    """A page may take away what does not belong to it."""
+    return all(await asyncio.gather(*(frames.ask("isCovered", frame=frame) for frame in places)))
+
+
+async def drawn(tab: Tab, zones: Iterable[Zone], concealed: Concealed, *, whole: bool = False) -> bytes:
+    """The same with these zones drawn over it, each with its id; not those that something else lies over."""
+    boxes = [(zone.id, zone.role, *zone.bounds) for zone in zones if zone.bounds and not zone.get("covered")]
+    await tab.frames.run(script("overlay.js"))
+    await tab.frames.ask("draw", boxes)
+    try:
+        return await shot(tab, concealed, whole=whole)
+    finally:
+        await tab.frames.ask("wipe")

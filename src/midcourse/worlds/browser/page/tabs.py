@@ -1,0 +1,315 @@
+"""The tabs of a session: which one is in front, and what came up in them by itself: dialogs, pop-ups, files, crashes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from midcourse.worlds.browser.downloads import Downloads
+from midcourse.worlds.browser.page.frames import Frames, Gone, Silent
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Dialog, Download, Frame, Page, Request, Response
+
+T = TypeVar("T")
+
+_STAYED, _NO_CONTENT = "net::ERR_ABORTED", 204
+"""With these the page that was there stays."""
+_REMEMBERED = 50
+_STATUS = "performance.getEntriesByType('navigation')[0]?.responseStatus"
+
+_UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websocket", "manifest", "texttrack", "other"})
+"""Kinds of requests that a page is complete without."""
+
+_SOON = 2.0
+_ANSWERS_WITHIN = 20.0
+"""Seconds in which a page answers, also a large one on a busy machine.
+
+A page that did not answer is first asked again for `_SOON`, so that a dead page does not stop the run, then for twice as
+long each time, so that a slow page is not taken for a dead one forever.
+"""
+
+
+class Interrupted(Exception):
+    """What was under way waits for the answer to a dialog, or will never end, since the page crashed or was closed."""
+
+
+class Tab:
+    """One page, and everything about it that no script in the page could tell."""
+
+    def __init__(self, page: "Page", number: int, opens: Callable[[], None] = lambda: None, *, opener: int = 0) -> None:
+        self.page = page
+        self.number = number
+        self.opener = opener
+        """The number of the tab that was in front before."""
+        self.frames = Frames(page, opens, self._on_answered)
+        self.dialog: Dialog | None = None
+        self.status: int | None = None
+        self.trouble = ""
+        """Why the last document did not come, in Chromium's words."""
+        self.crashed = False
+        self._silences = 0
+        """How often in a row it did not answer."""
+        self.in_flight: set[Request] = set()
+        self.wanted: dict[tuple[str, str], Frame] = {}
+        """The frames that went, or wanted to go, to other pages, by method and address."""
+        self._interruption: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._unfinished: set[asyncio.Future[Any]] = set()
+
+    async def begin(self) -> None:
+        page = self.page
+        page.on("dialog", self._on_dialog)
+        page.on("crash", self._on_crash)
+        page.on("close", self._interrupt)
+        page.on("request", self._on_request)
+        page.on("requestfinished", self._on_finished)
+        page.on("requestfailed", self._on_failed)
+        page.on("response", self._on_response)
+        await self.frames.begin()
+
+    async def know_status(self) -> None:
+        """Of a page that came before anybody listened, as the first one of a tab that another opens does."""
+        if self.status is None:
+            with suppress(Gone, Interrupted):
+                self.status = await self.asking(self.frames.run(_STATUS)) or None
+
+    @property
+    def alive(self) -> bool:
+        return not (self.crashed or self.page.is_closed())
+
+    @property
+    def silent(self) -> bool:
+        """It did not answer when it was last asked."""
+        return self._silences > 0
+
+    @property
+    def interrupted(self) -> bool:
+        return self.dialog is not None or not self.alive
+
+    async def doing(self, work: Awaitable[T]) -> T:
+        """Its answer. Raises `Interrupted` as soon as a dialog opens or the page is gone; a dialog's answer lets it end."""
+        if self._interruption.done():
+            if asyncio.iscoroutine(work):
+                work.close()
+            raise Interrupted
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({task, self._interruption}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if task.done():
+            return task.result()
+        self._unfinished.add(task)
+        task.add_done_callback(self._finished)
+        raise Interrupted
+
+    async def asking(self, work: Awaitable[T]) -> T:
+        """The page's answer to one of our scripts, as `doing` has it. Raises `Silent` if none comes."""
+        try:
+            async with asyncio.timeout(self._patience):
+                answer = await self.doing(work)
+        except TimeoutError:
+            self._silences += 1
+            raise Silent(f"{self.page.url} does not answer") from None
+        self._silences = 0
+        return answer
+
+    @property
+    def _patience(self) -> float:
+        return min(_SOON * 2 ** (self._silences - 1), _ANSWERS_WITHIN) if self.silent else _ANSWERS_WITHIN
+
+    async def answer(self, accept: bool, text: str = "") -> None:
+        """To the dialog that is open. What it kept waiting is over when this returns."""
+        dialog, self.dialog = self.dialog, None
+        assert dialog is not None, "no dialog is open"
+        self._interruption = asyncio.get_running_loop().create_future()
+        await (dialog.accept(text or dialog.default_value) if accept else dialog.dismiss())
+        if self._unfinished:
+            await self.doing(asyncio.wait(self._unfinished.copy()))
+
+    def _finished(self, task: "asyncio.Future[Any]") -> None:
+        self._unfinished.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody waits for it any more
+
+    # --- what the browser tells
+
+    def _interrupt(self, _event: object = None) -> None:
+        if not self._interruption.done():
+            self._interruption.set_result(None)
+
+    def _on_dialog(self, dialog: "Dialog") -> None:
+        self.dialog = dialog
+        self._interrupt()
+
+    def _on_answered(self) -> None:
+        """By us, who know it already, or by a person at the browser."""
+        if self.dialog is not None:
+            self.dialog = None
+            self._interruption = asyncio.get_running_loop().create_future()
+
+    def _on_crash(self, _page: "Page") -> None:
+        self.crashed = True
+        self.in_flight.clear()
+        self._interrupt()
+
+    def _on_request(self, request: "Request") -> None:
+        if self._is_document(request):
+            self.in_flight.clear()
+        if request.resource_type not in _UNWAITED:
+            self.in_flight.add(request)
+        if request.is_navigation_request():
+            self.frames.has_asked_for(request.url)
+            self.wanted[request.method, request.url] = request.frame
+            while len(self.wanted) > _REMEMBERED:
+                self.wanted.pop(next(iter(self.wanted)))
+
+    def _on_finished(self, request: "Request") -> None:
+        self.in_flight.discard(request)
+
+    def _on_failed(self, request: "Request") -> None:
+        self.in_flight.discard(request)
+        if self._is_document(request) and request.failure != _STAYED:
+            self.trouble = request.failure or "failed"
+
+    def _on_response(self, response: "Response") -> None:
+        if self._is_document(response.request) and response.status != _NO_CONTENT:
+            self.status, self.trouble = response.status, ""
+
+    def _is_document(self, request: "Request") -> bool:
+        return request.is_navigation_request() and request.frame == self.page.main_frame
+
+
+class Tabs:
+    """In the order in which they were opened. One that opens while nobody acts does not come to the front."""
+
+    def __init__(self, context: "BrowserContext", downloads: Downloads) -> None:
+        self._context = context
+        self.downloads = downloads
+        self._tabs: dict[int, Tab] = {}
+        self._front = 0
+        self._opened_ever = 0
+        self._private: set[Page] = set()
+        self._opening = asyncio.Lock()
+        self._arriving: set[asyncio.Task[None]] = set()
+        self._announced = 0
+        self._all_came = asyncio.Event()
+        self._all_came.set()
+        self.acting = False
+        self.fresh: list[Tab] = []
+        """Those that the act opened."""
+
+    async def begin(self) -> Tab:
+        """The first tab, empty."""
+        self._context.on("page", self._on_page)
+        return await self.open()
+
+    @property
+    def front(self) -> Tab:
+        return self._tabs[self._front]
+
+    @property
+    def others(self) -> tuple[Tab, ...]:
+        return tuple(tab for number, tab in self._tabs.items() if number != self._front)
+
+    def __len__(self) -> int:
+        return len(self._tabs)
+
+    async def open(self) -> Tab:
+        """A new one, in front."""
+        async with self._opening:
+            page = await self._context.new_page()
+            self._private.add(page)
+        tab = await self._adopt(page)
+        self._front = tab.number
+        return tab
+
+    async def aside(self) -> Tab:
+        """One that is no tab of the session's: nobody sees it, and whoever asked for it closes its page."""
+        async with self._opening:
+            page = await self._context.new_page()
+            self._private.add(page)
+        tab = Tab(page, 0)
+        await tab.begin()
+        return tab
+
+    async def settled(self) -> None:
+        """Once every tab and file that has been announced has come, or soon after: a file may take its time, a tab may
+        have been kept from opening.
+        """
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._all_came.wait(), _SOON)
+        self._expect(0)
+        if self._arriving:
+            await asyncio.wait(self._arriving, timeout=_SOON)
+
+    def called(self, zone_id: str) -> Tab | None:
+        """The tab that a zone stands for: `tab2`, or `page` for the one in front."""
+        return self.front if zone_id == "page" else self._tabs.get(int(zone_id.removeprefix("tab")))
+
+    def wanting(self, method: str, url: str) -> "tuple[Tab, Frame]":
+        """Where a page like this was last wanted; in front, if that is gone."""
+        for tab in self._tabs.values():
+            frame = tab.wanted.get((method, url))
+            if frame is not None and tab.alive and not frame.is_detached():
+                return tab, frame
+        return self.front, self.front.page.main_frame
+
+    async def switch(self, tab: Tab) -> None:
+        self._front = tab.number
+        await tab.page.bring_to_front()
+
+    # --- what the browser tells
+
+    def _on_opening(self) -> None:
+        self._expect(self._announced + 1)
+
+    def _on_page(self, page: "Page") -> None:
+        self._expect(max(0, self._announced - 1))
+        self._later(self._opened(page))
+
+    def _expect(self, tabs: int) -> None:
+        self._announced = tabs
+        if tabs:
+            self._all_came.clear()
+        else:
+            self._all_came.set()
+
+    async def _opened(self, page: "Page") -> None:
+        from playwright.async_api import Error
+
+        acting = self.acting
+        async with self._opening:
+            if page in self._private:
+                return
+        with suppress(Error):  # one that is closed as soon as it was opened
+            tab = await self._adopt(page)
+            if acting and tab.number in self._tabs:
+                self._front = tab.number
+                self.fresh.append(tab)
+
+    async def _adopt(self, page: "Page") -> Tab:
+        self._opened_ever += 1
+        tab = Tab(page, self._opened_ever, self._on_opening, opener=self._front)
+        page.on("download", self._on_download)
+        page.on("close", lambda _: self._closed(tab))
+        await tab.begin()
+        if tab.alive or not self._tabs:
+            self._tabs[tab.number] = tab
+        return tab
+
+    def _closed(self, tab: Tab) -> None:
+        """The one before it comes to the front, or else the latest. Without any, what is left is a tab that was closed."""
+        if len(self._tabs) > 1:
+            self._tabs.pop(tab.number, None)
+            if self._front == tab.number:
+                self._front = tab.opener if tab.opener in self._tabs else max(self._tabs)
+
+    def _on_download(self, download: "Download") -> None:
+        self._later(self.downloads.keep(download))
+
+    def _later(self, work: Awaitable[None]) -> None:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)
+        self._arriving.add(task)
+        task.add_done_callback(self._arriving.discard)
