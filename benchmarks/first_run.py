@@ -311,7 +311,7 @@ def main() -> None:
     cells = [cell for cell in cells if (cell.app, cell.fault) != ("wagtail", "renamed")]  # its controls are its own
     jobs = [(cell, seed) for seed in range(given.first_seed, given.first_seed + given.seeds) for cell in cells]
     ended: list[Ended] = []
-    with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn"), max_tasks_per_child=20) as pool:
+    with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
         for done in [pool.submit(run_twice, *job) for job in jobs]:
             ended += done.result()
             print(f"\r{len(ended)} of {2 * len(jobs)} runs", end="", file=sys.stderr, flush=True)
