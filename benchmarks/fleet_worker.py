@@ -21,7 +21,7 @@ from fate import Fate, FatedStore, FatedWorld
 from nursery import nurse
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
-from midcourse.app.vault import EnvironmentVault
+from midcourse.app.defaults import EnvironmentVault
 from midcourse.codec import decode
 from midcourse.perform import Ports
 from midcourse.ports.clock import SystemClock

@@ -1,35 +1,35 @@
-"""Screenshots and other large things in a folder, each under the hash of what it is."""
+"""Content-addressed storage: screenshots and other large values in a folder, each named by its hash."""
 
 import asyncio
-import os
 import re
-import tempfile
 from hashlib import sha256
 from pathlib import Path
 
-from midcourse.private import private_folder
+from midcourse.files import atomic_write, private_folder
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class BlobFolder:
-    """`ab/cd/abcd…`: two levels of folders, so that none gets too full. Several processes may share it."""
+    """`ab/cd/abcd…`: two levels of folders, so that no folder gets too full. Several processes may share it."""
 
     def __init__(self, folder: Path | str) -> None:
         self._folder = Path(folder).absolute()
 
     async def save(self, data: bytes) -> str:
-        """Its digest. It is on the disk when this returns, whole or not at all; saving it again changes nothing."""
+        """Write the data to disk and return its digest. Saving the same data again changes nothing."""
         return await asyncio.to_thread(self._save, data)
 
     async def read(self, digest: str) -> bytes | None:
-        """None: it is not here, or what is here is no longer what was saved."""
+        """None: not here, or changed since it was saved."""
         return await asyncio.to_thread(self._read, digest)
 
     def _save(self, data: bytes) -> str:
         digest = sha256(data).hexdigest()
         if self._read(digest) is None:
-            _write_whole(self._path(digest), data)
+            path = self._path(digest)
+            private_folder(path.parent)
+            atomic_write(path, data, durable=True)
         return digest
 
     def _read(self, digest: str) -> bytes | None:
@@ -43,30 +43,3 @@ class BlobFolder:
 
     def _path(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest[2:4] / digest
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Under another name first: nobody ever sees half of it."""
-    private_folder(path.parent)
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except BaseException:
-        Path(unfinished).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """The name is on the disk too."""
-    if os.name == "nt":  # where a folder cannot be opened, and need not be
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

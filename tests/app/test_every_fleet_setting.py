@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.fleet.connection import Fleet, connected, enter, keys_in, pace_of
+from midcourse.app.fleet.connection import Fleet, connected, enter, pace_of
 from midcourse.app.fleet.ports import NO_HOST, PortsMaker
 from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.fleet.store import read_keys
 from midcourse.app.fleet.worker import capacity_of, worker_of
 from midcourse.app.wiring import load_job
 from midcourse.codec import encode
@@ -143,7 +144,7 @@ async def begun_with(fleet: Fleet, run_id: str) -> bytes:
 def test_a_file_without_good_keys_is_refused(tmp_path: Path, text: str):
     (tmp_path / "keys").write_text(text)
     with pytest.raises(TaskInvalid, match="keys_file"):
-        keys_in(tmp_path / "keys")
+        read_keys(tmp_path / "keys")
 
 
 # --- all of them

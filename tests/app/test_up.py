@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from midcourse.app.fleet import up
-from midcourse.app.fleet.keys import keys_in
 from midcourse.app.fleet.process import Process, process_of
+from midcourse.app.fleet.store import read_keys
 from midcourse.app.fleet.up_file import Part, fleet_in, read_up, write_up
 from midcourse.errors import FleetUnavailable
 
@@ -173,7 +173,7 @@ def test_keys_are_made_once_and_records_in_clear_are_deleted(tmp_path: Path):
     file = up._keys_in(tmp_path)
     assert file.stat().st_mode & 0o077 == 0
     assert not (tmp_path / "temporal").exists()
-    (key,) = keys_in(file)
+    (key,) = read_keys(file)
     (tmp_path / "temporal").mkdir()
-    assert keys_in(up._keys_in(tmp_path)) == (key,)
+    assert read_keys(up._keys_in(tmp_path)) == (key,)
     assert (tmp_path / "temporal").exists()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from rich.console import Console
 
-from midcourse.app.person import user
+from midcourse.app.defaults import user
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.keyboard import InputEnded, Keyboard
 from midcourse.cli.session.prompt import Desk

@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.store import opened_store
+from midcourse.app.fleet.store import open_fleet_store
 from midcourse.app.fleet.up_file import read_up
 from midcourse.cli.session.approver import user
 from midcourse.policy.audit import verify_log
@@ -67,7 +67,7 @@ def orders(home: Path, run_id: str) -> int:
 async def audited(home: Path, run_id: str) -> list[dict[str, object]]:
     """What people decided about it, as it stands in a chain that holds."""
     settings = FleetSettings.load(home)
-    async with opened_store(settings) as store:
+    async with open_fleet_store(settings) as store:
         log = await store.audit()
     assert verify_log(log).problem == ""
     return [json.loads(row.body) for row in log.rows if row.run == run_id]

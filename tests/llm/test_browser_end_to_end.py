@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.vault import EnvironmentVault
+from midcourse.app.defaults import EnvironmentVault
 from midcourse.app.wiring import Job, agent_for, load_job, planner_for, remote_world
 from midcourse.domain.result import Result
 from midcourse.testing import Approves

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.models.embedder import embedder_for
+from midcourse.app.models.roles import embedder_for
 from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.llm.embeddings import ModelEmbedder

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
-from midcourse.app.vault import EnvironmentVault
+from midcourse.app.defaults import EnvironmentVault
 from midcourse.codec import encode
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event

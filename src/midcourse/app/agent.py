@@ -8,17 +8,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 
+from midcourse.app.defaults import DenyAll, EnvironmentVault, check_secrets, user
 from midcourse.app.home import DATABASE, KEPT, LESSONS, open_home, open_store
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.models.embedder import embedder_for
 from midcourse.app.models.reserves import reserving
-from midcourse.app.models.roles import Minds, minds_by
-from midcourse.app.nobody import Nobody
-from midcourse.app.person import user
+from midcourse.app.models.roles import Minds, embedder_for, minds_by
 from midcourse.app.records.journal import journal_of
 from midcourse.app.records.plan_diff import Comparison, compare
 from midcourse.app.settings.run import Settings
-from midcourse.app.vault import EnvironmentVault, check_secrets
 from midcourse.director.decide import objection
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.approval import Decision, Question
@@ -239,7 +236,7 @@ class Agent:
             extractor=minds.extractor,
             reader=minds.reader,
             pictures=self.pictures,
-            approver=self.approver or Nobody(),
+            approver=self.approver or DenyAll(),
             store=store,
             clock=self.clock or SystemClock(),
             vault=vault,

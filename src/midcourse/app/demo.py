@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from midcourse.app.defaults import variable_of
 from midcourse.app.toml_text import toml_text
-from midcourse.app.vault import variable_of
 from midcourse.app.wiring import Job, job_in
 from midcourse.codec import decode
 from midcourse.domain.approval import Decision, Question

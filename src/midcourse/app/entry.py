@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from midcourse.app.defaults import EnvironmentVault, check_secrets
 from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.vault import EnvironmentVault, check_secrets
 from midcourse.app.wiring import Job, job_of_run, run_folder, run_to_begin, save_job
 from midcourse.domain.result import Result
 from midcourse.errors import KeyTaken, RunUnknown, TaskInvalid

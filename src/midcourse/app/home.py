@@ -1,6 +1,6 @@
 """The home: the folder in which runs are kept. Only its owner may read it.
 
-`midcourse.private` creates files and folders in it. Every command opens the home here first, which also makes homes of
+`midcourse.files` creates files and folders in it. Every command opens the home here first, which also makes homes of
 earlier versions private.
 """
 

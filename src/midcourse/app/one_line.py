@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
+from midcourse.app.defaults import DenyAll, EnvironmentVault, check_secrets
 from midcourse.app.extras import require_extras
-from midcourse.app.nobody import Nobody
 from midcourse.app.toml_text import toml_text
-from midcourse.app.vault import EnvironmentVault, check_secrets
 from midcourse.app.wiring import Job, job_in
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.argument import Scalar
@@ -92,7 +91,7 @@ class DryRun:
     """
 
     def __init__(self, otherwise: Approver | None = None) -> None:
-        self.otherwise: Approver = otherwise or Nobody()
+        self.otherwise: Approver = otherwise or DenyAll()
         self.dropped: Question | None = None
 
     async def ask(self, question: Question) -> Decision | None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midcourse.app.agent import Agent, new_run
+from midcourse.app.defaults import user
 from midcourse.app.models.reserves import reserving
 from midcourse.app.models.roles import Minds, minds_by, planner_by
-from midcourse.app.person import user
 from midcourse.app.records.export import export as export
 from midcourse.app.records.export import result_json as result_json
 from midcourse.app.settings.run import Settings, said, written
@@ -25,12 +25,12 @@ from midcourse.domain.run import Run
 from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
+from midcourse.files import atomic_write, private_folder
 from midcourse.policy.spelling import nearest, unknown
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
 from midcourse.ports.world import World
-from midcourse.private import private_folder, write_whole
 
 if TYPE_CHECKING:
     from midcourse.worlds.browser import Browser
@@ -139,7 +139,7 @@ def run_folder(settings: Settings, run_id: str) -> Path:
 def save_job(job: Job, folder: Path) -> None:
     """So that another process can resume the run with nothing but its name."""
     private_folder(folder)
-    write_whole(folder / JOB_FILE, job_text(job))
+    atomic_write(folder / JOB_FILE, job_text(job))
 
 
 def saved_job(folder: Path) -> Job:

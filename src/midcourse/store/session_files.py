@@ -7,7 +7,7 @@ do not have it.
 from pathlib import Path
 from urllib.parse import quote
 
-from midcourse.private import private_folder, write_whole
+from midcourse.files import atomic_write, private_folder
 
 
 class SessionFiles:
@@ -18,7 +18,7 @@ class SessionFiles:
 
     def save(self, run_id: str, handle: str) -> None:
         private_folder(self._folder)
-        write_whole(self._path(run_id), handle)
+        atomic_write(self._path(run_id), handle)
 
     def read(self, run_id: str) -> str:
         """Nothing, if none was ever saved."""

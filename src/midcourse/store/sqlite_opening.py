@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midcourse.errors import FormatUnknown
-from midcourse.private import private_file, private_folder
+from midcourse.files import private_file, private_folder
 from midcourse.store.sqlite_connection import GuardedConnection, StoreLocked, translated
 
 BUSY_SECONDS = 10.0

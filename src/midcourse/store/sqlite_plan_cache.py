@@ -7,8 +7,8 @@ from pathlib import Path
 
 from midcourse.codec import decode, encode
 from midcourse.domain.plan_cache import KeptSegment
+from midcourse.files import private_file, private_folder
 from midcourse.ports.plan_cache import MOST_OF_A_TASK
-from midcourse.private import private_file, private_folder
 
 BUSY_SECONDS = 5.0
 SCHEMA_VERSION = 1

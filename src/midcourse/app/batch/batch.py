@@ -15,7 +15,7 @@ from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import JOB_FILE, Job, kept_at, run_folder, save_job, saved_job, with_inputs
 from midcourse.domain.argument import Pairs
 from midcourse.errors import RunUnknown, TaskInvalid
-from midcourse.private import private_folder, write_whole
+from midcourse.files import atomic_write, private_folder
 
 ROWS_FILE = "rows.csv"
 RESULTS_FILE = "results.csv"
@@ -140,9 +140,9 @@ def _check_same(kept: Job, job: Job, kept_rows: str, rows: str, batch_id: str) -
 def _keep(batch: Batch, rows: str) -> None:
     """The job last: a batch without one was never begun."""
     private_folder(batch.folder)
-    write_whole(batch.folder / ROWS_FILE, rows)
+    atomic_write(batch.folder / ROWS_FILE, rows)
     manner = {"copy": str(batch.copy or ""), "concurrency": batch.concurrency}
-    write_whole(batch.folder / MANNER_FILE, json.dumps(manner))
+    atomic_write(batch.folder / MANNER_FILE, json.dumps(manner))
     save_job(batch.job, batch.folder)
 
 

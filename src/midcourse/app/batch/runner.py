@@ -17,9 +17,9 @@ from midcourse.app.wiring import agent_for, export, run_folder
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
 from midcourse.errors import MidcourseError, RunBusy, RunEnded
+from midcourse.files import atomic_write
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
-from midcourse.private import PUBLIC, write_whole
 from midcourse.store.sqlite import SqliteStore
 
 log = logging.getLogger(__name__)
@@ -167,9 +167,9 @@ class _Work:
     def _write_results(self) -> None:
         output = [field.name for field in self._batch.job.file.task.output]
         text = results_csv(self._ends.values(), output)
-        write_whole(self._batch.folder / RESULTS_FILE, text)
+        atomic_write(self._batch.folder / RESULTS_FILE, text)
         if self._batch.copy:
-            write_whole(self._batch.copy, text, PUBLIC)
+            atomic_write(self._batch.copy, text, private=False)
 
     async def _carry_out(self, row: Row) -> RowEnd:
         """One row's trouble stays its own: the others go on."""

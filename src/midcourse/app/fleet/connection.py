@@ -15,9 +15,8 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from midcourse.app.entry import Entry
-from midcourse.app.fleet.keys import keys_in
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.store import opened_store
+from midcourse.app.fleet.store import open_fleet_store, read_keys
 from midcourse.app.key import Done, Free, Unfinished, standing_of
 from midcourse.app.wiring import Job, check_job, for_elsewhere, job_text, run_to_begin
 from midcourse.errors import FleetUnavailable, KeyTaken
@@ -40,7 +39,7 @@ class Fleet:
 @asynccontextmanager
 async def connected(settings: FleetSettings) -> AsyncGenerator[Fleet]:
     """To the database and to Temporal. Raises `FleetUnavailable` if one of them is not there."""
-    async with opened_store(settings) as store:
+    async with open_fleet_store(settings) as store:
         client = await _client(settings)
         yield Fleet(
             settings=settings,
@@ -51,7 +50,7 @@ async def connected(settings: FleetSettings) -> AsyncGenerator[Fleet]:
 
 
 async def _client(settings: FleetSettings) -> Client:
-    keys = keys_in(settings.keys_file) if settings.keys_file else ()
+    keys = read_keys(settings.keys_file) if settings.keys_file else ()
     where, namespace = settings.temporal_address, settings.temporal_namespace
     try:
         return await connect(where, namespace=namespace, keys=keys)

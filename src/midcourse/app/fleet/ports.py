@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from midcourse.app.defaults import EnvironmentVault
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.models.embedder import embedder_for
+from midcourse.app.models.roles import embedder_for
 from midcourse.app.settings.run import Settings
-from midcourse.app.vault import EnvironmentVault
 from midcourse.app.wiring import job_from, minds_for, pictures_in, remote_world, world_class
 from midcourse.codec import decode
 from midcourse.domain.approval import Question

@@ -28,7 +28,7 @@ from midcourse.app.home import open_home
 from midcourse.app.settings.run import PREFIX, built
 from midcourse.codec import decode
 from midcourse.errors import FleetUnavailable
-from midcourse.private import private_folder, private_opener, privately, write_whole
+from midcourse.files import atomic_write, private_folder, private_opener, privately
 from midcourse.worlds.host.wire import Ready
 
 POSTGRES, TEMPORAL, HOST, WORKER = "PostgreSQL", "Temporal", "host", "worker"
@@ -201,7 +201,7 @@ def _keys_in(folder: Path) -> Path:
     keys = folder / "keys"
     if not keys.exists():
         shutil.rmtree(folder / "temporal", ignore_errors=True)
-        write_whole(keys, f"up {base64.b64encode(secrets.token_bytes(32)).decode()}\n")
+        atomic_write(keys, f"up {base64.b64encode(secrets.token_bytes(32)).decode()}\n")
     return keys
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from midcourse.app.fleet.process import Process
 from midcourse.codec import decode, encode
-from midcourse.private import write_whole
+from midcourse.files import atomic_write
 
 SERVERS = ("PostgreSQL", "Temporal")
 """Without these two there is no fleet, whatever else is alive."""
@@ -48,7 +48,7 @@ def read_up(home: Path) -> Up:
 
 def write_up(home: Path, up: Up) -> None:
     """In one step, and for nobody else's eyes: whoever can read it can work the database."""
-    write_whole(up_folder(home) / "up.json", encode(up))
+    atomic_write(up_folder(home) / "up.json", encode(up))
 
 
 def fleet_in(home: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import unknown
 from midcourse.ports.closeness import ClosenessJudge
 from midcourse.ports.detour import DetourPlanner
+from midcourse.ports.embedder import Embedder
 from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge
 from midcourse.ports.monitor import Monitor
@@ -18,6 +19,7 @@ from midcourse.ports.reflector import Reflector
 from midcourse.ports.vault import Secrets
 from midcourse.ports.verifier import Verifier
 
+FOLDER = "folder:"
 EXTRA = "pip install 'midcourse[llm]'"
 BY_RULES = ("monitor", "reflector")
 """Roles that no model has unless it is named for them: rules do it for nothing."""
@@ -95,3 +97,23 @@ def recorded_situations(path: Path) -> tuple[tuple[PlanningContext, PlanDraft], 
     from midcourse.llm.cassette import situations
 
     return tuple((situation.context, situation.draft) for situation in situations(path))
+
+
+def embedder_for(settings: Settings) -> Embedder | None:
+    """Build the embedder that compares failures, if the settings name one.
+
+    Raises `TaskInvalid` for an unknown name, or if the packages it needs are not installed.
+    """
+    name = settings.embedder
+    if not name:
+        return None
+    try:
+        if name.startswith(FOLDER):
+            from midcourse.llm.minilm import MiniLM
+
+            return MiniLM(name.removeprefix(FOLDER))
+        from midcourse.llm.embeddings import ModelEmbedder
+    except ImportError as error:
+        extra = "embeddings" if name.startswith(FOLDER) else "llm"
+        raise TaskInvalid(f"for embedder '{name}', pip install 'midcourse[{extra}]': {error}") from error
+    return ModelEmbedder(name, settings.embedder_base_url)

@@ -7,8 +7,8 @@ from typing import Any
 from midcourse.app.records.journal import JOURNAL_FILE, journal_of, journal_text
 from midcourse.codec import encode
 from midcourse.domain.result import Result
+from midcourse.files import atomic_write, private_folder
 from midcourse.ports.store import Store
-from midcourse.private import private_folder, write_whole
 
 RESULT_FILE = "result.json"
 
@@ -34,4 +34,4 @@ async def export(store: Store, run_id: str, folder: Path) -> None:
 
 def _write(path: Path, text: str) -> None:
     private_folder(path.parent)
-    write_whole(path, text)
+    atomic_write(path, text)

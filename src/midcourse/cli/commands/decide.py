@@ -9,8 +9,8 @@ from dataclasses import replace
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.app.fleet.store import opened_store
-from midcourse.app.person import user
+from midcourse.app.defaults import user
+from midcourse.app.fleet.store import open_fleet_store
 from midcourse.cli.commands.control import taken
 from midcourse.cli.lookup.durable import DONE, REFUSED, Reached, reached, report
 from midcourse.cli.overrides import fleet_with
@@ -190,7 +190,7 @@ def list_questions(overrides: Sequence[str], *, json: bool) -> int:
 
 async def _list_questions(overrides: Sequence[str], *, json: bool) -> int:
     _, settings = fleet_with(overrides)
-    async with opened_store(settings) as store:
+    async with open_fleet_store(settings) as store:
         questions = await store.open_questions(MOST)
     if json:
         print_object([_plain(question) for question in questions])

@@ -79,10 +79,10 @@ async def _opened(overrides: Sequence[str], durable: bool) -> AsyncGenerator[Mem
     if not durable:
         yield SqliteMemory(open_home(settings_with(overrides, "home").home) / LESSONS, agent=A_PERSON)
         return
-    from midcourse.app.fleet.store import opened_store
+    from midcourse.app.fleet.store import open_fleet_store
 
     _, settings = fleet_with(overrides)
-    async with opened_store(settings) as store:
+    async with open_fleet_store(settings) as store:
         yield store.memory(A_PERSON)
 
 

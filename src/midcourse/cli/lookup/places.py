@@ -37,9 +37,9 @@ async def located(settings: Settings, fleet: FleetSettings | None, name: str) ->
         with opened_store(settings) as store:
             yield Located(run=the_one(here, name), store=store)
         return
-    from midcourse.app.fleet.store import opened_store as opened_fleet
+    from midcourse.app.fleet.store import open_fleet_store
 
-    async with opened_fleet(fleet) as there:
+    async with open_fleet_store(fleet) as there:
         durable = await candidates(there, name)
         run = the_one(sorted((*here, *durable), key=_age), name)
         if run in durable:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.app.person import user
+from midcourse.app.defaults import user
 from midcourse.cli.session.edits import can_be_changed, changes_in
 from midcourse.cli.session.keyboard import InputEnded, Interrupted, Keyboard
 from midcourse.cli.session.prompt import Choice, Desk, desk_at

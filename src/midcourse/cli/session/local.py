@@ -12,9 +12,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from midcourse.app.agent import Agent
+from midcourse.app.defaults import NO_APPROVER
 from midcourse.app.entry import enter
 from midcourse.app.home import open_store
-from midcourse.app.nobody import NOBODY
 from midcourse.app.one_line import DryRun
 from midcourse.app.wiring import Job, agent_for, export, result_json, run_folder
 from midcourse.cli.session.approver import TerminalApprover
@@ -32,10 +32,10 @@ from midcourse.domain.approval import Question
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
+from midcourse.files import private_opener
 from midcourse.policy.showing import rows_of
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
-from midcourse.private import private_opener
 from midcourse.redact import Discreet
 from midcourse.store.sqlite import SqliteStore
 from midcourse.worlds.simulated.effects import read_effects
@@ -218,7 +218,7 @@ async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdi
     nobody = False
     if result.final_reason in ("rejected", "needs_human"):
         decided = [row.event for row in await store.journal(result.run) if isinstance(row.event, ApprovalDecided)]
-        nobody = bool(decided) and decided[-1].by == NOBODY
+        nobody = bool(decided) and decided[-1].by == NO_APPROVER
     return Verdict(
         result=result,
         folder=folder,

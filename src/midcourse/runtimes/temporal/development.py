@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from midcourse.private import private_folder, privately
+from midcourse.files import private_folder, privately
 from midcourse.runtimes.temporal.program import verified_program
 
 TUNED = {

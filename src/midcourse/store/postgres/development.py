@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import quote
 
-from midcourse.private import private_folder, private_opener, write_whole
+from midcourse.files import atomic_write, private_folder, private_opener
 
 if TYPE_CHECKING:
     import pwd
@@ -174,7 +174,7 @@ def _prepared(path: Path) -> Path:
         statement = f"ALTER ROLE {SUPERUSER} PASSWORD '{password}'\n"
         _execute("postgres", "--single", "-D", str(data), "postgres", input=statement)
         (data / "pg_hba.conf").write_text(WHO_MAY_CONNECT, encoding="utf-8")
-        write_whole(data / PASSWORD_FILE, password)  # last: until then it is all done again
+        atomic_write(data / PASSWORD_FILE, password)  # last: until then it is all done again
         if account is not None:
             os.chown(data / PASSWORD_FILE, account.pw_uid, account.pw_gid)
     return data

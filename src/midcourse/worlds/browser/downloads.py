@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from midcourse.private import FILE, private_folder
+from midcourse.files import FILE, private_folder
 
 if TYPE_CHECKING:
     from playwright.async_api import Download

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midcourse.private import private_folder, write_whole
+from midcourse.files import atomic_write, private_folder
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
@@ -27,4 +27,4 @@ class Storage:
             return
         text = json.dumps(await context.storage_state())
         private_folder(self._path.parent)
-        write_whole(self._path, text)
+        atomic_write(self._path, text)

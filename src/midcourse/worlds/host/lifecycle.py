@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midcourse.codec import decode, encode
-from midcourse.private import private_folder, write_whole
+from midcourse.files import atomic_write, private_folder
 from midcourse.worlds.host.registry import Menu
 from midcourse.worlds.host.router import Desk
 from midcourse.worlds.host.server import Listener
@@ -83,7 +83,7 @@ async def hosting(terms: Terms) -> AsyncGenerator[Host]:
     ready = Ready(url=host.url, token=token, pid=os.getpid(), worlds=terms.menu.specs)
     try:
         private_folder(terms.ready.parent)
-        write_whole(terms.ready, encode(ready))  # the token gives access to the worlds
+        atomic_write(terms.ready, encode(ready))  # the token gives access to the worlds
         log.info("listening on %s in process %s", host.url, ready.pid)
         yield host
     finally:

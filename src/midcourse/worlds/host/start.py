@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from midcourse.codec import decode
-from midcourse.private import private_folder, private_opener
+from midcourse.files import private_folder, private_opener
 from midcourse.worlds.host.wire import Handle, Ready
 
 

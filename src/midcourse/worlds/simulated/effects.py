@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from midcourse.private import private_folder, private_opener
+from midcourse.files import private_folder, private_opener
 
 if sys.platform != "win32":
     import fcntl

@@ -79,10 +79,10 @@ async def _of_home(overrides: Sequence[str]) -> AuditLog:
 
 
 async def _of_fleet(overrides: Sequence[str]) -> AuditLog:
-    from midcourse.app.fleet.store import opened_store as opened_fleet
+    from midcourse.app.fleet.store import open_fleet_store
 
     _, settings = fleet_with(overrides)
-    async with opened_fleet(settings) as store:
+    async with open_fleet_store(settings) as store:
         return await store.audit()
 
 

@@ -1,0 +1,52 @@
+"""Defaults for what a program does not pass: an approver that denies, the user's name, secrets from the environment."""
+
+import getpass
+import os
+from collections.abc import Iterable
+
+from midcourse.domain.approval import Decision, Question
+from midcourse.errors import TaskInvalid
+from midcourse.ports.vault import Vault
+
+NO_APPROVER = "nobody was there to ask"
+"""Stored in decisions, so it keeps the wording of earlier versions."""
+
+SECRET_PREFIX = "MIDCOURSE_SECRET_"
+
+
+class DenyAll:
+    """The approver of a program without one: allows nothing, and confirms no effect that is in doubt."""
+
+    async def ask(self, question: Question) -> Decision:
+        return Decision(verdict="rejected" if question.about in ("approve", "repeat") else "stop", by=NO_APPROVER)
+
+
+def user() -> str:
+    """The name of the account that runs this process."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown user"
+
+
+class EnvironmentVault:
+    """Secrets from the environment: `shop_password` is `MIDCOURSE_SECRET_SHOP_PASSWORD`."""
+
+    def reveal(self, name: str) -> str | None:
+        return os.environ.get(variable_of(name)) or None
+
+
+def variable_of(secret: str) -> str:
+    return SECRET_PREFIX + secret.upper()
+
+
+def check_secrets(names: Iterable[str], vault: Vault) -> None:
+    """Raise `TaskInvalid` for secrets without a value, before a run starts that could not use them."""
+    missing = [name for name in names if not vault.reveal(name)]
+    if not missing:
+        return
+    if isinstance(vault, EnvironmentVault):
+        variables = [variable_of(name) for name in missing]
+        typed = "; ".join(f"read -rs {name} && export {name}" for name in variables)
+        raise TaskInvalid(f"{', '.join(variables)}: not set, and the task needs it. Type: {typed}")
+    raise TaskInvalid(f"the vault has no value for the secret {', '.join(map(repr, missing))}")

@@ -1,0 +1,70 @@
+"""Private files and folders (0600 and 0700 under any umask), and atomic writes.
+
+Existing paths keep their mode; `app/home.py` corrects those of earlier versions. On Windows modes have no effect, and a
+file has the rights of its folder.
+"""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+FILE, FOLDER = 0o600, 0o700
+PUBLIC = 0o666
+"""As the umask has it, for files that a user asked for elsewhere."""
+
+
+def atomic_write(path: Path, content: str | bytes, *, private: bool = True, durable: bool = False) -> None:
+    """Replace a file in one step: a reader finds the old content or the new, also if the writer is killed halfway.
+
+    With several writers the last one wins. `durable` also survives a power failure. It costs two disk flushes, so it is
+    for what cannot be produced again (screenshots as evidence). All else here is derived from the database, which
+    flushes on its own, or is written again by the next start.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    handle = os.open(
+        draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), FILE if private else PUBLIC
+    )
+    try:
+        with open(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            if durable:
+                file.flush()
+                os.fsync(handle)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    if durable and os.name != "nt":  # Windows can neither open a folder nor needs to
+        _flush_folder(path.parent)
+
+
+def private_folder(path: Path) -> Path:
+    """Create the folder and every missing one above it, and return it."""
+    for missing in reversed([each for each in (path, *path.parents) if not each.exists()]):
+        missing.mkdir(mode=FOLDER, exist_ok=True)
+    return path
+
+
+def private_file(path: Path) -> None:
+    """Create an empty file unless one exists: the library that opens it next keeps its mode and reports its errors."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE))
+
+
+def private_opener(path: str, flags: int) -> int:
+    """For `open(…, opener=private_opener)`."""
+    return os.open(path, flags, FILE)
+
+
+def privately(command: list[str]) -> list[str]:
+    """The command with a umask under which all files it writes are private, for `os.posix_spawn`."""
+    return ["/bin/sh", "-c", 'umask 077 && exec "$0" "$@"', *command]
+
+
+def _flush_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
