@@ -9,7 +9,7 @@ import pytest
 
 from midcourse.worlds.browser.egress.outbox import Outbox
 from midcourse.worlds.browser.egress.policy import read_origins
-from midcourse.worlds.browser.egress.proxy import Gate
+from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.proxy_login import USER
 from midcourse.worlds.browser.egress.tls import Certificate
 from tests.worlds.browser.fenced import chromium, fenced, until
@@ -24,7 +24,7 @@ WRONG = b64encode(f"{USER}:guessed".encode()).decode()
 async def test_without_the_password_nothing_passes_and_nothing_waits(line: str, field: str) -> None:
     async with Site({"/private": "for the owner"}).served() as site:
         origins = read_origins(None, site.url)
-        gate = Gate(origins, Outbox(origins))
+        gate = Proxy(origins, Outbox(origins))
         where = urlsplit(await gate.open())
         reader, writer = await asyncio.open_connection(where.hostname, where.port)
         try:
@@ -46,15 +46,15 @@ async def test_a_browser_is_asked_for_the_password_once_and_gives_it_to_no_site(
 ) -> None:
     """Requests, tunnels, sockets and workers bring it by themselves: none is answered with 407 first."""
     turned_away: list[str] = []
-    admits = Gate.admits
+    admits = Proxy.admits
 
-    def counted(gate: Gate, credentials: str) -> bool:
+    def counted(gate: Proxy, credentials: str) -> bool:
         if not admits(gate, credentials):
             turned_away.append(credentials)
             return False
         return True
 
-    monkeypatch.setattr(Gate, "admits", counted)
+    monkeypatch.setattr(Proxy, "admits", counted)
     certificate, (server, trusted) = Certificate(), loopback_tls()
     wants = Answer(status=401, fields={"WWW-Authenticate": 'Basic realm="midcourse"'})
     worker = Answer("fetch('/from-worker')", kind="text/javascript")

@@ -10,10 +10,10 @@ from typing import Any
 from playwright.async_api import Browser, Page, async_playwright
 
 from midcourse.worlds.browser.chromium import FLAGS
-from midcourse.worlds.browser.egress.outbox import Held, Outbox
+from midcourse.worlds.browser.egress.outbox import HeldRequest, Outbox
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.proxy import FLAGS as FENCE
-from midcourse.worlds.browser.egress.proxy import Gate
+from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.proxy_login import enter
 from midcourse.worlds.browser.egress.tls import Certificate
 from tests.worlds.browser.site import Site
@@ -22,19 +22,19 @@ from tests.worlds.browser.site import Site
 @dataclass(frozen=True, kw_only=True)
 class Fenced:
     page: Page
-    gate: Gate
+    gate: Proxy
     outbox: Outbox
 
     async def run(self, script: str) -> None:
         """In the page, without waiting for what comes of it."""
         await self.page.evaluate(f"() => {{ {script} }}")
 
-    async def held(self, number: int = 1) -> tuple[Held, ...]:
+    async def held(self, number: int = 1) -> tuple[HeldRequest, ...]:
         """What waits, once there are so many."""
         await until(lambda: len(self.outbox.waiting) >= number)
         return self.outbox.waiting
 
-    async def let_go(self, held: Held) -> None:
+    async def let_go(self, held: HeldRequest) -> None:
         """And claim it, if it was parked."""
         self.outbox.release([held])
         if held.allowed is None:
@@ -67,7 +67,7 @@ async def fenced(
     """A fresh context in it, at the site's front page."""
     origins = read_origins(policy, site.url)
     outbox = Outbox(origins)
-    gate = Gate(origins, outbox, **more)
+    gate = Proxy(origins, outbox, **more)
     proxy = await gate.open()
     context = await browser.new_context(proxy={"server": proxy, "bypass": "<-loopback>"}, accept_downloads=True)
     page = await context.new_page()

@@ -2,19 +2,19 @@
 
 import pytest
 
-from midcourse.worlds.browser.egress.response import MOST_KEPT, Answer
+from midcourse.worlds.browser.egress.response import MOST_KEPT, RecordedResponse
 
 
-def answer(*pieces: bytes) -> Answer:
-    whole = Answer()
+def answer(*pieces: bytes) -> RecordedResponse:
+    whole = RecordedResponse()
     for piece in pieces:
-        whole.take(piece)
+        whole.append(piece)
     return whole
 
 
 def test_nothing_has_come_yet() -> None:
     assert not answer()
-    assert (answer().status, answer().text, answer().sends_on_to("http://x/")) == (None, "", "")
+    assert (answer().status, answer().text, answer().redirect_target("http://x/")) == (None, "", "")
     assert answer(b"HTTP/1.1 4").status is None
 
 
@@ -46,7 +46,7 @@ def test_what_only_says_that_more_will_come_does_not_count() -> None:
 )
 def test_only_some_redirects_want_the_same_again_elsewhere(status: int, location: str, elsewhere: str) -> None:
     whole = answer(f"HTTP/1.1 {status} x\r\nLocation: {location}\r\n\r\n".encode())
-    assert whole.sends_on_to("http://x/old") == elsewhere
+    assert whole.redirect_target("http://x/old") == elsewhere
 
 
 def test_no_more_is_kept_than_evidence_needs() -> None:

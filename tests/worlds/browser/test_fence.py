@@ -5,8 +5,8 @@ import pytest
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Target
 from midcourse.ports.world import Call
-from midcourse.worlds.browser.egress.guard import Fence
-from midcourse.worlds.browser.egress.outbox import Sent
+from midcourse.worlds.browser.egress.guard import Guard
+from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.tls import Certificate
@@ -17,10 +17,10 @@ CLICK = Call(command=1, skill="click", zone="e1", target=Target(surface="", role
 
 
 def answered(*statuses: int) -> Outcome:
-    fence = Fence(read_origins(POLICY, SHOP))
+    fence = Guard(read_origins(POLICY, SHOP))
     for status in statuses:
-        sent = Sent(request=Request(method="POST", url=f"{SHOP}/orders"))
-        sent.answer.take(f"HTTP/1.1 {status} So\r\n\r\n".encode())
+        sent = SentRequest(request=Request(method="POST", url=f"{SHOP}/orders"))
+        sent.response.append(f"HTTP/1.1 {status} So\r\n\r\n".encode())
         fence.outbox.sent.append(sent)
     return fence.judged(CLICK, Outcome(), sends=True)
 
@@ -39,5 +39,5 @@ def test_one_answer_that_proves_nothing_leaves_all_of_it_open():
 
 def test_every_session_of_one_chromium_has_a_gate_that_this_chromium_knows():
     certificate = Certificate()
-    gates = [Fence(read_origins(POLICY, SHOP), certificate=certificate).gate for _ in range(2)]
+    gates = [Guard(read_origins(POLICY, SHOP), certificate=certificate).proxy for _ in range(2)]
     assert all(gate.identity is certificate.context and certificate.flag in gate.flags for gate in gates)

@@ -14,9 +14,9 @@ import pytest
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.egress.address import Ip
 from midcourse.worlds.browser.egress.http_head import HeadUnreadable, parse_head
-from midcourse.worlds.browser.egress.outbox import Held, Outbox
+from midcourse.worlds.browser.egress.outbox import HeldRequest, Outbox
 from midcourse.worlds.browser.egress.policy import read_origins
-from midcourse.worlds.browser.egress.proxy import Gate
+from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.proxy_login import USER
 from tests.worlds.browser.site import Answer, Asked, Site
 from tests.worlds.browser.tls import loopback_tls
@@ -53,9 +53,11 @@ class Client:
 
 
 @asynccontextmanager
-async def gate_for(site: Site, policy: dict[str, Any] | None = None, **more: Any) -> AsyncIterator[tuple[Gate, Client]]:
+async def gate_for(
+    site: Site, policy: dict[str, Any] | None = None, **more: Any
+) -> AsyncIterator[tuple[Proxy, Client]]:
     origins = read_origins(policy, site.url)
-    gate = Gate(origins, Outbox(origins), **more)
+    gate = Proxy(origins, Outbox(origins), **more)
     where = urlsplit(await gate.open())
     reader, writer = await asyncio.open_connection(where.hostname, where.port)
     try:
@@ -211,7 +213,7 @@ async def test_a_tunnel_leads_nowhere_but_to_its_own_origin() -> None:
 # --- what has to be allowed first
 
 
-async def waiting(gate: Gate) -> Held:
+async def waiting(gate: Proxy) -> HeldRequest:
     async with asyncio.timeout(600):
         while not gate.outbox.waiting:
             await asyncio.sleep(0.001)
@@ -230,7 +232,7 @@ async def test_a_post_waits_until_it_is_allowed_and_arrives_as_it_was() -> None:
         assert await asking == (200, b"done")
         assert [(asked.method, asked.path, asked.body) for asked in site.asked[1:]] == [("POST", "/orders", b"item=1")]
         assert site.connections == 2, "it gets a connection of its own"
-        assert gate.outbox.sent[0].answer.status == 200
+        assert gate.outbox.sent[0].response.status == 200
         assert await client.ask("GET", f"{site.url}/") == (200, b"hello")
 
 
@@ -267,7 +269,7 @@ async def test_a_post_that_a_server_swallowed_is_answered_so_that_no_browser_sen
         assert (status, b"hung up without an answer" in says) == (502, True)
         assert site.effects() == ["POST /orders"]
         assert gate.outbox.sent[0].reached
-        assert gate.outbox.sent[0].answer.status is None
+        assert gate.outbox.sent[0].response.status is None
 
 
 async def test_of_what_reached_nobody_it_is_known_that_nobody_got_it() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.worlds.browser.egress.outbox import Sent
+from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.learn import Learned, attended, learning, pattern
@@ -27,9 +27,9 @@ def seen(*requests: tuple[str, str, dict[str, str]]) -> Learned:
     for method, path, fields in requests:
         request = Request(method=method, url=SHOP + path, fields=fields)
         if method == "GET":
-            learned.passed(request)
+            learned.on_passed(request)
         else:
-            learned.sent(Sent(request=request))
+            learned.on_sent(SentRequest(request=request))
     return learned
 
 
@@ -52,9 +52,9 @@ def test_what_is_stricter_counts_at_once_and_what_is_looser_only_when_somebody_a
 
 def test_what_was_rejected_may_be_evidence() -> None:
     learned = seen(("POST", "/orders", PAGE))
-    sent = Sent(request=Request(method="POST", url=f"{SHOP}/orders"))
-    sent.answer.take(b"HTTP/1.1 422 No\r\nContent-Length: 0\r\n\r\n")
-    learned.sent(sent)
+    sent = SentRequest(request=Request(method="POST", url=f"{SHOP}/orders"))
+    sent.response.append(b"HTTP/1.1 422 No\r\nContent-Length: 0\r\n\r\n")
+    learned.on_sent(sent)
     agreed: dict[str, Any] = tomllib.loads(uncommented(learned.proposal()))
     assert agreed[SHOP]["evidence"] == [{"request": "POST /orders", "status": 422}]
     assert read_origins(agreed, SHOP).disproved("POST", f"{SHOP}/orders", 422, "")
@@ -68,7 +68,7 @@ def test_whoever_was_refused_is_named() -> None:
         "GET https://cdn.example/y.js",
         "nonsense",
     ):
-        learned.refused(what)
+        learned.on_refused(what)
     assert tomllib.loads(learned.proposal()) == {}
     assert list(tomllib.loads(uncommented(learned.proposal()))) == ["https://cdn.example", "https://fonts.example"]
 

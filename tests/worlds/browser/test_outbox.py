@@ -103,7 +103,7 @@ async def here(under_tls: Here) -> AsyncGenerator[Here]:
     """In a new tab at the front page, with nothing asked yet. It stays open: to close a tab while a page comes takes long."""
     page = await under_tls.page.context.new_page()
     await page.goto(f"{under_tls.site.url}/")
-    under_tls.outbox.begin()
+    under_tls.outbox.begin_act()
     under_tls.site.forget()
     yield replace(under_tls, page=page)
     under_tls.outbox.attended = False
@@ -244,7 +244,7 @@ async def test_a_person_at_the_browser_is_not_held_up_and_what_they_did_is_known
     here.outbox.attended = True
     await here.page.evaluate("fetch('/orders', {method: 'POST', body: 'a'}).then(r => r.text())")
     assert here.site.effects() == ["POST /orders"]
-    assert [sent.answer.status for sent in here.outbox.sent] == [200]
+    assert [sent.response.status for sent in here.outbox.sent] == [200]
 
 
 # --- exactly one
@@ -268,7 +268,7 @@ FORM = "document.body.innerHTML = `<form method={} action={}><input name=item va
 )
 async def test_only_what_is_expected_passes(here: Here, script: str, passes: bool) -> None:
     expected = CommitSet(address=EXPECTED.address.format(here.site.url), values=EXPECTED.values)
-    with here.outbox.expecting(expected):
+    with here.outbox.expect(expected):
         await here.run(script)
         if passes:
             await until(lambda: here.site.effects() == ["POST /orders"])

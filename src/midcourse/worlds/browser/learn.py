@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from midcourse.worlds.browser.egress.address import Address, AddressRefused, parse
-from midcourse.worlds.browser.egress.observer import WITNESS
-from midcourse.worlds.browser.egress.outbox import Sent
+from midcourse.worlds.browser.egress.observer import OBSERVER
+from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import ANYWHERE, SAFE_METHODS, Origin, Origins, read_origins
 from midcourse.worlds.browser.egress.request import Request
-from midcourse.worlds.browser.egress.response import Answer
+from midcourse.worlds.browser.egress.response import RecordedResponse
 from midcourse.worlds.browser.page.settle import Patience
 from midcourse.worlds.browser.session import Session, Terms
 
@@ -50,17 +50,17 @@ class _About:
     unsafe: Counter[str] = field(default_factory=Counter[str])
     forms: set[str] = field(default_factory=set[str])
     """Of the unsafe ones, those that brought another page: somebody pressed something."""
-    answers: list[tuple[str, Answer]] = field(default_factory=list[tuple[str, Answer]])
+    answers: list[tuple[str, RecordedResponse]] = field(default_factory=list[tuple[str, RecordedResponse]])
 
     def see(self, request: Request, path: str) -> str:
         """Its name."""
         said = f"{request.method} {path}"
         if request.method not in SAFE_METHODS:
             self.unsafe[said] += 1
-            self.forms |= {said} if request.navigates else set()
+            self.forms |= {said} if request.is_navigation else set()
         else:
             self.gets.add(said)
-            self.pages |= {path} if request.navigates else set()
+            self.pages |= {path} if request.is_navigation else set()
         return said
 
     @property
@@ -75,19 +75,19 @@ class Learned:
         self._known: dict[str, _About] = defaultdict(_About)
         self._refused: Counter[str] = Counter()
 
-    def passed(self, request: Request) -> None:
+    def on_passed(self, request: Request) -> None:
         self._see(request)
 
-    def sent(self, sent: Sent) -> None:
+    def on_sent(self, sent: SentRequest) -> None:
         about, said = self._see(sent.request)
-        about.answers.append((said, sent.answer))
+        about.answers.append((said, sent.response))
 
     def _see(self, request: Request) -> tuple[_About, str]:
         address = parse(request.url, ANYWHERE)
         about = self._known[_page_origin(address)]
         return about, about.see(request, pattern(address.path))
 
-    def refused(self, what: str) -> None:
+    def on_refused(self, what: str) -> None:
         method, _, where = what.partition(" ")
         try:
             self._refused[parse(f"https://{where}" if method == "CONNECT" else where, ANYWHERE).origin] += 1
@@ -174,8 +174,8 @@ async def attended(url: str, *, headed: bool = True) -> AsyncGenerator[Session]:
 def learning() -> Generator[Learned]:
     """Inside, every browser that is opened tells what leaves it."""
     learned = Learned()
-    token = WITNESS.set(learned)
+    token = OBSERVER.set(learned)
     try:
         yield learned
     finally:
-        WITNESS.reset(token)
+        OBSERVER.reset(token)

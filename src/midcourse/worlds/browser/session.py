@@ -11,8 +11,8 @@ from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed
 from midcourse.worlds.browser.chromium import Chromium, Sandbox
 from midcourse.worlds.browser.downloads import Downloads
-from midcourse.worlds.browser.egress.guard import Fence
-from midcourse.worlds.browser.egress.outbox import Held
+from midcourse.worlds.browser.egress.guard import Guard
+from midcourse.worlds.browser.egress.outbox import HeldRequest
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.proxy_login import enter
 from midcourse.worlds.browser.page.capture import Capture
@@ -53,7 +53,7 @@ class Terms:
 
 class Session:
     def __init__(
-        self, terms: Terms, chromium: Chromium, context: "BrowserContext", storage: Storage, fence: Fence
+        self, terms: Terms, chromium: Chromium, context: "BrowserContext", storage: Storage, fence: Guard
     ) -> None:
         self._terms = terms
         self.fence = fence
@@ -69,25 +69,25 @@ class Session:
         """With the first page loaded, if it loads: that it does not is to be seen on it."""
         chromium = chromium or Chromium(executable=terms.executable, headed=terms.headed, sandbox=terms.sandbox)
         storage = Storage(terms.storage)
-        fence = Fence(terms.origins, authorities=terms.authorities, certificate=chromium.certificate)
-        proxy = await fence.gate.open()
+        fence = Guard(terms.origins, authorities=terms.authorities, certificate=chromium.certificate)
+        proxy = await fence.proxy.open()
         try:
             context = await chromium.start(
                 proxy=proxy,
-                flags=fence.gate.flags,
+                flags=fence.proxy.flags,
                 viewport={"width": terms.width, "height": terms.height},
                 accept_downloads=True,
                 service_workers="block",
                 **storage.load(),
             )
         except BaseException:
-            await fence.gate.close()
+            await fence.proxy.close()
             raise
         session = cls(terms, chromium, context, storage, fence)
         try:
             await context.add_init_script(script("listeners.js"))
             await session.tabs.begin()
-            await enter(context, session.tab.page, fence.gate.password)
+            await enter(context, session.tab.page, fence.proxy.password)
             await session.go(terms.start)
             await session.rest()
         except BaseException:
@@ -98,7 +98,7 @@ class Session:
     async def end(self) -> None:
         with suppress(Exception):  # a browser that is gone has nothing more to keep
             await self.keep()
-        await self.fence.gate.close()
+        await self.fence.proxy.close()
         await self._chromium.close()
         self.tabs.downloads.close()
 
@@ -150,7 +150,7 @@ class Session:
             return failed("not_reached", tab.trouble)
         return None
 
-    async def let_go(self, several: Sequence[Held]) -> Outcome:
+    async def let_go(self, several: Sequence[HeldRequest]) -> Outcome:
         """What was parked goes in the frame that wanted to go there, if there still is one."""
         self.fence.outbox.release(several)
         for held in several:
@@ -160,7 +160,7 @@ class Session:
                     return outcome
         return Outcome()
 
-    async def _claim(self, held: Held) -> Outcome | None:
+    async def _claim(self, held: HeldRequest) -> Outcome | None:
         """By going there, past the browser's cache: what is there of this address is not what was asked for."""
         request = held.request
         tab, frame = self.tabs.wanting(request.method, request.url)

@@ -16,7 +16,7 @@ from midcourse.worlds.base import Scene, Unseen, failed
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import is_accepted, is_sign_in, leads_to_sign_in, place_of
 from midcourse.worlds.browser.egress.bounds import PUBLIC, bounded
-from midcourse.worlds.browser.egress.outbox import Held, commit_of
+from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
 from midcourse.worlds.browser.egress.policy import Origins, read_origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
 from midcourse.worlds.browser.page.frames import Gone
@@ -202,7 +202,7 @@ class Browser(Skills):
 
     def turned_away(self) -> tuple[str, ...]:
         """For people: what the fence did not let through since this was last asked."""
-        return tuple(dict.fromkeys(refusal.what for refusal in self._running.fence.gate.refusals()))
+        return tuple(dict.fromkeys(refusal.what for refusal in self._running.fence.proxy.refusals()))
 
     async def _attempt(self, call: Call) -> Outcome:
         if self._session is None:
@@ -245,7 +245,7 @@ class Browser(Skills):
             return replace(outcome, status="unknown", reason="signed_out")
         return outcome
 
-    async def _signs_in(self, call: Call) -> tuple[Held, ...]:
+    async def _signs_in(self, call: Call) -> tuple[HeldRequest, ...]:
         """What waits for this call, if it is nothing but a sign-in with a secret that belongs there."""
         waiting = self._running.fence.waiting_for(call)
         if len(waiting) != 1 or not self._sign_ins:
@@ -255,7 +255,7 @@ class Browser(Skills):
             return ()
         return waiting if self._sign_ins.admit(request, await self._running.given(())) else ()
 
-    async def _sign_in(self, call: Call, waiting: tuple[Held, ...]) -> Outcome:
+    async def _sign_in(self, call: Call, waiting: tuple[HeldRequest, ...]) -> Outcome:
         session = self._running
         before = await session.look()
         self._sign_ins.places.add(place_of(before.surface.address))
@@ -270,7 +270,7 @@ class Browser(Skills):
 
         return await self._come_what_may(attempt())
 
-    async def _let_go(self, held: Sequence[Held]) -> Outcome:
+    async def _let_go(self, held: Sequence[HeldRequest]) -> Outcome:
         return await self._come_what_may(self._running.let_go(held))
 
     async def _come_what_may(self, doing: Awaitable[Outcome]) -> Outcome:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
-from midcourse.worlds.browser.egress.outbox import Sent
+from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 from midcourse.worlds.browser.page.provenance import Given
 
@@ -59,19 +59,21 @@ _REFUSALS = (
 )
 
 
-def is_accepted(sent: Sequence[Sent], before: Scene, after: Scene, pages: Sequence[Given], sign_ins: set[str]) -> bool:
+def is_accepted(
+    sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[Given], sign_ins: set[str]
+) -> bool:
     """Whether each request that may have done something was answered well and led on, to neither a sign-in nor an error.
 
     `pages` are the documents of the page after it, and `sign_ins` the places where a password was asked for before.
     """
-    unsafe = [each for each in sent if each.request.method not in SAFE_METHODS or each.request.disguise]
+    unsafe = [each for each in sent if each.request.method not in SAFE_METHODS or each.request.method_override]
     if not unsafe or any(zone.id == "dialog" for zone in after.zones):
         return False
     if not all(_answered_well(each) for each in unsafe):
         return False
     if is_sign_in(after) or place_of(after.surface.address) in sign_ins or _is_refused(after, pages):
         return False
-    led_on = any(each.request.navigates for each in unsafe)
+    led_on = any(each.request.is_navigation for each in unsafe)
     same = _same_form(unsafe, pages) if led_on else _stayed(before, after, pages)
     return not same and not _new_failures(before, after)
 
@@ -92,11 +94,11 @@ def place_of(url: str) -> str:
     return f"{parts.netloc}{parts.path.rstrip('/')}"
 
 
-def _answered_well(sent: Sent) -> bool:
-    status = sent.answer.status
+def _answered_well(sent: SentRequest) -> bool:
+    status = sent.response.status
     if status is None or sent.redirected or not (200 <= status < 300 or status in _REDIRECTS):
         return False
-    return sent.request.navigates or not _refuses(sent.answer.text)
+    return sent.request.is_navigation or not _refuses(sent.response.text)
 
 
 def _refuses(text: str) -> bool:
@@ -142,7 +144,7 @@ def _is_refused(after: Scene, pages: Sequence[Given]) -> bool:
     return marked or any(each.language and each.language not in _READ for each in pages[:1])
 
 
-def _same_form(sent: Sequence[Sent], pages: Sequence[Given]) -> bool:
+def _same_form(sent: Sequence[SentRequest], pages: Sequence[Given]) -> bool:
     """Whether a form of the page would send the same fields to the same place once more."""
     asked = {place_of(each.request.url): {name for name, _ in each.request.commit.values} for each in sent}
     for form in (form for page in pages for form in page.forms):

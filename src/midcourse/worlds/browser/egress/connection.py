@@ -12,7 +12,7 @@ from typing import Protocol
 
 from midcourse.worlds.browser.egress.address import Address, AddressRefused
 from midcourse.worlds.browser.egress.http_head import Head, HeadUnreadable, parse_head
-from midcourse.worlds.browser.egress.outbox import Outbox, Sent
+from midcourse.worlds.browser.egress.outbox import Outbox, SentRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 from midcourse.worlds.browser.egress.proxy_login import ENTRANCE
 from midcourse.worlds.browser.egress.request import Request
@@ -31,7 +31,7 @@ _PHRASES = {
 }
 
 
-class Keeper(Protocol):
+class ProxyPolicy(Protocol):
     """Who decides. It is the gate."""
 
     outbox: Outbox
@@ -46,23 +46,23 @@ class Keeper(Protocol):
 
 
 @dataclass(kw_only=True)
-class Onward:
+class Upstream:
     """The connection to a server, kept for the next request to the same one."""
 
     origin: str
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     returning: asyncio.Task[None] | None = None
-    sent: Sent | None = None
+    sent: SentRequest | None = None
     """What was allowed to leave over it. Such a connection is used for nothing else."""
 
 
-class Passage:
-    def __init__(self, keeper: Keeper, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+class ProxyConnection:
+    def __init__(self, keeper: ProxyPolicy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._keeper = keeper
         self._reader = reader
         self._writer = writer
-        self._onward: Onward | None = None
+        self._onward: Upstream | None = None
         self._origin = ""
         """To which a tunnel leads."""
         self._bodiless = False
@@ -103,7 +103,7 @@ class Passage:
                 await self._socket(head, address, free=free)
                 return False
             if free:
-                self._keeper.outbox.passed(request)
+                self._keeper.outbox.record_passed(request)
                 await self._pass(head, address)
             else:
                 await self._ask(head, address, request)
@@ -147,23 +147,23 @@ class Passage:
     async def _ask(self, head: Head, address: Address, request: Request) -> None:
         """It gets a connection of its own: on a kept one, a browser sends again, unasked, what a server swallowed."""
         await self._leave()
-        request = self._keeper.outbox.traced(replace(request, body=await self._body(head, None)))
+        request = self._keeper.outbox.trace_redirect(replace(request, body=await self._body(head, None)))
         if len(request.body) == MOST_HELD:
             await self._answer(413, f"what has to be allowed first has less than {MOST_HELD} bytes")
             return
-        if request.navigates:
-            sent = self._keeper.outbox.at_once(request)
+        if request.is_navigation:
+            sent = self._keeper.outbox.send_now(request)
         else:
             sent = await self._while_waited_for(request)
         if sent is not None:
             await self._send(address, sent)
-        elif request.navigates:
+        elif request.is_navigation:
             self._keeper.outbox.park(request)
             await self._answer(204, "it waits")
         else:
             await self._answer(403, "it was not allowed")
 
-    async def _send(self, address: Address, sent: Sent) -> None:
+    async def _send(self, address: Address, sent: SentRequest) -> None:
         head, body = sent.request.head, sent.request.body
         assert head is not None, "only a message has none"
         try:
@@ -178,9 +178,9 @@ class Passage:
         length = f"Content-Length: {len(body)}\r\n\r\n" if body or head.method not in SAFE_METHODS else "\r\n"
         await _write(onward.writer, plain.removesuffix(b"\r\n") + length.encode() + body)
 
-    async def _while_waited_for(self, request: Request) -> Sent | None:
+    async def _while_waited_for(self, request: Request) -> SentRequest | None:
         """Raises `ConnectionResetError` if the browser no longer wants it sent."""
-        asked = asyncio.ensure_future(self._keeper.outbox.leave(request))
+        asked = asyncio.ensure_future(self._keeper.outbox.wait_for_permission(request))
         gone = asyncio.ensure_future(self._reader.read(1))
         try:
             await asyncio.wait({asked, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -219,14 +219,14 @@ class Passage:
 
     # --- there
 
-    async def _towards(self, address: Address, sent: Sent | None = None) -> Onward:
+    async def _towards(self, address: Address, sent: SentRequest | None = None) -> Upstream:
         """A kept connection, or a new one."""
         kept = self._onward
         if kept and kept.origin == address.origin and not kept.sent and kept.returning and not kept.returning.done():
             return kept
         await self._leave()
         reader, writer = await self._keeper.connect(address)
-        self._onward = Onward(origin=address.origin, reader=reader, writer=writer, sent=sent)
+        self._onward = Upstream(origin=address.origin, reader=reader, writer=writer, sent=sent)
         self._onward.returning = asyncio.create_task(self._return(self._onward))
         return self._onward
 
@@ -258,22 +258,22 @@ class Passage:
 
     # --- and back
 
-    async def _return(self, onward: Onward) -> None:
+    async def _return(self, onward: Upstream) -> None:
         sent = onward.sent
         kept = b""
         with suppress(OSError):
             while data := await onward.reader.read(_CHUNK):
                 if sent is not None:
-                    redirect = self._keeper.outbox.answered(sent, data)
+                    redirect = self._keeper.outbox.record_response(sent, data)
                     if redirect is not None:
                         await self._park_redirect(redirect)
                         break
-                    if sent.claimed and not sent.answer.has_head:
+                    if sent.claimed and not sent.response.has_head:
                         kept += data
                         continue
                 await _write(self._writer, kept + data)
                 kept = b""
-        if sent is not None and not sent.answer:
+        if sent is not None and not sent.response:
             await self._answer(502, f"{onward.origin} hung up without an answer")
         self._writer.close()
 

@@ -15,9 +15,9 @@ from midcourse.domain.argument import Pairs
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call
-from midcourse.worlds.browser.egress.outbox import Held, Outbox, Sent, commit_of
+from midcourse.worlds.browser.egress.outbox import HeldRequest, Outbox, SentRequest, commit_of
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS, Origins
-from midcourse.worlds.browser.egress.proxy import Gate
+from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.tls import Certificate
 
 SEND = "send"
@@ -25,21 +25,21 @@ SEND = "send"
 _Key: TypeAlias = tuple[str, str, Pairs]
 
 
-class Fence:
+class Guard:
     def __init__(self, origins: Origins, *, authorities: str = "", certificate: Certificate | None = None) -> None:
         """`authorities` is a file with certificates of those who may vouch for servers, besides the usual ones."""
         self.origins = origins
         self.outbox = Outbox(origins)
         trusted = _trusting(authorities) if authorities else None
-        self.gate = Gate(origins, self.outbox, trusted=trusted, certificate=certificate)
+        self.proxy = Proxy(origins, self.outbox, trusted=trusted, certificate=certificate)
         self._turned: _Key | None = None
         """The call that something waited for when it was last carried out."""
-        self._own: tuple[Held, ...] = ()
+        self._own: tuple[HeldRequest, ...] = ()
         self._agreed: tuple[_Key, CommitSet] | None = None
 
     # --- what a call would send
 
-    def waiting_for(self, call: Call) -> tuple[Held, ...]:
+    def waiting_for(self, call: Call) -> tuple[HeldRequest, ...]:
         """What its act set off, if all of it still waits."""
         waits = self.outbox.waiting
         return self._own if _key(call) == self._turned and all(held in waits for held in self._own) else ()
@@ -48,7 +48,7 @@ class Fence:
         """Whether what waited for it has gone away: then nobody can say any more what it would send."""
         return _key(call) == self._turned and not self.waiting_for(call)
 
-    def request(self, zone: str) -> Held | None:
+    def request(self, zone: str) -> HeldRequest | None:
         return next((held for held in self.outbox.waiting if held.zone.id == zone), None)
 
     def agree(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
@@ -63,10 +63,10 @@ class Fence:
 
     # --- around an act
 
-    def begin(self, call: Call) -> tuple[Held, ...]:
+    def begin(self, call: Call) -> tuple[HeldRequest, ...]:
         """What this act is to let go, instead of being carried out. Whatever else waits is dropped."""
-        self.outbox.begin()
-        self.gate.refusals()  # of before
+        self.outbox.begin_act()
+        self.proxy.refusals()  # of before
         own = self._own_of(call) if call.allowed else ()
         if call.skill != SEND:
             self.outbox.drop([held for held in self.outbox.waiting if held not in own])
@@ -75,7 +75,7 @@ class Fence:
             self._agreed = None  # it goes as it is; where its answer leads to is not bound by it
         return own
 
-    def _own_of(self, call: Call) -> tuple[Held, ...]:
+    def _own_of(self, call: Call) -> tuple[HeldRequest, ...]:
         named = self.request(call.zone) if call.skill == SEND else None
         return (named,) if named is not None else self.waiting_for(call)
 
@@ -91,12 +91,12 @@ class Fence:
         if agreed is None or not agreed.address or not call.allowed or key != _key(call):
             yield
         else:
-            with self.outbox.expecting(agreed):
+            with self.outbox.expect(agreed):
                 yield
 
     def judged(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
         """What came of it, by what left. `sends`: it is an act whose point is that something leaves."""
-        self.outbox.end()
+        self.outbox.end_act()
         sent = list(self.outbox.sent)
         if sent:
             outcome = _of_sent(outcome, sent, self.origins)
@@ -109,14 +109,14 @@ class Fence:
         if self.outbox.waiting and call.skill != SEND:
             self._turned, self._own = _key(call), self.outbox.waiting
             return Outcome(status="no_effect", reason="would_send", detail=_would_send(self._own))
-        if sends and not self.outbox.left:
+        if sends and not self.outbox.passed_count:
             detail = outcome.detail or "nothing left the browser"
             return replace(
                 outcome, status="no_effect", reason=outcome.reason or "not_sent", detail=detail, evidence="rule"
             )
         return self._with_refusals(outcome)
 
-    def _redirected(self, call: Call, outcome: Outcome, redirects: tuple[Held, ...]) -> Outcome:
+    def _redirected(self, call: Call, outcome: Outcome, redirects: tuple[HeldRequest, ...]) -> Outcome:
         """What was allowed has left, and a server asked for it elsewhere: that waits, as the same call's."""
         self._turned, self._own = _key(call), redirects
         status = "no_effect" if outcome.status == "no_effect" else "unknown"
@@ -124,7 +124,7 @@ class Fence:
         return Outcome(status=status, reason="would_send", detail=detail)
 
     def _with_refusals(self, outcome: Outcome) -> Outcome:
-        refused = self.gate.refusals()
+        refused = self.proxy.refusals()
         if not refused:
             return outcome
         says = f"not let through: {refused[0].what}: {refused[0].why}"
@@ -141,26 +141,26 @@ def _trusting(authorities: str) -> ssl.SSLContext:
     return trusted
 
 
-def _of_sent(outcome: Outcome, sent: list[Sent], origins: Origins) -> Outcome:
+def _of_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> Outcome:
     """Nothing came of it if nobody was reached, or if each answer proves it."""
     proofs = [_disproof(each, origins) for each in sent]
     if all(proofs):
-        reason = "signed_out" if all(each.answer.status == 401 for each in sent) else "rejected"
+        reason = "signed_out" if all(each.response.status == 401 for each in sent) else "rejected"
         return Outcome(status="no_effect", reason=reason, detail="; ".join(proofs), evidence="rule")
-    answers = "; ".join(f"{each.request.commit.address}: {each.answer.status or 'no answer'}" for each in sent)
+    answers = "; ".join(f"{each.request.commit.address}: {each.response.status or 'no answer'}" for each in sent)
     return replace(outcome, detail=f"{outcome.detail}; {answers}" if outcome.detail else answers)
 
 
-def _disproof(sent: Sent, origins: Origins) -> str:
+def _disproof(sent: SentRequest, origins: Origins) -> str:
     request = sent.request
     if not sent.reached:
         return f"{request.commit.address} reached nobody"
-    if sent.answer.status is None:
+    if sent.response.status is None:
         return ""
-    return origins.disproved(request.method, request.url, sent.answer.status, sent.answer.text)
+    return origins.disproved(request.method, request.url, sent.response.status, sent.response.text)
 
 
-def _would_send(held: tuple[Held, ...]) -> str:
+def _would_send(held: tuple[HeldRequest, ...]) -> str:
     return f"it would send {commit_of(held).address}, which has to be allowed first"
 
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Protocol
 from midcourse.worlds.browser.egress.request import Request
 
 if TYPE_CHECKING:
-    from midcourse.worlds.browser.egress.outbox import Sent
+    from midcourse.worlds.browser.egress.outbox import SentRequest
 
 
-class Witness(Protocol):
-    def passed(self, request: Request) -> None:
+class Observer(Protocol):
+    def on_passed(self, request: Request) -> None:
         """It left without having to be allowed."""
         ...
 
-    def sent(self, sent: "Sent") -> None:
+    def on_sent(self, sent: "SentRequest") -> None:
         """It was allowed to leave; its answer is still to come."""
         ...
 
-    def refused(self, what: str) -> None: ...
+    def on_refused(self, what: str) -> None: ...
 
 
-WITNESS: ContextVar[Witness | None] = ContextVar("midcourse_witness", default=None)
+OBSERVER: ContextVar[Observer | None] = ContextVar("midcourse_observer", default=None)

@@ -19,21 +19,21 @@ from dataclasses import dataclass, field, replace
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Zone
-from midcourse.worlds.browser.egress.observer import WITNESS
+from midcourse.worlds.browser.egress.observer import OBSERVER
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.request import Request
-from midcourse.worlds.browser.egress.response import Answer
+from midcourse.worlds.browser.egress.response import RecordedResponse
 
 MOST_WAITING = 5
 """To one origin. Chromium has six connections to each; if all waited, the page could not even be read any more."""
 MOST_PARKED = 20
-_FURNISHINGS = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
+_PAGE_RESOURCES = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
 _SHOWN = 20
 """Values of a request that are on the screen."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class HeldRequest:
     """One request that waits. Its number is its own for as long as the browser is open."""
 
     number: int
@@ -50,11 +50,11 @@ class Held:
 
 
 @dataclass(kw_only=True)
-class Sent:
+class SentRequest:
     """One request that left because it was allowed, and what came back so far."""
 
     request: Request
-    answer: Answer = field(default_factory=Answer)
+    response: RecordedResponse = field(default_factory=RecordedResponse)
     reached: bool = True
     """False: nobody could be reached, so the server has seen nothing of it."""
     claimed: bool = False
@@ -67,16 +67,16 @@ class Outbox:
 
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
-        self._witness = WITNESS.get()
-        self._waiting: dict[int, Held] = {}
+        self._observer = OBSERVER.get()
+        self._waiting: dict[int, HeldRequest] = {}
         self._count = 0
         self._expected: CommitSet | None = None
         self._redirects: deque[Request] = deque(maxlen=MOST_PARKED)
         """What servers asked to be sent again elsewhere, as it would be sent."""
-        self._claimable: list[Held] = []
-        self.sent: list[Sent] = []
+        self._claimable: list[HeldRequest] = []
+        self.sent: list[SentRequest] = []
         """Since `begin`."""
-        self.left = 0
+        self.passed_count = 0
         """How many others left since then that may have done something: none of a picture, a style or a script."""
         self.attended = False
         """Whether a person is at the browser: then what it does is theirs, and nothing is held."""
@@ -85,39 +85,39 @@ class Outbox:
 
     def is_free(self, request: Request) -> bool:
         """Whether it may leave without being asked about. Its body need not be known for that."""
-        if self._claimed_by(request) is not None or (request.navigates and self._expected is not None):
+        if self._claim_of(request) is not None or (request.is_navigation and self._expected is not None):
             return False
-        return self._origins.is_safe(request.method, request.url) and not request.disguise
+        return self._origins.is_safe(request.method, request.url) and not request.method_override
 
-    def passed(self, request: Request) -> None:
+    def record_passed(self, request: Request) -> None:
         """It was free to leave, and does."""
-        self.left += request.fields.get("sec-fetch-dest", "") not in _FURNISHINGS
-        if self._witness is not None:
-            self._witness.passed(request)
+        self.passed_count += request.fields.get("sec-fetch-dest", "") not in _PAGE_RESOURCES
+        if self._observer is not None:
+            self._observer.on_passed(request)
 
-    async def leave(self, request: Request) -> Sent | None:
+    async def wait_for_permission(self, request: Request) -> SentRequest | None:
         """When it may go. None: it may not."""
-        return self.at_once(request) or (self._sent(request) if await self._held(request) else None)
+        return self.send_now(request) or (self._record_sent(request) if await self._hold(request) else None)
 
-    def at_once(self, request: Request) -> Sent | None:
+    def send_now(self, request: Request) -> SentRequest | None:
         """If it may go now: it was let go, or is expected, or somebody is at the browser."""
-        claimed = self._claimed_by(request)
+        claimed = self._claim_of(request)
         if claimed is not None:
             self._claimable.remove(claimed)
-            sent = self._sent(claimed.request.with_cookies_of(request))
+            sent = self._record_sent(claimed.request.with_cookies_of(request))
             sent.claimed = claimed.request.method != request.method
             return sent
-        return self._sent(request) if self._passes(request) else None
+        return self._record_sent(request) if self._is_expected(request) else None
 
-    def _claimed_by(self, request: Request) -> Held | None:
+    def _claim_of(self, request: Request) -> HeldRequest | None:
         """A page may imitate every header field of a navigation, and may start navigations, but does not know the referrer."""
         referrer = request.fields.get("referer", "")
         return next((held for held in self._claimable if held.claim == referrer), None)
 
-    def traced(self, request: Request) -> Request:
+    def trace_redirect(self, request: Request) -> Request:
         """With the request whose answer asked for this one, if there is such."""
         for redirect in self._redirects:
-            if _says(redirect) == _says(request):
+            if _identity_of(redirect) == _identity_of(request):
                 self._redirects.remove(redirect)
                 return replace(request, redirected_from=redirect.redirected_from)
         return request
@@ -127,33 +127,33 @@ class Outbox:
         if not alike and len(self._waiting) < MOST_PARKED:
             self._add(request, None)
 
-    def _sent(self, request: Request) -> Sent:
-        sent = Sent(request=request)
+    def _record_sent(self, request: Request) -> SentRequest:
+        sent = SentRequest(request=request)
         self.sent.append(sent)
-        if self._witness is not None:
-            self._witness.sent(sent)
+        if self._observer is not None:
+            self._observer.on_sent(sent)
         return sent
 
-    def answered(self, sent: Sent, data: bytes) -> Request | None:
+    def record_response(self, sent: SentRequest, data: bytes) -> Request | None:
         """What the answer asks to be sent elsewhere and the browser cannot send itself, because it only claimed the first."""
-        sent.answer.take(data)
-        elsewhere = sent.answer.sends_on_to(sent.request.url)
+        sent.response.append(data)
+        elsewhere = sent.response.redirect_target(sent.request.url)
         if not elsewhere or sent.redirected:
             return None
         sent.redirected = True
-        redirect = sent.request.redirected_to(elsewhere)
+        redirect = sent.request.redirect_to(elsewhere)
         if sent.claimed:
             return redirect
         self._redirects.append(redirect)
         return None
 
-    def _passes(self, request: Request) -> bool:
+    def _is_expected(self, request: Request) -> bool:
         if self._expected is not None and request.commit == self._expected:
             self._expected = None
             return True
         return self.attended
 
-    async def _held(self, request: Request) -> bool:
+    async def _hold(self, request: Request) -> bool:
         near = [held for held in self.waiting if held.allowed and _origin(held.request) == _origin(request)]
         if len(near) >= MOST_WAITING:
             return False
@@ -162,39 +162,39 @@ class Outbox:
         try:
             return await allowed
         finally:
-            self._forget(held)
+            self._remove(held)
 
-    def _add(self, request: Request, allowed: asyncio.Future[bool] | None) -> Held:
+    def _add(self, request: Request, allowed: asyncio.Future[bool] | None) -> HeldRequest:
         self._count += 1
         claim = "" if allowed else _claim_for(request)
-        held = Held(number=self._count, request=request, allowed=allowed, claim=claim)
+        held = HeldRequest(number=self._count, request=request, allowed=allowed, claim=claim)
         self._waiting[held.number] = held
         return held
 
-    def _forget(self, held: Held) -> None:
+    def _remove(self, held: HeldRequest) -> None:
         self._waiting.pop(held.number, None)
 
     # --- asked by the world
 
     @property
-    def waiting(self) -> tuple[Held, ...]:
+    def waiting(self) -> tuple[HeldRequest, ...]:
         return tuple(self._waiting.values())
 
     def holds(self, method: str, url: str) -> bool:
         return any((held.request.method, held.request.url) == (method, url) for held in self.waiting)
 
-    def begin(self) -> None:
+    def begin_act(self) -> None:
         """A new act: what was sent before is no longer of interest."""
         self.sent.clear()
-        self.left = 0
-        self.end()
+        self.passed_count = 0
+        self.end_act()
 
-    def end(self) -> None:
+    def end_act(self) -> None:
         """The act is over: what was let go and not claimed stays here, since it is said to have sent nothing."""
         self._claimable.clear()
 
     @contextmanager
-    def expecting(self, commit: CommitSet) -> Generator[None]:
+    def expect(self, commit: CommitSet) -> Generator[None]:
         """Inside, the one request that would send exactly this may leave, once; no other, and no other page is gone to."""
         self._expected = commit
         try:
@@ -202,22 +202,22 @@ class Outbox:
         finally:
             self._expected = None
 
-    def release(self, several: Sequence[Held]) -> None:
+    def release(self, several: Sequence[HeldRequest]) -> None:
         """What was parked has to be claimed from here on."""
         self._claimable += [held for held in several if held.allowed is None and held in self.waiting]
         self._decide(several, allowed=True)
 
-    def drop(self, several: Sequence[Held]) -> None:
+    def drop(self, several: Sequence[HeldRequest]) -> None:
         self._decide(several, allowed=False)
 
-    def _decide(self, several: Sequence[Held], *, allowed: bool) -> None:
+    def _decide(self, several: Sequence[HeldRequest], *, allowed: bool) -> None:
         for held in several:
-            self._forget(held)
+            self._remove(held)
             if held.allowed is not None and not held.allowed.done():
                 held.allowed.set_result(allowed)
 
 
-def commit_of(held: Sequence[Held]) -> CommitSet:
+def commit_of(held: Sequence[HeldRequest]) -> CommitSet:
     """Of all of them together. With several, each value says to which one it belongs."""
     if len(held) == 1:
         return held[0].request.commit
@@ -229,9 +229,9 @@ def commit_of(held: Sequence[Held]) -> CommitSet:
     )
 
 
-def _says(request: Request) -> tuple[object, ...]:
+def _identity_of(request: Request) -> tuple[object, ...]:
     """All of it that a server acts on, but for tokens and cookies."""
-    return request.method, request.disguise, request.url, request.fields.get("content-type", ""), request.body
+    return request.method, request.method_override, request.url, request.fields.get("content-type", ""), request.body
 
 
 def _claim_for(request: Request) -> str:

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from midcourse.worlds.browser.egress.address import Address, AddressRefused, Resolver, parse, resolved
-from midcourse.worlds.browser.egress.connection import Passage
+from midcourse.worlds.browser.egress.connection import ProxyConnection
 from midcourse.worlds.browser.egress.http_head import MAX_HEAD
-from midcourse.worlds.browser.egress.observer import WITNESS
+from midcourse.worlds.browser.egress.observer import OBSERVER
 from midcourse.worlds.browser.egress.outbox import Outbox
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.proxy_login import USER
@@ -76,7 +76,7 @@ def _trusted_by_the_system() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-class Gate:
+class Proxy:
     """Listens on loopback while a browser is open."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Gate:
         self._resolver = resolver
         self._certificate = certificate or Certificate()
         self._trusted = trusted
-        self._witness = WITNESS.get()
+        self._observer = OBSERVER.get()
         self._refusals: deque[Refusal] = deque(maxlen=MOST_KEPT)
         self._server: asyncio.Server | None = None
         self._passages: set[asyncio.Task[None]] = set()
@@ -174,12 +174,12 @@ class Gate:
         if what.startswith(_ERRANDS):
             return
         self._refusals.append(Refusal(what=what, why=why))
-        if self._witness is not None:
-            self._witness.refused(what)
+        if self._observer is not None:
+            self._observer.on_refused(what)
 
     # --- connections
 
     def _come(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        passage = asyncio.create_task(Passage(self, reader, writer).serve())
+        passage = asyncio.create_task(ProxyConnection(self, reader, writer).serve())
         self._passages.add(passage)
         passage.add_done_callback(self._passages.discard)

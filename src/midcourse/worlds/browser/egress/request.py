@@ -58,7 +58,7 @@ class Request:
     """Method and address of the request that a server answered by asking for this one."""
 
     @property
-    def navigates(self) -> bool:
+    def is_navigation(self) -> bool:
         """Whether its answer would take the place of a page.
 
         Where Chromium states the mode, which no page can set, only that counts. It does not state it over plain HTTP to
@@ -68,7 +68,7 @@ class Request:
         return mode == "navigate" if mode else "upgrade-insecure-requests" in self.fields
 
     @property
-    def disguise(self) -> str:
+    def method_override(self) -> str:
         """The method that the server is asked to take it for, if it is another one. To many servers `_` in a name is `-`."""
         named = (value for name, value in self.fields.items() if name.replace("_", "-") in _OVERRIDES)
         return next((value.upper() for value in named if value), "")
@@ -82,10 +82,10 @@ class Request:
         values = _values(self.fields.get("content-type", ""), self.body) if asked is None else asked
         if self.redirected_from:
             values = ((REDIRECTED, self.redirected_from), *values)
-        method = f"{self.method} as {self.disguise}" if self.disguise else self.method
+        method = f"{self.method} as {self.method_override}" if self.method_override else self.method
         return commit_set(f"{method} {url if asked is None else bare}", values)
 
-    def redirected_to(self, url: str) -> "Request":
+    def redirect_to(self, url: str) -> "Request":
         """The same at another address. To another origin goes nothing that was meant for this one only."""
         head = self.head
         if head is not None:
@@ -157,7 +157,7 @@ def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8
 def _text(content: bytes, charset: str = UTF_8) -> str | None:
     """None if it is not text that a person could read."""
     try:
-        text = one_newline(content.decode(charset))
+        text = normalize_newlines(content.decode(charset))
     except UnicodeDecodeError:
         return None
     return text if text.replace("\n", "").replace("\t", "").isprintable() else None
@@ -167,7 +167,7 @@ def digest(content: bytes) -> str:
     return sha256(content).hexdigest()[:32]
 
 
-def one_newline(text: str) -> str:
+def normalize_newlines(text: str) -> str:
     """Browsers send the line ends of a field in a way of their own."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -208,7 +208,7 @@ def _form(body: bytes, charset: str = UTF_8) -> Pairs | None:
         pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True, encoding=charset, errors="strict")
     except ValueError:
         return None
-    return tuple((one_newline(name), one_newline(value)) for name, value in pairs)
+    return tuple((normalize_newlines(name), normalize_newlines(value)) for name, value in pairs)
 
 
 def _multipart(boundary: str, body: bytes) -> Pairs | None:
@@ -243,7 +243,7 @@ def _part(part: bytes) -> tuple[str, str]:
     if filename is not None:
         return name, file_value(filename, kind, content)
     try:
-        return name, one_newline(content.decode())
+        return name, normalize_newlines(content.decode())
     except UnicodeDecodeError:
         return name, file_value("", "", content)
 

@@ -8,7 +8,7 @@ MOST_KEPT = 2**18
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)")
 
 
-class Answer:
+class RecordedResponse:
     """Grows while it arrives. It was asked for without compression, so that its text can be read."""
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class Answer:
         """Whether anything has come at all."""
         return bool(self._raw)
 
-    def take(self, data: bytes) -> None:
+    def append(self, data: bytes) -> None:
         self._raw += data[: max(0, MOST_KEPT - len(self._raw))]
 
     @property
@@ -33,7 +33,7 @@ class Answer:
         chunked = re.search(rb"(?im)^transfer-encoding:.*chunked", head) is not None
         return (_unchunked(body) if chunked else body).decode(errors="replace")
 
-    def sends_on_to(self, url: str) -> str:
+    def redirect_target(self, url: str) -> str:
         """Where the same request should be sent instead; empty if not."""
         head = self._final().partition(b"\r\n\r\n")[0]
         location = re.search(rb"(?im)^location:[ \t]*(\S+)", head)

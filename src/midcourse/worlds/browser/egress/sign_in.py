@@ -35,7 +35,7 @@ class SignIns:
         """Whether it is a form of the bound origin's own that sends only its secret, a user name, and hidden fields as served."""
         origin = origin_of(request.url)
         secrets = {secret for secret, bound in self._bound.values() if bound == _normal(origin)}
-        if request.method != "POST" or request.disguise or request.redirected_from or not request.navigates:
+        if request.method != "POST" or request.method_override or request.redirected_from or not request.is_navigation:
             return False
         if not secrets or request.commit.abridged:
             return False

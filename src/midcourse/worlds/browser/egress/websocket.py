@@ -43,8 +43,8 @@ async def pass_messages(outbox: Outbox, url: str, reader: asyncio.StreamReader, 
             continue
         request = _request(url, message)
         if outbox.is_free(request):
-            outbox.passed(request)
-        elif await outbox.leave(request) is None:
+            outbox.record_passed(request)
+        elif await outbox.wait_for_permission(request) is None:
             return
         writer.write(b"".join(each.raw for each in message))
         await writer.drain()

@@ -5,7 +5,7 @@ from typing import Any
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
-from midcourse.worlds.browser.egress.request import RAW, commit_set, file_value, one_newline
+from midcourse.worlds.browser.egress.request import RAW, commit_set, file_value, normalize_newlines
 
 
 def commit_of_form(form: dict[str, Any]) -> CommitSet | None:
@@ -27,8 +27,8 @@ def commit_of_form(form: dict[str, Any]) -> CommitSet | None:
 
 def _texts(values: list[list[str]]) -> Pairs:
     """Where there is only text, a file is sent by its name."""
-    return tuple((one_newline(value[0]), one_newline(value[1])) for value in values)
+    return tuple((normalize_newlines(value[0]), normalize_newlines(value[1])) for value in values)
 
 
 def _value(text: str, kind: str | None = None, content: str = "") -> str:
-    return one_newline(text) if kind is None else file_value(text, kind, b64decode(content))
+    return normalize_newlines(text) if kind is None else file_value(text, kind, b64decode(content))
