@@ -22,8 +22,8 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.skill import Effect
 from midcourse.perform import Ports
-from midcourse.policy import verify
-from midcourse.policy.verify import Sight
+from midcourse.policy.evidence import verification as verify
+from midcourse.policy.evidence.verification import Sight
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.ports.store import Store
 from midcourse.testing import FakeClock, MemoryStore

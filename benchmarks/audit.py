@@ -31,9 +31,9 @@ from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.codec import decode
 from midcourse.domain.approval import Decision
-from midcourse.domain.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import GLOBAL, Draft
+from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.domain.task import Task
 from midcourse.policy.audit import SAID_KINDS, next_row, verify_log
 from midcourse.ports.planner import PlanDraft, PlanningContext

@@ -35,7 +35,7 @@ from midcourse.app.settings.run import Settings
 from midcourse.domain.detour import Goal
 from midcourse.domain.expectation import Check, Expectation, SurfaceMatches, ZoneAppears
 from midcourse.domain.task import Task
-from midcourse.policy.closeness import NEAR, words_of
+from midcourse.policy.detour.closeness import NEAR, words_of
 from midcourse.ports.closeness import Closeness, JudgingContext, WordOverlap
 from midcourse.testing import MemoryStore, Rejects
 from midcourse.testing.searcher import RandomTries, Replanner, Searcher

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Outcome
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.ports.store import Batch, FleetStore
 from midcourse.ports.world import Call, World
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from midcourse.llm.minilm import MiniLM
-from midcourse.policy.signature import normalised
+from midcourse.policy.failure.signature import normalised
 
 sys.path.insert(0, str(Path(__file__).parent))
 from recalling.curve import draw

@@ -12,8 +12,8 @@ from midcourse.app.settings.run import Settings
 from midcourse.domain.outline import Outlines
 from midcourse.domain.plan import REPLAN, Draft
 from midcourse.domain.task import Task
-from midcourse.policy.closeness import words_of
-from midcourse.policy.verify import holds
+from midcourse.policy.detour.closeness import words_of
+from midcourse.policy.evidence.verification import holds
 from midcourse.ports.judge import Judgement, ProgressContext
 from midcourse.ports.outliner import OutlineDraft, OutliningContext
 from midcourse.ports.planner import ONE_CALL, PlanDraft, PlanningContext

@@ -27,8 +27,8 @@ from typing import cast
 
 from midcourse import Agent, Settings
 from midcourse.domain.budget import Cost
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.observation import Observation, Surface, Zone
+from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.task import Task
 from midcourse.llm.model_client import CALL_TOKENS
 from midcourse.llm.planner import prompt_for

@@ -36,7 +36,7 @@ from reusing.pages import BESIDES, PAGES
 from reusing.simulated import SIMULATED
 from reusing.trial import Outcome, run
 
-from midcourse.domain.plan_cache import KeptSegment
+from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.testing import MemorySegments
 
 WORLDS: dict[str, Sequence[Case]] = {"simulated": SIMULATED, "browser": PAGES, "besides": BESIDES}

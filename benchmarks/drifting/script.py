@@ -11,7 +11,7 @@ from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Step, Target
 from midcourse.perform.ports import Ports
-from midcourse.policy.verify import holds
+from midcourse.policy.evidence.verification import holds
 from midcourse.ports.world import Call
 
 PAUSE = 0.5

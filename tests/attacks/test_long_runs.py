@@ -1,8 +1,8 @@
 """One long run: no step costs more because many came before it."""
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Settings, Zone, skill
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.plan import PlanVersion
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.ports.planner import PlanningContext
 from midcourse.testing import MemoryStore
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.policy import horizon
+from midcourse.policy.plan import horizon
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,7 @@
 """What a run cost, as `midcourse show` tells it."""
 
 from midcourse.cli.view.costs import account_lines
-from midcourse.domain.budget import Cost
-from midcourse.domain.spending import Spent
+from midcourse.domain.budget import Cost, Spent
 
 
 def told(*spent: Spent) -> list[str]:

@@ -11,7 +11,7 @@ from midcourse.domain.command import Act, DrawOutline, MakePlan, ReviewPath
 from midcourse.domain.event import CancelAsked, PathReviewed, PauseAsked, ResumeAsked, Resumed
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
-from midcourse.policy.monitor import LASTS
+from midcourse.policy.advice.monitor import LASTS
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 GOALS = ("Explore the shop", "Find the basket", "Locate the total")

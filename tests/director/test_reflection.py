@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.budget import Cost
+from midcourse.domain.budget import Cost, Spent
 from midcourse.domain.command import MakePlan, ReflectOn
 from midcourse.domain.event import CancelAsked, PauseAsked, ResumeAsked
-from midcourse.domain.spending import Spent
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 WHY = "The folder is protected"

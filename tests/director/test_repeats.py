@@ -8,8 +8,8 @@ import pytest
 from midcourse.director.decide import objection
 from midcourse.domain.command import Act, AskPerson, MakePlan, Verify
 from midcourse.domain.event import ApprovalDecided
-from midcourse.domain.likeness import Alike
 from midcourse.domain.phase import Asking, BackingOff, Looking
+from midcourse.domain.records.ledger import Alike
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 UNREAD = a_step("order", "irreversible", identity="", consequence="")
@@ -171,7 +171,7 @@ def test_another_effect_has_a_probe_of_its_own() -> None:
 
 def test_a_run_that_remembers_too_many_believes_none() -> None:
     drill = Drill(approvals="never").to_acting(a_step("order", "irreversible", likeness="l"), REPLAN_STEP)
-    from midcourse.domain.likeness import Absence
+    from midcourse.domain.records.ledger import Absence
 
     many = tuple(Absence(likeness=f"l{n}", at=float(n)) for n in range(100))
     drill.run = replace(drill.run, absences=many)

@@ -9,7 +9,7 @@ from midcourse import Agent, BaseWorld, Draft, Expectation, Scene, Zone, skill
 from midcourse.domain.expectation import ZoneAppears
 from midcourse.domain.observation import Observation, Surface
 from midcourse.planners import Playbook, Rule, ZonePattern
-from midcourse.policy.verify import holds
+from midcourse.policy.evidence.verification import holds
 from midcourse.testing import MemoryStore
 
 

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 from midcourse.domain.argument import Reference, Scalar
 from midcourse.domain.budget import Cost
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.expectation import Probe
 from midcourse.domain.failure import FailedStep, Failure, Track
-from midcourse.domain.lesson import Lesson, Recalled, Untrusted
 from midcourse.domain.observation import Observation, Surface, Zone
+from midcourse.domain.outcome import CompletedStep
+from midcourse.domain.records.lesson import Lesson, Recalled, Untrusted
 from midcourse.domain.reflection import Analysis, Fix, ReplanningContext
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
-from midcourse.policy.reflect import reflect
+from midcourse.policy.failure.reflection import reflect
 from midcourse.policy.spending import UNLIMITED
 from midcourse.ports.planner import PlanningContext
 from midcourse.worlds.browser import Browser

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import Surface, Zone
+from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.domain.reflection import Analysis, Fix
 from midcourse.domain.task import Task

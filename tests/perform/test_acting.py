@@ -8,10 +8,10 @@ import pytest
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import Cost
 from midcourse.domain.expectation import Expectation, FingerprintChanged, TextContains, ZoneAppears
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, REPLAN
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.task import Task
 from tests.harness import ORDER_PENS, ORDERED, Bench, Safe, Shop, draft
 

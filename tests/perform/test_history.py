@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.approval import Told
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import PlanVersion, Step, Target
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

@@ -10,8 +10,8 @@ import pytest
 from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Acted
 from midcourse.domain.failure import Track
-from midcourse.domain.lesson import Embedding, Lesson, Recalled, Untrusted
 from midcourse.domain.outcome import Outcome
+from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrusted
 from midcourse.perform import Lessons, learning
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.store.sqlite_memory import SqliteMemory

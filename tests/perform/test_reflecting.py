@@ -7,18 +7,18 @@ from typing import Any, cast
 
 import pytest
 
+from midcourse.domain.budget import Spent
 from midcourse.domain.command import ReflectOn
 from midcourse.domain.event import Reflected
 from midcourse.domain.failure import Classification, Failure
-from midcourse.domain.lesson import Lesson, Untrusted
 from midcourse.domain.outcome import Outcome
+from midcourse.domain.records.lesson import Lesson, Untrusted
 from midcourse.domain.reflection import Analysis, Fix, Reflection
-from midcourse.domain.spending import Spent
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.perform import Lessons, Performer
 from midcourse.perform.reflecting import MOST_SAID
-from midcourse.policy.reflect import reflect
+from midcourse.policy.failure.reflection import reflect
 from midcourse.ports.planner import ONE_CALL
 from midcourse.ports.reflector import Explanation
 from midcourse.store.sqlite_memory import SqliteMemory

@@ -8,9 +8,9 @@ import pytest
 from midcourse.domain import command
 from midcourse.domain.command import Act, AskPerson, Command, Finish, MakePlan, Observe, OpenWorld
 from midcourse.domain.event import Acted, Event
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.phase import Ended
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
 from midcourse.errors import RunEnded

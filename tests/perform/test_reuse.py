@@ -12,10 +12,10 @@ from midcourse.domain.argument import Pairs, Reference
 from midcourse.domain.command import Finish, MakePlan, Observe
 from midcourse.domain.event import Planned
 from midcourse.domain.expectation import Condition, Expectation, Probe, SurfaceMatches, TextContains, ZoneHasState
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import REPLAN, Draft, PlanVersion, Reused, Step, Target
-from midcourse.domain.plan_cache import KeptSegment
+from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

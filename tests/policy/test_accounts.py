@@ -3,9 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.spending import Spent, total
-from midcourse.policy.accounts import MOST_LINES, booked
+from midcourse.domain.budget import FREE, Cost, Spent, total
+from midcourse.policy.spending import MOST_LINES, booked
 
 costs = st.builds(Cost, calls=st.integers(0, 9), tokens=st.integers(0, 10**6), microusd=st.integers(0, 10**6))
 spendings = st.builds(

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from midcourse.domain.audit import START, AuditLog, AuditRow, Head, Said
+from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.policy.audit import SAID, SAID_KINDS, next_row, row_hash, verify_log
 
 TAMPERINGS = 10_000

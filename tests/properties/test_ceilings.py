@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
-from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.budget import FREE, Cost, total
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
-from midcourse.domain.spending import total
 from midcourse.domain.task import Task
 from midcourse.policy.spending import ceiling
 from midcourse.ports.planner import PlanDraft, PlanningContext

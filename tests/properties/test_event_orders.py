@@ -31,7 +31,7 @@ from midcourse.domain.move import FinalReason
 from midcourse.domain.phase import Acting, Asking, Ended, Planning, Reviewing, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
-from midcourse.policy.classify import OUT_OF_SIGHT, classify, may_pass
+from midcourse.policy.failure.classification import OUT_OF_SIGHT, classify, may_pass
 from midcourse.policy.spending import ceiling
 from tests.properties.adversary import BYTES, IDENTITY, Adversary, Turn, play
 

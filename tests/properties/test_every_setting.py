@@ -14,10 +14,10 @@ from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Command, DrawOutline, MakePlan, Observe, OpenWorld, PlanTry, ReviewPath, Wait
 from midcourse.domain.detour import Option
 from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches
-from midcourse.domain.lesson import Embedding
 from midcourse.domain.observation import Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REACH, REPLAN
+from midcourse.domain.records.lesson import Embedding
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.drive import Progress

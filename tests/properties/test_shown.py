@@ -15,7 +15,7 @@ from midcourse.cli.view.question import KINDS, question_panel
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.plan import Target
-from midcourse.policy.approval import why_not_in_full
+from midcourse.policy.approval.check import why_not_in_full
 from midcourse.worlds.browser.egress.request import LONGEST, MOST_VALUES, Request
 
 ADDRESS = "https://bank.example/transfer"

@@ -16,8 +16,8 @@ from midcourse.app.fleet.ports import PortsMaker
 from midcourse.app.fleet.process import leave
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.domain.event import Acted
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Outcome
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.perform import Ports
 from midcourse.ports.store import Batch, FleetStore, Happened, Standing
 from midcourse.ports.world import Call, World

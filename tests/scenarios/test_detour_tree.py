@@ -3,7 +3,7 @@
 import pytest
 
 from midcourse.domain.detour import Detour, Option, Tried
-from midcourse.policy.detour import what_next
+from midcourse.policy.detour.choice import what_next
 from tests.harness import a_step
 
 

@@ -10,7 +10,7 @@ from midcourse.domain.command import DrawOutline, JudgeProgress
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.domain.plan import Draft
 from midcourse.domain.task import Task
-from midcourse.policy.outline import formatted
+from midcourse.policy.advice.outline import formatted
 from midcourse.ports.judge import Judgement, ProgressContext
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.testing import Scripted, ScriptedOutlines, ScriptedProgress

@@ -7,7 +7,7 @@ from itertools import product
 from midcourse.domain.command import DrawOutline, ReviewPath
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
-from midcourse.policy.outline import formatted
+from midcourse.policy.advice.outline import formatted
 from midcourse.ports.monitor import Finding, MonitorContext
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import ScriptedMonitor, ScriptedOutlines, ScriptedProgress

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from midcourse.app.agent import Agent
-from midcourse.domain.lesson import Lesson, Untrusted
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Draft
+from midcourse.domain.records.lesson import Lesson, Untrusted
 from midcourse.planners import SamePlan
-from midcourse.policy.signature import signature_of
+from midcourse.policy.failure.signature import signature_of
 from midcourse.ports.approver import Approver
 from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.testing import Approves, MemoryStore, Obedient, Rejects

@@ -17,11 +17,11 @@ from midcourse.codec import decode_any, encode
 from midcourse.domain.approval import Consequence
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
-from midcourse.domain.experience import Asked
-from midcourse.domain.ledger import LedgerEntry
-from midcourse.domain.lesson import Lesson
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
+from midcourse.domain.records.answers import Asked
+from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.records.lesson import Lesson
 from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from midcourse.domain.lesson import Embedding
+from midcourse.domain.records.lesson import Embedding
 from midcourse.ports.memory import Memory
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.memory import PostgresMemory

@@ -9,9 +9,9 @@ import pytest
 from psycopg.sql import SQL, Identifier
 from sqlalchemy import make_url
 
-from midcourse.domain.audit import START, AuditLog
 from midcourse.domain.event import ApprovalDecided, Started
-from midcourse.domain.experience import Asked
+from midcourse.domain.records.answers import Asked
+from midcourse.domain.records.audit import START, AuditLog
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.ports.store import Happened, Standing
 from midcourse.store.postgres import PostgresStore

@@ -16,7 +16,7 @@ import pytest
 
 from midcourse.codec import encode
 from midcourse.domain.event import CancelAsked, Started
-from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import FormatUnknown, RunBusy
@@ -33,7 +33,7 @@ import asyncio, itertools, sys
 from dataclasses import replace
 from midcourse.codec import encode
 from midcourse.domain.event import CancelAsked, Started
-from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.store.sqlite import SqliteStore

@@ -8,9 +8,9 @@ import pytest
 
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import Cost
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.expectation import Expectation, TextContains, ZoneAppears
 from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid

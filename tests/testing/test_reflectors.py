@@ -4,7 +4,7 @@ import asyncio
 
 from midcourse.llm.model_client import Mind
 from midcourse.llm.reflector import ModelReflector
-from midcourse.policy.reflect import reflect
+from midcourse.policy.failure.reflection import reflect
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.testing import ScriptedReflector
 from midcourse.testing.conformance.reflector import STEP, ReflectorConformance

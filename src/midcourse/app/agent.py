@@ -31,11 +31,11 @@ from midcourse.drive import Progress
 from midcourse.errors import KeyTaken, TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.perform.asking import decided
-from midcourse.policy.approval import why_not_in_full
-from midcourse.policy.ineffective import why_without_effect
+from midcourse.policy.approval.check import why_not_in_full
+from midcourse.policy.evidence.verification import in_words
+from midcourse.policy.failure.ineffective_settings import why_without_effect
 from midcourse.policy.spelling import unknown
 from midcourse.policy.task_state import TaskState, task_state
-from midcourse.policy.verify import in_words
 from midcourse.ports.approver import Approver
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap

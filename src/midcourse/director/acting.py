@@ -14,17 +14,17 @@ from midcourse.domain.approval import Earlier, Grant
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
-from midcourse.domain.likeness import Absence, Alike
 from midcourse.domain.move import Ask, BackOff, Do, Doubt, Look, Open, Plan, Report
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
+from midcourse.domain.records.ledger import Absence, Alike
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.admission import already_finished, repeats_failure, too_soon
-from midcourse.policy.approval import binds, live_grant, needs_approval
+from midcourse.policy.approval.check import binds, live_grant, needs_approval
+from midcourse.policy.failure.recovery import may_replan
 from midcourse.policy.likeness import repeated_by
-from midcourse.policy.recovery import may_replan
+from midcourse.policy.plan.admission import already_finished, repeats_failure, too_soon
 from midcourse.policy.spending import worst_look, worst_reading
 
 MOST_HOLDS = 3

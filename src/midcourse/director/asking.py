@@ -9,7 +9,7 @@ from midcourse.domain.phase import Asking
 from midcourse.domain.plan import Amendment, Changed, PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.approval import CONSENTS, why_not_theirs, why_unfit
+from midcourse.policy.approval.check import CONSENTS, why_not_theirs, why_unfit
 from midcourse.policy.spending import past_deadline, seconds_to_deadline
 
 

@@ -40,7 +40,7 @@ from midcourse.domain.move import (
 from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.recovery import SHORTEST_WAIT, jittered
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, jittered
 from midcourse.policy.spending import affords, seconds_to_deadline, worst_look, worst_reading
 
 # --- what a person or a runtime says

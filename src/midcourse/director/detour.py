@@ -14,8 +14,8 @@ from midcourse.domain.phase import Trying, Undoing, Weighing
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.detour import already_back, reverted_from, to_be_reverted, what_next
-from midcourse.policy.recovery import SHORTEST_WAIT, jittered, retry_delay
+from midcourse.policy.detour.choice import already_back, reverted_from, to_be_reverted, what_next
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, jittered, retry_delay
 from midcourse.policy.spending import left, worst_plan
 
 

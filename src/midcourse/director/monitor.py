@@ -11,9 +11,9 @@ from midcourse.domain.move import Begin, Orient, Propose, Review
 from midcourse.domain.phase import Reviewing
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.admission import with_progress
-from midcourse.policy.monitor import heard, objected, wants_review
-from midcourse.policy.outline import suggested
+from midcourse.policy.advice.monitor import heard, objected, wants_review
+from midcourse.policy.advice.outline import suggested
+from midcourse.policy.plan.admission import with_progress
 from midcourse.policy.spending import left
 
 

@@ -22,7 +22,7 @@ from midcourse.domain.phase import (
 )
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Outage, Run
-from midcourse.policy.recovery import SHORTEST_WAIT, jittered, retry_delay
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, jittered, retry_delay
 
 Interrupted: TypeAlias = (
     Opening

@@ -12,10 +12,10 @@ from midcourse.domain.outline import Outline
 from midcourse.domain.phase import Judging, Outlining
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
+from midcourse.policy.advice.monitor import said_now
+from midcourse.policy.advice.outline import rewritten, unheeded, wants_outline
+from midcourse.policy.advice.progress import judged
 from midcourse.policy.identity import guidance_digest
-from midcourse.policy.monitor import said_now
-from midcourse.policy.outline import rewritten, unheeded, wants_outline
-from midcourse.policy.progress import judged
 from midcourse.policy.spending import left
 
 

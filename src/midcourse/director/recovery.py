@@ -21,8 +21,8 @@ from midcourse.domain.move import (
 from midcourse.domain.phase import BackingOff, Reflecting
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.classify import classify
-from midcourse.policy.recovery import Decision, retry_delay, what_now
+from midcourse.policy.failure.classification import classify
+from midcourse.policy.failure.recovery import Decision, retry_delay, what_now
 from midcourse.policy.spending import left, seconds_left, seconds_to_deadline
 
 

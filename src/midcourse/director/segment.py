@@ -37,7 +37,12 @@ from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.admission import (
+from midcourse.policy.advice.monitor import said_now, wants_objection
+from midcourse.policy.advice.outline import suggested
+from midcourse.policy.approval.check import live_grant, needs_approval
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, jittered, may_replan, replan_delay, retry_delay
+from midcourse.policy.likeness import repeated_by
+from midcourse.policy.plan.admission import (
     goes_in_a_circle,
     why_refused,
     with_adopted,
@@ -45,12 +50,7 @@ from midcourse.policy.admission import (
     with_walked,
     without_finished_end,
 )
-from midcourse.policy.approval import live_grant, needs_approval
-from midcourse.policy.horizon import may_plan_beyond
-from midcourse.policy.likeness import repeated_by
-from midcourse.policy.monitor import said_now, wants_objection
-from midcourse.policy.outline import suggested
-from midcourse.policy.recovery import SHORTEST_WAIT, jittered, may_replan, replan_delay, retry_delay
+from midcourse.policy.plan.horizon import may_plan_beyond
 from midcourse.policy.spending import left, near_ceiling, worst_look, worst_plan
 
 NO_PLAN = "it was no plan"

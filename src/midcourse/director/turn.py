@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from midcourse.domain.budget import FREE, Cost, Limits
+from midcourse.domain.budget import FREE, Cost, Limits, Spent, total
 from midcourse.domain.command import Command
 from midcourse.domain.event import Accounted, Answer
 from midcourse.domain.failure import Attempt
@@ -13,10 +13,8 @@ from midcourse.domain.observation import ObservationRef
 from midcourse.domain.phase import Phase
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Counts, Issued, Run
-from midcourse.domain.spending import Spent, total
-from midcourse.policy.accounts import booked
-from midcourse.policy.classify import classify, may_pass
-from midcourse.policy.spending import affords, past_deadline, seconds_left, worst_plan
+from midcourse.policy.failure.classification import classify, may_pass
+from midcourse.policy.spending import affords, booked, past_deadline, seconds_left, worst_plan
 
 REFUSALS = ("already_finished", "repeats_failure")
 """Reasons why a step was turned down before it was tried: the plan is at fault, not the step."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from midcourse.domain.given import NONE, Several, keep_several
+from midcourse.domain.fields import NONE, Several, keep_several
 from midcourse.domain.skill import Effect
 
 Ruling: TypeAlias = Literal["", "ask", "never", "unproven", "proven"]

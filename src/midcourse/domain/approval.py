@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from midcourse.domain.argument import Arguments, Scalar
-from midcourse.domain.given import NONE, Named, Several, keep_named, keep_several
+from midcourse.domain.fields import NONE, Named, Several, keep_named, keep_several
 from midcourse.domain.plan import Target
 from midcourse.domain.skill import Effect
 

@@ -11,17 +11,16 @@ from pydantic import Discriminator
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import Change, Verdict
 from midcourse.domain.argument import Pairs
-from midcourse.domain.budget import FREE, Cost
+from midcourse.domain.budget import FREE, Cost, Spent
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.failure import Track
-from midcourse.domain.likeness import Alike
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.plan import PlannedStep
+from midcourse.domain.records.ledger import Alike
 from midcourse.domain.reflection import Reflection
 from midcourse.domain.skill import Effect
-from midcourse.domain.spending import Spent
 
 # --- answers to our own commands
 

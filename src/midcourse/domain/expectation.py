@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.argument import Argument, Scalar
-from midcourse.domain.given import NONE, Named, Several, keep_named, keep_several
+from midcourse.domain.fields import NONE, Named, Several, keep_named, keep_several
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from midcourse.domain.argument import Scalar
-from midcourse.domain.given import NONE, Named, keep_named
+from midcourse.domain.fields import NONE, Named, keep_named
 
 
 @dataclass(frozen=True, kw_only=True)

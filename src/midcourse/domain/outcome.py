@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from midcourse.domain.argument import Scalar
-from midcourse.domain.given import NONE, Named, keep_named
+from midcourse.domain.argument import Arguments, Scalar
+from midcourse.domain.fields import NONE, Named, keep_named
 
 Status: TypeAlias = Literal["ok", "failed", "no_effect", "unreachable", "unknown"]
 Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "rule", "response", "not_dispatched", "person"]
@@ -26,3 +26,17 @@ class Outcome:
 
     def __post_init__(self) -> None:
         keep_named(self, "data")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletedStep:
+    """`doubtful`: it may have happened, and nothing could decide it."""
+
+    version: int
+    index: int
+    skill: str
+    target: str
+    says: str
+    arguments: Arguments = ()
+    irreversible: bool = False
+    doubtful: bool = False

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.argument import Argument, Arguments, Pairs
 from midcourse.domain.expectation import Expectation, Probe
-from midcourse.domain.given import NONE, Named, Several, keep_named, keep_several
-from midcourse.domain.likeness import Alike
+from midcourse.domain.fields import NONE, Named, Several, keep_named, keep_several
+from midcourse.domain.records.ledger import Alike
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Effect
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from midcourse.domain.argument import Pairs
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import ErrorType, FailedStep, Failure, Severity
-from midcourse.domain.lesson import Recalled
+from midcourse.domain.outcome import CompletedStep
+from midcourse.domain.records.lesson import Recalled
 
 MOST_KEPT = 20
 """Steps of each kind in a replanning context. All of them are in the plan store."""

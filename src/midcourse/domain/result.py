@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs
-from midcourse.domain.audit import Head
-from midcourse.domain.budget import Cost
-from midcourse.domain.completed import CompletedStep
+from midcourse.domain.budget import Cost, Spent
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.move import FinalReason
-from midcourse.domain.spending import Spent
+from midcourse.domain.outcome import CompletedStep
+from midcourse.domain.records.audit import Head
 
 SUCCESSES: tuple[FinalReason, ...] = ("goal_reached", "plan_complete")
 """The reasons that mean success; the second is the plan's word only."""

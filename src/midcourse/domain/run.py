@@ -5,18 +5,17 @@ from typing import Literal, TypeAlias
 
 from midcourse.domain.approval import Grant, Told
 from midcourse.domain.argument import Pairs
-from midcourse.domain.budget import FREE, Budget, Cost, Limits
+from midcourse.domain.budget import FREE, Budget, Cost, Limits, Spent
 from midcourse.domain.command import Command
 from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
-from midcourse.domain.likeness import Absence
 from midcourse.domain.monitor import Watch
 from midcourse.domain.move import Doubt
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outline import Outline
 from midcourse.domain.phase import New, Phase
 from midcourse.domain.plan import Segment, Walked
-from midcourse.domain.spending import Spent
+from midcourse.domain.records.ledger import Absence
 
 FORMAT = 1
 """Number of the shape below. A change that old code or old data could not read needs a new one."""

@@ -6,7 +6,7 @@ from midcourse.domain.agreement import Agreement
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Condition
-from midcourse.domain.given import NONE, Named, Several, keep_named, keep_several
+from midcourse.domain.fields import NONE, Named, Several, keep_named, keep_several
 from midcourse.domain.skill import Parameter
 
 

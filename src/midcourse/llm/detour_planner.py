@@ -13,7 +13,7 @@ from midcourse.llm.quoting import fenced, quoted
 from midcourse.llm.screen import named, shown
 from midcourse.llm.template import Prompt, template
 from midcourse.llm.tokens import tokens_at_most
-from midcourse.policy.offering import is_offered_by_screen, is_offered_by_task
+from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
 from midcourse.ports.detour import DetourContext, PastTry, TryDraft
 
 ROLE = "detour_planner"

@@ -10,7 +10,7 @@ from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior, UserE
 from pydantic_ai.providers import Provider, infer_provider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from midcourse.domain.lesson import Embedding
+from midcourse.domain.records.lesson import Embedding
 from midcourse.errors import TaskInvalid
 from midcourse.llm.named import NO_KEY
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
 from tokenizers import Tokenizer
 
-from midcourse.domain.lesson import Embedding
+from midcourse.domain.records.lesson import Embedding
 from midcourse.errors import TaskInvalid
 
 MOST_TOKENS = 256

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
 from midcourse.domain.budget import Cost
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
+from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.replace import replace
 from midcourse.llm.model_client import Mind, Unanswered
 from midcourse.llm.plan import PlanAnswer, drafted
@@ -27,7 +27,7 @@ from midcourse.llm.quoting import fenced, quoted
 from midcourse.llm.screen import first_seen, named, shown, value_text
 from midcourse.llm.template import Prompt, Template, template
 from midcourse.llm.tokens import tokens_at_most
-from midcourse.policy.offering import is_offered_by_screen, is_offered_by_task
+from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
 from midcourse.policy.spending import MICRO, UNLIMITED
 from midcourse.ports.planner import PlanDraft, PlanningContext
 

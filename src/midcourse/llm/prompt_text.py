@@ -3,18 +3,18 @@
 from collections.abc import Iterable
 
 from midcourse.domain.argument import Arguments, Reference
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.lesson import Recalled
 from midcourse.domain.monitor import Advice
+from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.outline import Outline
+from midcourse.domain.records.lesson import Recalled
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
 from midcourse.llm.quoting import quoted
 from midcourse.llm.screen import named, value_text
-from midcourse.policy.verify import describe
+from midcourse.policy.evidence.verification import describe
 
 LONGEST_STEP = 160
 """Characters of what a step is told to do, or to have come to."""

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from midcourse.policy.unseen import BLANK, readable
+from midcourse.policy.invisible import BLANK, readable
 
 LONGEST = 300
 """Characters of one text. A page may put a novel into a label."""

@@ -6,25 +6,25 @@ from typing import cast
 
 from midcourse.blame import explained, traced
 from midcourse.codec import encodable
+from midcourse.domain.budget import total
 from midcourse.domain.command import Act
 from midcourse.domain.event import Acted
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation, Unseen, Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REACH, REPLAN, Step, Target
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect, Skill
-from midcourse.domain.spending import total
 from midcourse.perform.consequence import Foreseen, call_of, consequence_of
 from midcourse.perform.learning import lesson_of, track_of
 from midcourse.perform.looking import NO_LOOK
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.results import as_promised, with_results
 from midcourse.perform.sighting import look_after, sight_of
-from midcourse.policy.agreement import as_planned, ruling
-from midcourse.policy.approval import binds
-from midcourse.policy.horizon import arguments_problem
-from midcourse.policy.verify import describe, holds, judge
+from midcourse.policy.approval.check import binds
+from midcourse.policy.approval.rules import as_planned, ruling
+from midcourse.policy.evidence.verification import describe, holds, judge
+from midcourse.policy.plan.horizon import arguments_problem
 from midcourse.ports.world import UNSENT
 
 log = logging.getLogger(__name__)

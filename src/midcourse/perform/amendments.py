@@ -3,10 +3,10 @@
 from midcourse.domain.argument import Arguments, Pairs, Reference
 from midcourse.domain.plan import REPLAN, Amendment, PlanVersion, Step
 from midcourse.domain.replace import replace
-from midcourse.policy.agreement import as_planned, provisional_ruling
-from midcourse.policy.destination import unvouched
-from midcourse.policy.horizon import View, arguments_problem
+from midcourse.policy.approval.destination import unvouched
+from midcourse.policy.approval.rules import as_planned, provisional_ruling
 from midcourse.policy.identity import call_digest
+from midcourse.policy.plan.horizon import View, arguments_problem
 
 
 def amended(plan: PlanVersion, amendment: Amendment, version: int, view: View) -> tuple[Step, ...] | str:

@@ -7,13 +7,13 @@ from midcourse.codec import decode, encode
 from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question, Verdict
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
-from midcourse.domain.experience import Asked
+from midcourse.domain.records.answers import Asked
 from midcourse.perform.acting import step_of
 from midcourse.perform.answering import NotAsync, awaitable, name_of
 from midcourse.perform.ports import Ports
 from midcourse.perform.revision import revision_of, shown_before
-from midcourse.policy.agreement import as_planned
-from midcourse.policy.approval import why_not_in_full, why_not_theirs, why_unfit
+from midcourse.policy.approval.check import why_not_in_full, why_not_theirs, why_unfit
+from midcourse.policy.approval.rules import as_planned
 from midcourse.policy.identity import consequence_digest, shape_digest
 
 log = logging.getLogger(__name__)

@@ -7,14 +7,14 @@ from midcourse.codec import encodable
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Arguments, Pairs, Reference, Scalar
-from midcourse.domain.likeness import Alike, Likeness
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Step
+from midcourse.domain.records.ledger import Alike, Likeness
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Skill
 from midcourse.perform.likeness import effects_like
 from midcourse.perform.ports import Allowance, Ports
-from midcourse.policy.agreement import is_proven, ruling, weighs_experience
+from midcourse.policy.approval.rules import is_proven, ruling, weighs_experience
 from midcourse.policy.identity import consequence_digest, identity_digest, shape_digest
 from midcourse.policy.likeness import likeness_of
 from midcourse.ports.world import Call

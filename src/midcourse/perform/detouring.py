@@ -1,20 +1,20 @@
 """PlanTry, JudgeCloseness and PlanRevert: what a detour needs besides acting."""
 
+from midcourse.domain.budget import billed
 from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
 from midcourse.domain.detour import THERE, Goal, Option, Tried
 from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REACH, REPLAN, Draft, PlannedStep, PlanVersion, Step
 from midcourse.domain.replace import replace
-from midcourse.domain.spending import billed
 from midcourse.perform.acting import step_of
 from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.ports import Allowance, Ports
-from midcourse.policy.approval import binds
-from midcourse.policy.arrival import arrived, goal_of, is_checkable
-from midcourse.policy.closeness import bounded
-from midcourse.policy.horizon import View, resolve, short_form
-from midcourse.policy.revert import Scene, ways_back
+from midcourse.policy.approval.check import binds
+from midcourse.policy.detour.choice import arrived, goal_of, is_checkable
+from midcourse.policy.detour.closeness import bounded
+from midcourse.policy.detour.undo import Scene, ways_back
+from midcourse.policy.plan.horizon import View, resolve, short_form
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.closeness import Closeness, JudgingContext
 from midcourse.ports.detour import DetourContext, PastTry, TryDraft

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from midcourse.domain.argument import Pairs
+from midcourse.domain.budget import total
 from midcourse.domain.command import CheckDone, Finish
 from midcourse.domain.event import DoneChecked, Finished
 from midcourse.domain.expectation import Probe
@@ -11,16 +12,15 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.replace import replace
 from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.domain.run import Run
-from midcourse.domain.spending import total
 from midcourse.perform.history import history_of, past_of
 from midcourse.perform.learning import learn
 from midcourse.perform.looking import look
 from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.perform.reading import extracted, read_words
 from midcourse.perform.reuse import keep_what_worked
-from midcourse.policy.horizon import fits
+from midcourse.policy.evidence.verification import describe, holds
+from midcourse.policy.plan.horizon import fits
 from midcourse.policy.spending import MICRO
-from midcourse.policy.verify import describe, holds
 
 
 async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:

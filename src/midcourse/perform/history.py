@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from midcourse.domain.approval import Told
 from midcourse.domain.argument import Pairs, Scalar
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.ledger import LedgerEntry
-from midcourse.domain.outcome import Outcome
+from midcourse.domain.outcome import CompletedStep, Outcome
 from midcourse.domain.plan import PlanVersion, Step
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.ports.store import Store
 
 if TYPE_CHECKING:

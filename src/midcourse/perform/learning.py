@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from midcourse.domain.failure import Track
-from midcourse.domain.ledger import LedgerEntry
-from midcourse.domain.lesson import Embedding, Lesson, Recalled, Untrusted
 from midcourse.domain.move import FinalReason
 from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Step
+from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrusted
 from midcourse.domain.replace import replace
 from midcourse.perform.history import past_of
 from midcourse.perform.ports import Lessons, Ports
-from midcourse.policy.amendments import teaches, words_of
-from midcourse.policy.hopeless import lot_of
-from midcourse.policy.signature import lesson_key, signature_of
+from midcourse.policy.failure.lessons import teaches, words_of
+from midcourse.policy.failure.recovery import lot_of
+from midcourse.policy.failure.signature import lesson_key, signature_of
 from midcourse.ports.memory import Memory
 
 T = TypeVar("T")

@@ -2,8 +2,7 @@
 
 import asyncio
 
-from midcourse.domain.ledger import LedgerEntry
-from midcourse.domain.likeness import Alike, Likeness
+from midcourse.domain.records.ledger import Alike, LedgerEntry, Likeness
 from midcourse.perform.history import past_of
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.likeness import differing

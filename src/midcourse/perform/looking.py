@@ -6,10 +6,9 @@ from typing import cast
 
 from midcourse.blame import explained
 from midcourse.codec import encodable
-from midcourse.domain.budget import FREE, Cost, uncounted
+from midcourse.domain.budget import FREE, Cost, Spent, billed, total, uncounted
 from midcourse.domain.observation import Observation, ObservationRef, Unseen, fingerprint_of
 from midcourse.domain.replace import replace
-from midcourse.domain.spending import Spent, billed, total
 from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.reader import Picture, Pictures, Reader, Sighting

@@ -1,13 +1,13 @@
 """DrawOutline and JudgeProgress: whoever is asked may be wrong, late or talk nonsense, and nothing worse comes of it."""
 
+from midcourse.domain.budget import billed
 from midcourse.domain.command import DrawOutline, JudgeProgress
 from midcourse.domain.event import Outlined, ProgressJudged
 from midcourse.domain.observation import Observation
-from midcourse.domain.spending import billed
 from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.ports import Ports
-from midcourse.policy.outline import coarse
-from midcourse.policy.progress import is_seen
+from midcourse.policy.advice.outline import coarse
+from midcourse.policy.advice.progress import is_seen
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.judge import Judgement, ProgressContext
 from midcourse.ports.outliner import OutlineDraft, OutliningContext

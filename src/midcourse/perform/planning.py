@@ -1,12 +1,12 @@
 """MakePlan: tell the planner all that is known, take its draft apart, keep what can be carried out."""
 
+from midcourse.domain.budget import billed
 from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Planned
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import Amendment, PlannedStep, PlanVersion, Reused, Step
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.replace import replace
-from midcourse.domain.spending import billed
 from midcourse.perform.amendments import amended
 from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.consequence import Foreseen, consequence_of
@@ -14,8 +14,8 @@ from midcourse.perform.history import History, history_of
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.reflecting import replanning_context
 from midcourse.perform.reuse import offered
-from midcourse.policy.approval import binds
-from midcourse.policy.horizon import Resolved, View, resolve, short_form
+from midcourse.policy.approval.check import binds
+from midcourse.policy.plan.horizon import Resolved, View, resolve, short_form
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.planner import PlanDraft, PlanningContext, Remembering
 

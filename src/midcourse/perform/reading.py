@@ -4,17 +4,16 @@ import asyncio
 from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs
-from midcourse.domain.budget import uncounted
+from midcourse.domain.budget import Spent, billed, uncounted
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.observation import Observation
 from midcourse.domain.skill import Parameter
-from midcourse.domain.spending import Spent, billed
 from midcourse.perform.history import History
 from midcourse.perform.ports import Allowance, Ports, say
-from midcourse.policy.evidence import shown_on
-from midcourse.policy.horizon import fits
+from midcourse.policy.evidence.presence import shown_on
+from midcourse.policy.evidence.verification import in_words
+from midcourse.policy.plan.horizon import fits
 from midcourse.policy.spending import worst_plan
-from midcourse.policy.verify import in_words
 from midcourse.ports.extractor import Extract, Wanted
 from midcourse.ports.verifier import Claim, Verdict
 

@@ -6,17 +6,17 @@ Whoever is asked to explain a failure may be wrong, late or talk nonsense: then 
 from collections.abc import Iterable
 from functools import partial
 
+from midcourse.domain.budget import billed
 from midcourse.domain.command import ReflectOn
 from midcourse.domain.event import Reflected
 from midcourse.domain.failure import FailedStep, Failure
 from midcourse.domain.reflection import MOST_KEPT, Analysis, Fix, Reflection, ReplanningContext
 from midcourse.domain.replace import replace
-from midcourse.domain.spending import billed
 from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.history import History, history_of
 from midcourse.perform.learning import LONGEST_SAID, learn, remind
 from midcourse.perform.ports import Ports
-from midcourse.policy.reflect import reflect
+from midcourse.policy.failure.reflection import reflect
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.reflector import Explanation, ReflectionContext
 

@@ -12,17 +12,17 @@ from typing import TypeVar
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, Finish, MakePlan
 from midcourse.domain.event import Acted
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REPLAN, PlanVersion, Reused, Step
-from midcourse.domain.plan_cache import KeptSegment
+from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.perform.history import History, history_of
 from midcourse.perform.ports import Ports
-from midcourse.policy.horizon import View, resolve
-from midcourse.policy.placeholders import Unclear
-from midcourse.policy.reuse import Situation, fits, kept, passed_on, proposed, repeats, situation_of
+from midcourse.policy.plan.horizon import View, resolve
+from midcourse.policy.reuse.placeholders import Unclear
+from midcourse.policy.reuse.segment import Situation, fits, kept, passed_on, proposed, repeats, situation_of
 from midcourse.ports.plan_cache import Segments
 from midcourse.ports.planner import PlanDraft
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from itertools import groupby, takewhile
 
+from midcourse.domain.budget import billed
 from midcourse.domain.command import ReviewPath
 from midcourse.domain.event import PathReviewed
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.monitor import Proposed, Taken
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REPLAN, PlanVersion
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
-from midcourse.domain.spending import billed
 from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.history import NO_ANSWER, past_of
 from midcourse.perform.ports import Ports

@@ -8,8 +8,8 @@ from midcourse.domain.command import AskPerson
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.perform.history import Past, past_of
 from midcourse.perform.ports import Ports
-from midcourse.policy.diff import diff
 from midcourse.policy.identity import consequence_digest, shape_digest
+from midcourse.policy.plan.diff import diff
 
 Deed: TypeAlias = tuple[str, str, str, Arguments]
 """Skill, role, label and arguments: what is the same on a page with another title."""

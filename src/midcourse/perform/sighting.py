@@ -1,14 +1,14 @@
 """What is to be seen after an act: a look, and what it says of the step's expectations, read where they are only words."""
 
+from midcourse.domain.budget import Spent
 from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.replace import replace
-from midcourse.domain.spending import Spent
 from midcourse.perform.looking import Looked, look
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.reading import read_words
-from midcourse.policy.verify import Sight
+from midcourse.policy.evidence.verification import Sight
 
 
 async def look_after(ports: Ports, command: int, step: Step, time: Allowance) -> Looked:

@@ -3,15 +3,15 @@
 import asyncio
 
 from midcourse.domain.argument import Reference
+from midcourse.domain.budget import Spent, total
 from midcourse.domain.command import Verify
 from midcourse.domain.event import Verified
 from midcourse.domain.expectation import Probe
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Unseen
 from midcourse.domain.outcome import Evidence, Outcome
 from midcourse.domain.plan import Step
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
-from midcourse.domain.spending import Spent, total
 from midcourse.perform.acting import LEDGERED, step_of
 from midcourse.perform.looking import Looked
 from midcourse.perform.ports import Allowance, Ports, say

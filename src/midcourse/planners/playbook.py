@@ -5,11 +5,11 @@ from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 
 from midcourse.domain.expectation import Expectation
-from midcourse.domain.given import NONE, Several, keep_several
+from midcourse.domain.fields import NONE, Several, keep_several
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 from midcourse.errors import TaskInvalid
-from midcourse.policy.verify import holds, is_in_container
+from midcourse.policy.evidence.verification import holds, is_in_container
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 

@@ -8,8 +8,8 @@ rows words that are in no journal. Whoever can change results and journals as we
 from dataclasses import dataclass
 from hashlib import sha256
 
-from midcourse.domain.audit import START, AuditLog, AuditRow, Head
 from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
 
 SAID = (ApprovalDecided, PauseAsked, ResumeAsked, CancelAsked, Guided)
 """What people say to a run, and what is therefore in the log."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from midcourse.domain.approval import CommitSet, Source
 from midcourse.domain.argument import Scalar
-from midcourse.domain.likeness import Alike, Likeness
 from midcourse.domain.plan import PlannedStep, Target
+from midcourse.domain.records.ledger import Alike, Likeness
 from midcourse.domain.run import Run
 from midcourse.policy.identity import digest_of, identity_digest
 

@@ -7,7 +7,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Goal
 from midcourse.domain.observation import Observation
 from midcourse.domain.task import Task
-from midcourse.policy.closeness import word_overlap
+from midcourse.policy.detour.closeness import word_overlap
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from midcourse.domain.lesson import Embedding
+from midcourse.domain.records.lesson import Embedding
 
 
 class Embedder(Protocol):

@@ -7,7 +7,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.observation import Observation
 from midcourse.domain.outline import Outline
 from midcourse.domain.task import Task
-from midcourse.policy.progress import shows
+from midcourse.policy.advice.progress import shows
 from midcourse.ports.planner import ONE_CALL
 
 

@@ -7,7 +7,7 @@ learns later is not what that person has read.
 from typing import Protocol
 
 from midcourse.domain.failure import Track
-from midcourse.domain.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted
+from midcourse.domain.records.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted
 
 LATEST_RUNS = 100
 """How many runs a track goes back: what was mended in another age says little about now."""

@@ -8,7 +8,7 @@ from midcourse.domain.monitor import Advice, Proposed, Taken
 from midcourse.domain.observation import Observation
 from midcourse.domain.outline import Outline
 from midcourse.domain.task import Task
-from midcourse.policy.monitor import objection_to, problem_with
+from midcourse.policy.advice.monitor import objection_to, problem_with
 from midcourse.ports.planner import ONE_CALL
 
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from midcourse.domain.plan_cache import KeptSegment
+from midcourse.domain.records.plan_cache import KeptSegment
 
 MOST_OF_A_TASK = 200
 """How many are kept for one task. Of more, those that worked longest ago are dropped: screens that nobody sees again."""

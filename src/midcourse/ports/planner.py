@@ -5,12 +5,12 @@ from typing import Protocol, runtime_checkable
 
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.given import NONE, Several, keep_several
+from midcourse.domain.fields import NONE, Several, keep_several
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import Observation
+from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.outline import Outline
 from midcourse.domain.plan import Cause, Draft
 from midcourse.domain.reflection import ReplanningContext
@@ -59,7 +59,7 @@ class PlanningContext:
     beyond: bool = False
     """The plan may go on through screens that nobody has seen. Only for comparison with fixed plans."""
     outline: Outline | None = None
-    """Coarse goals and how far they are: a suggestion. `midcourse.policy.outline.formatted` has it in words."""
+    """Coarse goals and how far they are: a suggestion. `midcourse.policy.advice.outline.formatted` has it in words."""
     advice: Advice | None = None
     """What a monitor found wrong with the path to here. Not a person's word: take it or leave it."""
     detours: bool = False

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import ReflectionVerdict
 from midcourse.domain.failure import FailedStep, Failure
-from midcourse.domain.lesson import Recalled
 from midcourse.domain.observation import Observation
+from midcourse.domain.outcome import CompletedStep
+from midcourse.domain.records.lesson import Recalled
 from midcourse.domain.reflection import Reflection
 from midcourse.domain.task import Task
-from midcourse.policy.reflect import reflect
+from midcourse.policy.failure.reflection import reflect
 from midcourse.ports.planner import ONE_CALL
 
 

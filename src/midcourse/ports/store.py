@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from midcourse.domain.approval import Consequence, Question
-from midcourse.domain.audit import AuditLog, Head
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
-from midcourse.domain.experience import Answered, Asked
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
+from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.audit import AuditLog, Head
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

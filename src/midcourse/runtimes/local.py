@@ -15,7 +15,7 @@ from midcourse.drive import Progress, drive, is_over
 from midcourse.errors import RunEnded
 from midcourse.perform import Performer, Ports
 from midcourse.perform.acting import LEDGERED, step_of
-from midcourse.policy.recovery import SHORTEST_WAIT, cool_down
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, cool_down
 from midcourse.ports.world import WorldAway
 
 T = TypeVar("T")

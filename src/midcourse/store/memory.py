@@ -7,14 +7,14 @@ from typing import TypeVar
 
 from midcourse.codec import decode_any, encode
 from midcourse.domain.approval import Consequence
-from midcourse.domain.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.domain.command import Command
 from midcourse.domain.event import ApprovalDecided, Event
-from midcourse.domain.experience import Answered, Asked
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
 from midcourse.domain.phase import Ended
 from midcourse.domain.plan import PlanVersion
+from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Said
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import FORMAT, Run
 from midcourse.domain.task import Task

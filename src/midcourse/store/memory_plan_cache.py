@@ -1,6 +1,6 @@
 """Kept segments in memory, for tests and benchmarks."""
 
-from midcourse.domain.plan_cache import KeptSegment
+from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.ports.plan_cache import MOST_OF_A_TASK
 
 

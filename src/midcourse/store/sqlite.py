@@ -15,13 +15,13 @@ from urllib.parse import quote
 
 from midcourse.codec import encode
 from midcourse.domain.approval import Consequence
-from midcourse.domain.audit import AuditLog, AuditRow, Head, Said
 from midcourse.domain.command import Command
 from midcourse.domain.event import ApprovalDecided, Event
-from midcourse.domain.experience import Answered, Asked
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
+from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.audit import AuditLog, AuditRow, Head, Said
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

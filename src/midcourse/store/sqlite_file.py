@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from midcourse.domain.audit import START, Head
+from midcourse.domain.records.audit import START, Head
 from midcourse.policy.audit import SAID_KINDS, next_row
 from midcourse.store.session_files import SessionFiles
 from midcourse.store.sqlite_opening import Schema, open_database

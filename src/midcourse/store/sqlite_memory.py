@@ -9,7 +9,7 @@ from pathlib import Path
 
 from midcourse.codec import decode, encode
 from midcourse.domain.failure import Track
-from midcourse.domain.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renewed
+from midcourse.domain.records.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renewed
 from midcourse.domain.replace import replace
 from midcourse.ports.memory import LATEST_RUNS
 from midcourse.store.sqlite_opening import Schema, open_database

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from midcourse.codec import decode, encode
-from midcourse.domain.plan_cache import KeptSegment
+from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.files import private_file, private_folder
 from midcourse.ports.plan_cache import MOST_OF_A_TASK
 

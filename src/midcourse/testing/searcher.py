@@ -11,9 +11,9 @@ from midcourse.domain.expectation import SurfaceMatches
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft
 from midcourse.domain.skill import Catalogue
-from midcourse.policy.closeness import words_of
-from midcourse.policy.revert import pressing
-from midcourse.policy.verify import holds
+from midcourse.policy.detour.closeness import words_of
+from midcourse.policy.detour.undo import pressing
+from midcourse.policy.evidence.verification import holds
 from midcourse.ports.closeness import Closeness, JudgingContext
 from midcourse.ports.detour import DetourContext, TryDraft
 from midcourse.ports.planner import ONE_CALL, PlanDraft, PlanningContext

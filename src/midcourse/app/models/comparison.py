@@ -16,7 +16,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.plan import REPLAN, Step
 from midcourse.errors import TaskInvalid
-from midcourse.policy.horizon import View, resolve
+from midcourse.policy.plan.horizon import View, resolve
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 RECORDED = "recorded"

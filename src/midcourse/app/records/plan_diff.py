@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from midcourse.app.records.journal import Journal
 from midcourse.domain.plan import PlanVersion
 from midcourse.errors import TaskInvalid
-from midcourse.policy.diff import PlanDiff, diff
+from midcourse.policy.plan.diff import PlanDiff, diff
 from midcourse.replay import carried_out
 
 

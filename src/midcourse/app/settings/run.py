@@ -21,7 +21,7 @@ from midcourse.domain.monitor import Monitors
 from midcourse.domain.outline import Outlines
 from midcourse.errors import TaskInvalid
 from midcourse.perform.ports import ALIKE
-from midcourse.policy.ineffective import why_without_effect
+from midcourse.policy.failure.ineffective_settings import why_without_effect
 from midcourse.policy.spelling import unknown
 
 SOURCES = SettingsConfigDict(

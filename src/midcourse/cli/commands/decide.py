@@ -26,7 +26,7 @@ from midcourse.codec import encode
 from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
 from midcourse.errors import TaskInvalid
 from midcourse.perform.asking import digests_of
-from midcourse.policy.showing import changes_between, in_words, is_read_at_a_glance
+from midcourse.policy.approval.question import changes_between, in_words, is_read_at_a_glance
 
 SURE = (
     Choice(key="y", label="[y]es", leads_to="exactly as shown"),

@@ -11,7 +11,7 @@ from midcourse.cli.overrides import fleet_with, settings_with
 from midcourse.cli.session.approver import user
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.cli.view.vocabulary import several
-from midcourse.domain.lesson import Lesson
+from midcourse.domain.records.lesson import Lesson
 from midcourse.errors import TaskInvalid
 from midcourse.ports.memory import Memory
 from midcourse.store.sqlite_memory import SqliteMemory

@@ -11,7 +11,7 @@ from midcourse.cli.lookup.names import local_time
 from midcourse.cli.overrides import fleet_with, settings_with
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.cli.view.vocabulary import argument, several
-from midcourse.domain.plan_cache import KeptSegment
+from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.errors import TaskInvalid
 from midcourse.ports.plan_cache import Segments
 from midcourse.store.sqlite_plan_cache import SqliteSegments

@@ -17,7 +17,7 @@ from midcourse.cli.view.question import question_panel, why_unseen
 from midcourse.cli.view.terminal import terminal
 from midcourse.domain.approval import VERDICTS, About, Change, Decision, Question
 from midcourse.errors import TaskInvalid
-from midcourse.policy.approval import CONSENTS, why_not_theirs
+from midcourse.policy.approval.check import CONSENTS, why_not_theirs
 
 CHOICES: dict[About, tuple[Choice, ...]] = {
     "approve": (

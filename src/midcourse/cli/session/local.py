@@ -33,7 +33,7 @@ from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
 from midcourse.files import private_opener
-from midcourse.policy.showing import rows_of
+from midcourse.policy.approval.question import rows_of
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.redact import Discreet

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from midcourse.cli.view.vocabulary import several
-from midcourse.domain.budget import Cost
-from midcourse.domain.spending import Spent
+from midcourse.domain.budget import Cost, Spent
 from midcourse.policy.spending import MICRO
 
 NOBODY = "lost or given up"

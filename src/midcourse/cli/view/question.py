@@ -19,7 +19,7 @@ from midcourse.codec import encode
 from midcourse.domain.approval import About, Consequence, Question, Revision
 from midcourse.domain.argument import Argument
 from midcourse.perform.asking import digests_of
-from midcourse.policy.showing import Difference, Row, RowKind, compared, differences, is_same, rows_of
+from midcourse.policy.approval.question import Difference, Row, RowKind, compared, differences, is_same, rows_of
 
 TITLES: dict[About, str] = {
     "approve": "May this be done?",

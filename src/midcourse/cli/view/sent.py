@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 
 from midcourse.domain.approval import Consequence
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.outcome import Evidence, Outcome
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.ports.store import Store
 
 SHOWN_BY: dict[Evidence, str] = {

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from midcourse.policy.unseen import readable
+from midcourse.policy.invisible import readable
 
 
 @dataclass(frozen=True, kw_only=True)

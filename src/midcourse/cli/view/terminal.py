@@ -8,7 +8,7 @@ from io import TextIOWrapper
 from rich.console import Console
 
 from midcourse.cli.view.symbols import Marks, marks_for
-from midcourse.policy.unseen import spelt_out
+from midcourse.policy.invisible import spelt_out
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,8 +39,8 @@ from midcourse.domain.task import Task
 from midcourse.drive import is_over
 from midcourse.errors import RunEnded, RunUnknown
 from midcourse.perform.asking import decided
-from midcourse.policy.approval import why_not_in_full
-from midcourse.policy.showing import changes_between, in_words
+from midcourse.policy.approval.check import why_not_in_full
+from midcourse.policy.approval.question import changes_between, in_words
 from midcourse.ports.store import FleetStore
 from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, register, status_of
 from midcourse.runtimes.temporal.codec import data_converter

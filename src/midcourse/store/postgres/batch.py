@@ -5,11 +5,11 @@ from typing import Any, TypeVar
 import psycopg
 
 from midcourse.codec import encode
-from midcourse.domain.audit import AuditLog, Head
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
-from midcourse.domain.experience import Answered, Asked
-from midcourse.domain.ledger import LedgerEntry
+from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.audit import AuditLog, Head
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import RunBusy

@@ -7,9 +7,9 @@ from typing import Generic, TypeAlias, TypeVar
 
 from midcourse.codec import decode
 from midcourse.domain.approval import Consequence
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.store.postgres.statements import (
     SAVE_CONSEQUENCE,

@@ -1,7 +1,7 @@
 """Kept segments of one tenant in PostgreSQL."""
 
 from midcourse.codec import decode, encode
-from midcourse.domain.plan_cache import KeptSegment
+from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.ports.plan_cache import MOST_OF_A_TASK
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.statements import KEEP_SEGMENT

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from midcourse.domain.failure import Track
-from midcourse.domain.lesson import Embedding, Lesson, Recalled, Untrusted
+from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrusted
 from midcourse.ports.memory import LATEST_RUNS, Memory
 
 DENIED = Lesson(

@@ -16,7 +16,7 @@ from midcourse.domain.budget import FREE
 from midcourse.domain.event import OutlineVerdict
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal, Outline
-from midcourse.policy.outline import MOST_GOALS, coarse
+from midcourse.policy.advice.outline import MOST_GOALS, coarse
 from midcourse.ports.judge import Judgement, ProgressContext, ProgressJudge
 from midcourse.ports.outliner import OutlineDraft, Outliner, OutliningContext
 from midcourse.testing.conformance.planner import TASK, seen, zones

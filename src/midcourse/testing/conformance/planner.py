@@ -14,11 +14,11 @@ from typing import get_args
 
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.expectation import Probe
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.observation import Observation, Surface, Zone, fingerprint_of
+from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.plan import Draft
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task

@@ -10,7 +10,7 @@ from dataclasses import replace
 from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import Expectation, Probe, ZoneHasState
 from midcourse.domain.plan import Draft
-from midcourse.domain.plan_cache import KeptSegment, KeptStep
+from midcourse.domain.records.plan_cache import KeptSegment, KeptStep
 from midcourse.ports.plan_cache import MOST_OF_A_TASK, Segments
 
 STEP = KeptStep(

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from midcourse.codec import decode_any
-from midcourse.domain.audit import START
 from midcourse.domain.event import (
     ApprovalDecided,
     CancelAsked,
@@ -31,8 +30,9 @@ from midcourse.domain.event import (
     ResumeAsked,
     Started,
 )
-from midcourse.domain.experience import Answered, Asked
 from midcourse.domain.outcome import Outcome
+from midcourse.domain.records.answers import Answered, Asked
+from midcourse.domain.records.audit import START
 from midcourse.domain.run import FORMAT
 from midcourse.errors import FormatUnknown, KeyTaken, MidcourseError, RunBusy, RunUnknown, TaskInvalid
 from midcourse.policy.audit import verify_log

@@ -7,15 +7,15 @@ from midcourse.domain.approval import CommitSet, Consequence
 from midcourse.domain.argument import Reference
 from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import AskedStep, AskPerson, Command, Finish, MakePlan, Observe
-from midcourse.domain.completed import CompletedStep
 from midcourse.domain.event import ApprovalDecided, Event, Observed, Started
 from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneHasState
 from midcourse.domain.failure import FailedStep
-from midcourse.domain.ledger import LedgerEntry
 from midcourse.domain.move import Advance, Ask, AskPlanner, Look, Plan
 from midcourse.domain.observation import Observation, ObservationRef, Surface, Zone
+from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.phase import Asking, Ended, Looking, Planning
 from midcourse.domain.plan import PlannedStep, PlanVersion, Step, Target
+from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import BudgetUsed, Result
 from midcourse.domain.run import Issued, Run
 from midcourse.domain.skill import Parameter

@@ -14,8 +14,8 @@ from midcourse.cli.overrides import fleet_with, settings_with
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import decode_any
-from midcourse.domain.audit import START, AuditLog, AuditRow, Head
 from midcourse.domain.event import ApprovalDecided, Event, Guided
+from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
 from midcourse.errors import TaskInvalid
 from midcourse.policy.audit import verify_log
 

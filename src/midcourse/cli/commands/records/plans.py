@@ -15,7 +15,7 @@ from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.cli.view.vocabulary import argument, step_call, step_words, why_made
 from midcourse.codec import encode
 from midcourse.domain.plan import PlanVersion, Step
-from midcourse.policy.diff import StepChange
+from midcourse.policy.plan.diff import StepChange
 
 
 def plans(name: str, compared: tuple[int, int] | None, overrides: Sequence[str], *, json: bool) -> None:

@@ -1,0 +1,1 @@
+"""Advice before a plan: coarse goals with their progress, and a monitor that finds loops."""

@@ -1,0 +1,132 @@
+"""What is a coarse goal, when is an outline wanted, and what may guidance change about it?"""
+
+import re
+from collections.abc import Sequence
+
+from midcourse.domain.outline import CoarseGoal, Outline
+from midcourse.domain.replace import replace
+from midcourse.domain.run import Run
+from midcourse.policy.advice.monitor import said_now
+
+MOST_GOALS = 10
+LONGEST_GOAL = 160
+"""Characters: it travels with the state of a run."""
+
+EXPLORING = (
+    "check",
+    "discover",
+    "explore",
+    "find",
+    "identify",
+    "investigate",
+    "learn",
+    "locate",
+    "look",
+    "navigate",
+    "reach",
+    "review",
+    "search",
+    "see",
+    "understand",
+)
+"""How a goal may begin: it says what to explore."""
+
+_ACTS = r"click|press|type|tap|hit|drag|drop|scroll|hover|enter|select|toggle|tick|paste|swipe|push"
+_AS_ACT = re.compile(rf"(?:\b(?:and|then|to|by|or)\s+|[,;:]\s*)(?:{_ACTS})(?:s|ing|ping|ging|ling)?\b", re.IGNORECASE)
+"""As something to be done. 'Find the press releases' and 'Learn the type of the account' are no acts."""
+_CLICK = re.compile(r"\b(?:(?:double|right|left)[- ]?)?click(?:s|ing|ed)?\b|\bkeystrokes?\b", re.IGNORECASE)
+_KEY = re.compile(
+    r"\b(?:ctrl|control|alt|cmd|command|shift|meta|option)\s*[+-]\s*\w|"
+    r"\bF(?:[1-9]|1[0-2])\b|\b(?:enter|escape|esc|tab|return|arrow|space|backspace|delete)[ -]?(?:key|bar)\b|"
+    r"\b(?:hot|arrow)[ -]?keys?\b",
+    re.IGNORECASE,
+)
+_COORDINATE = re.compile(
+    r"\(\s*\d+\s*[,;]\s*\d+\s*\)|\b[xy]\s*[=:]\s*\d|\bpixels?\b|\b\d+\s*px\b|\bcoordinates?\b", re.IGNORECASE
+)
+
+
+def why_no_goal(text: str) -> str:
+    """Why this is no coarse goal: it says how, or where on the screen. Nothing if it is one."""
+    first = re.match(r"[^\W\d_]+", text.strip())
+    if first is None or first[0].lower() not in EXPLORING:
+        return f"'{text[:40]}' does not say what to explore"
+    for what, pattern in (("a click", _CLICK), ("a key", _KEY), ("coordinates", _COORDINATE), ("an act", _AS_ACT)):
+        if found := pattern.search(text):
+            return f"'{text[:40]}' names {what}: {found[0].strip(' ,;:')}"
+    return "" if len(text.strip()) <= LONGEST_GOAL else f"'{text[:40]}…' is longer than {LONGEST_GOAL} characters"
+
+
+def coarse(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The goals among these texts, each once, and why the others are none."""
+    said = dict.fromkeys(" ".join(_NUMBER.sub("", text).split()) for text in texts)
+    refused = {text: why_no_goal(text) for text in said}
+    goals = tuple(text for text, why in refused.items() if not why)
+    return goals[:MOST_GOALS], tuple(why for why in refused.values() if why)
+
+
+_NUMBER = re.compile(r"^\s*(?:step\s*)?\d*\s*[.:)]\s*", re.IGNORECASE)
+"""As lists have it; the outline numbers its goals itself."""
+
+
+def rewritten(outline: Outline, goals: tuple[str, ...]) -> Outline:
+    """With these goals in place of those that are not finished. What is finished stays as it is, word for word.
+
+    Nobody who answers with nothing else than what is finished rewrites anything.
+    """
+    kept = outline.goals[: outline.finished]
+    known = {goal.says for goal in kept}
+    new = tuple(CoarseGoal(says=says) for says in goals if says not in known)[: MOST_GOALS - len(kept)]
+    return replace(outline, goals=(*kept, *new), setbacks=(), idle=0) if new else outline
+
+
+# --- is one wanted?
+
+STUCK_AFTER = 2
+"""Replans without a verified transition after which a run counts as getting nowhere."""
+LONG_RUN = 6
+"""Plans after which one such replan is enough: most that find their way after it have found it by then."""
+IDLE_AFTER = 3
+"""Judgements without progress after which an automatic outline is no longer believed.
+
+These three were looked at on seeds below 1,000 only."""
+
+
+def wants_outline(run: Run) -> bool:
+    """Whether there is to be one now, or the one there is goes on counting."""
+    match run.limits.outline if run.has_outliner else "off":
+        case "off":
+            return False
+        case "on":
+            return True
+        case "auto":
+            return run.outline.idle < IDLE_AFTER if run.outline else _gets_nowhere(run)
+
+
+def _gets_nowhere(run: Run) -> bool:
+    counts = run.counts
+    return counts.replans >= (1 if counts.segments >= LONG_RUN else STUCK_AFTER) or run.watch.spoken > 0
+
+
+def unheeded(run: Run, outline: Outline) -> bool:
+    """Whether a monitor has just said something that the goals do not know of."""
+    return said_now(run) is not None and outline.heeded != run.watch.spoken
+
+
+def suggested(run: Run) -> Outline | None:
+    """What the planner is told of it."""
+    return run.outline if run.outline and run.outline.goals and wants_outline(run) else None
+
+
+def formatted(outline: Outline) -> str:
+    """As a planner reads it: numbered, with what is finished and what is next."""
+    marks = [f"{n}. {goal.says}{' [finished]' if goal.finished else ''}" for n, goal in enumerate(outline.goals, 1)]
+    return "\n".join((*marks, _standing(outline)))
+
+
+def _standing(outline: Outline) -> str:
+    count, current = len(outline.goals), outline.current
+    if current > count:
+        return f"All {count} goals are finished."
+    done = "None is" if current == 1 else "Goal 1 is" if current == 2 else f"Goals 1 to {current - 1} are"
+    return f"{done} finished; goal {current} of {count} is next."

@@ -1,0 +1,79 @@
+"""What did people agree on about this step? By rules that were written down, or by what they decided before.
+
+Rules come first. Experience counts only for what can be taken back: no number of approvals makes an irreversible step go unasked
+(design/0009).
+"""
+
+from fnmatch import fnmatchcase
+
+from midcourse.domain.agreement import Agreement, Rule, Ruling
+from midcourse.domain.approval import CommitSet, Consequence
+from midcourse.domain.budget import Limits
+from midcourse.domain.plan import Step
+from midcourse.domain.records.answers import Answered
+from midcourse.domain.task import Task
+
+
+def ruling(agreement: Agreement, what: Consequence) -> Ruling:
+    """`ask` or `never` by the rules, or nothing. Of a consequence that is not read yet, only what is known can fit."""
+    fitting = [rule for rule in agreement.rules if _fits(rule, what)]
+    if any(rule.ask for rule in fitting):
+        return "ask"
+    return "never" if fitting else ""
+
+
+def _fits(rule: Rule, what: Consequence) -> bool:
+    if rule.effects and what.effect not in rule.effects:
+        return False
+    if not rule.ask and what.effect == "irreversible" and "irreversible" not in rule.effects:
+        return False
+    return (
+        fnmatchcase(what.skill, rule.skill)
+        and fnmatchcase(what.origin, rule.origin)
+        and fnmatchcase(what.target.label.casefold(), rule.label.casefold())
+        and fnmatchcase(what.commit.address, rule.address)
+    )
+
+
+def as_planned(step: Step, origin: str) -> Consequence:
+    """What is known of a step's consequence before anybody has read what it would send."""
+    return Consequence(
+        skill=step.skill,
+        arguments=step.arguments,
+        effect=step.effect,
+        target=step.target,
+        origin=origin,
+        commit=CommitSet(),
+    )
+
+
+def provisional_ruling(task: Task, what: Consequence) -> Ruling:
+    """Before it is read: what experience would have to say counts as not proven."""
+    said = ruling(task.agreement, what)
+    return "unproven" if not said and weighs_experience(task.limits, what) else said
+
+
+def weighs_experience(limits: Limits, what: Consequence) -> bool:
+    """Whether it depends on earlier decisions if a person is asked."""
+    return limits.approvals == "adaptive" and what.effect == "reversible"
+
+
+def is_proven(agreement: Agreement, answered: tuple[Answered, ...]) -> bool:
+    """Whether people approved this shape often enough since anybody last did not. `answered`: the latest first."""
+    return _in_a_row(answered) >= agreement.trust_after
+
+
+def _in_a_row(answered: tuple[Answered, ...]) -> int:
+    """A question counts once, by its first answer that fits it: what came later, or for something else, decided nothing."""
+    decisive: dict[tuple[str, int], bool] = {}
+    for answer in reversed(answered):
+        decision, asked = answer.decision, answer.asked
+        approved = decision.verdict == "approved"
+        if decision.by.strip() and (not approved or asked.consequence in decision.shown):
+            decisive.setdefault((asked.run, asked.question), approved)
+    count = 0
+    for approved in reversed(decisive.values()):
+        if not approved:
+            break
+        count += 1
+    return count

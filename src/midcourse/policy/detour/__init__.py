@@ -1,0 +1,1 @@
+"""Detours: the search for a target that a step cannot see."""

@@ -1,0 +1,1 @@
+"""Evidence: what a screen proves about an act or a value."""

@@ -1,0 +1,1 @@
+"""Failures: their classification, recovery from them, and lessons for later runs."""

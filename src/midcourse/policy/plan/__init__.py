@@ -1,0 +1,1 @@
+"""Plans: from draft to steps, admission, and comparison of two versions."""

@@ -1,0 +1,1 @@
+"""Reuse of plan segments that worked in earlier runs of the same task."""

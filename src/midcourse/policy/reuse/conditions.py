@@ -1,0 +1,115 @@
+"""Expectations and probes without the inputs that they were written for, and with others in their place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar, assert_never
+
+from midcourse.domain.argument import Argument, Arguments, Reference, Scalar
+from midcourse.domain.expectation import (
+    Check,
+    Expectation,
+    FingerprintChanged,
+    Probe,
+    SurfaceMatches,
+    TextContains,
+    ZoneAppears,
+    ZoneGone,
+    ZoneHasState,
+)
+from midcourse.domain.replace import replace
+from midcourse.policy.reuse.placeholders import Blanks, Unclear
+
+C = TypeVar("C", bound=Expectation | Probe)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewriting:
+    """What becomes of a text, of a pattern and of a value."""
+
+    text: Callable[[str], str]
+    pattern: Callable[[str], str]
+    value: Callable[[Scalar], Scalar]
+
+
+def blanked(condition: C, blanks: Blanks) -> C:
+    """Names in place of values. Raises `Unclear`."""
+
+    def pattern(text: str) -> str:
+        return blanks.blank(text, in_pattern=True)
+
+    return _rewritten(condition, Rewriting(text=blanks.blank, pattern=pattern, value=blanks.blank_value))
+
+
+def surely_blanked(condition: C, blanks: Blanks) -> C:
+    """The same, and `Unclear` as well where a value may be there by chance or in another spelling."""
+
+    def sure(text: str, *, in_pattern: bool = False) -> str:
+        if not blanks.is_sure(text, in_pattern=in_pattern):
+            raise Unclear(f"an input may be meant in {text!r}")
+        return text
+
+    def text(text: str) -> str:
+        return blanks.blank(sure(text))
+
+    def pattern(text: str) -> str:
+        return blanks.blank(sure(text, in_pattern=True), in_pattern=True)
+
+    def value(value: Scalar) -> Scalar:
+        sure("" if value is None or isinstance(value, bool) else str(value))
+        return blanks.blank_value(value)
+
+    return _rewritten(condition, Rewriting(text=text, pattern=pattern, value=value))
+
+
+def filled(condition: C, blanks: Blanks) -> C:
+    """Values in place of names. Raises `Unclear` for a name that is no input's."""
+
+    def pattern(text: str) -> str:
+        return blanks.fill(text, in_pattern=True)
+
+    return _rewritten(condition, Rewriting(text=blanks.fill, pattern=pattern, value=blanks.fill_value))
+
+
+def texts_of(condition: Expectation | Probe) -> tuple[str, ...]:
+    """All that is written in it."""
+    said: list[str] = []
+
+    def text(text: str) -> str:
+        said.append(text)
+        return text
+
+    def value(value: Scalar) -> Scalar:
+        return value if value is None or isinstance(value, bool) else text(str(value))
+
+    _rewritten(condition, Rewriting(text=text, pattern=text, value=value))
+    return tuple(said)
+
+
+def _rewritten(condition: C, by: Rewriting) -> C:
+    if isinstance(condition, Probe):
+        return replace(condition, arguments=_arguments(condition.arguments, by))
+    checks = tuple(_check(check, by) for check in condition.checks)
+    return replace(condition, checks=checks, says=by.text(condition.says))
+
+
+def _arguments(arguments: Arguments, by: Rewriting) -> Arguments:
+    def one(value: Argument) -> Argument:
+        return value if isinstance(value, Reference) else by.value(value)
+
+    return tuple((name, one(value)) for name, value in arguments)
+
+
+def _check(check: Check, by: Rewriting) -> Check:
+    match check:
+        case ZoneAppears() | ZoneGone():
+            return replace(check, label=by.pattern(check.label))
+        case ZoneHasState():
+            return replace(check, label=by.pattern(check.label), value=by.value(check.value))
+        case TextContains():
+            return replace(check, text=by.text(check.text))
+        case SurfaceMatches():
+            return replace(check, pattern=by.pattern(check.pattern))
+        case FingerprintChanged():
+            return check
+        case _:
+            assert_never(check)

@@ -1,0 +1,92 @@
+"""Is this the same task, on the same screen, for other inputs? Digests that the values of inputs do not change.
+
+A screen is all that can be seen and read on it. What a run has put there itself is left out: until a step has passed an
+input on, its value on the screen is the application's own, one of many options perhaps, and counts.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from midcourse.domain.argument import Pairs
+from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.task import Task
+from midcourse.policy.reuse.conditions import blanked
+from midcourse.policy.reuse.placeholders import Blanks
+
+PASSING = ("focused", "seen")
+"""States by which a screen has not become another one."""
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_TIMES = re.compile(
+    "|".join(
+        (
+            r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\b\.?)?",
+            r"\b\d{4}-\d{2}-\d{2}\b",
+            r"\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b",
+            r"\b\d+\s+(?:second|minute|hour|day|week|month|year)s?\s+ago\b",
+            rf"\b{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}\b",
+            rf"\b\d{{1,2}}\s+{_MONTH}\s+\d{{4}}\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+"""Clocks and dates, which worlds leave out of their fingerprints as well."""
+
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
+
+
+def task_digest(task: Task, blanks: Blanks) -> str:
+    """The same goal in the same world, to be known by the same sign, for inputs of the same names. Raises `Unclear`."""
+    done_when = None if task.done_when is None else repr(blanked(task.done_when, blanks))
+    return _digest(
+        "task",
+        blanks.blank(task.goal),
+        task.world,
+        sorted(name for name, _ in task.inputs),
+        sorted(field.name for field in task.output),
+        done_when,
+        sorted(task.secrets),
+        sorted(task.files),
+    )
+
+
+def surface_digest(seen: Observation, passed_on: Pairs) -> str:
+    """The same screen, but for the values of the inputs that have been passed on so far. Raises `Unclear`."""
+    blanks = Blanks(passed_on)
+    surface = seen.surface
+    zones = sorted(_zone(zone, blanks) for zone in seen.zones)
+    return _digest("surface", _text(surface.title, blanks), _text(_decoded(surface.address), blanks), zones)
+
+
+def values_digest(inputs: Pairs, names: Iterable[str]) -> str:
+    given = dict(inputs)
+    return _digest("values", [[name, repr(given.get(name))] for name in sorted(names)])
+
+
+def segment_digest(*found_by: object) -> str:
+    return _digest("segment", *found_by)
+
+
+def _zone(zone: Zone, blanks: Blanks) -> list[str]:
+    states = sorted(
+        f"{name}={_text(value, blanks) if isinstance(value, str) else blanks.blank_value(value)!r}"
+        for name, value in zone.state
+        if name not in PASSING
+    )
+    return [zone.role, _text(zone.label, blanks), *states]
+
+
+def _text(text: str, blanks: Blanks) -> str:
+    """Names first: a date that is an input's is no clock."""
+    return _TIMES.sub("#", blanks.blank(text))
+
+
+def _decoded(address: str) -> str:
+    raw = _PERCENT.sub(lambda found: bytes.fromhex(found[1].decode()), address.replace("+", " ").encode())
+    return raw.decode(errors="replace")
+
+
+def _digest(*parts: object) -> str:
+    return blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=8).hexdigest()

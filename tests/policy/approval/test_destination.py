@@ -1,0 +1,27 @@
+"""Who says that it should go there?"""
+
+from midcourse.domain.argument import Argument, Reference
+from midcourse.domain.skill import Parameter
+from midcourse.domain.task import Task
+from midcourse.policy.approval.destination import unvouched
+
+TO = (Parameter(name="to", destination=True),)
+TASK = Task(goal="Write to ada@shop.test.", inputs=(("boss", "grace@shop.test"),))
+
+
+def named(value: Argument) -> tuple[str, ...]:
+    return unvouched((("to", value),), TO, TASK)
+
+
+def test_what_the_person_wrote_is_vouched_for() -> None:
+    assert named("ada@shop.test") == named("grace@shop.test") == ()
+    assert named(Reference(source="input", name="boss")) == ()
+
+
+def test_what_only_the_plan_names_is_not() -> None:
+    assert named("mallory@else.test") == ("mallory@else.test",)
+
+
+def test_nor_is_what_the_world_brought_back() -> None:
+    """A page may say where to send the money; that a plan refers to it changes nothing."""
+    assert named(Reference(source="result", name="address")) == ("$result.address",)

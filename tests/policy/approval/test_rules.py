@@ -1,0 +1,145 @@
+"""What was agreed on: rules in no order, and experience that counts for little."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from midcourse.domain.agreement import Agreement, Rule
+from midcourse.domain.approval import CommitSet, Consequence
+from midcourse.domain.budget import Limits
+from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.plan import Target
+from midcourse.domain.records.answers import Answered, Asked
+from midcourse.policy.approval.rules import is_proven, ruling, weighs_experience
+from midcourse.policy.identity import shape_digest
+
+SAVE = Consequence(
+    skill="click",
+    arguments=(("count", 1),),
+    effect="reversible",
+    target=Target(surface="Draft 7", role="button", label="Save draft"),
+    origin="https://shop.example",
+    commit=CommitSet(values=(("text", "hello"),), address="POST https://shop.example/drafts"),
+)
+SEND = replace(SAVE, effect="irreversible")
+ASK, NEVER = Rule(ask=True), Rule(ask=False, skill="click")
+
+
+def said(what: Consequence, *rules: Rule) -> str:
+    return ruling(Agreement(rules=rules), what)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Rule(ask=True, skill="cl*"),
+        Rule(ask=True, origin="https://*.example"),
+        Rule(ask=True, label="SAVE *"),
+        Rule(ask=True, address="POST *"),
+        Rule(ask=True, effects=("reversible", "read")),
+        Rule(ask=True, skill="click", origin="https://shop.example", label="*draft*"),
+    ],
+    ids=str,
+)
+def test_a_rule_fits_if_all_that_it_names_does(rule: Rule) -> None:
+    assert said(SAVE, rule) == "ask"
+    for other in ({"skill": "type"}, {"origin": "https://bank.example"}, {"label": "Send"}, {"address": "GET *"}):
+        assert said(SAVE, replace(rule, **other)) == ""
+
+
+def test_no_rule_says_nothing() -> None:
+    assert said(SAVE) == ""
+
+
+def test_whatever_is_to_be_asked_about_is_asked_about_whatever_other_rules_say() -> None:
+    never = replace(NEVER, effects=("irreversible", "reversible"))
+    for what in (SAVE, SEND):
+        assert said(what, never) == "never"
+        assert said(what, never, ASK) == said(what, ASK, never) == "ask"
+
+
+def test_a_rule_not_to_ask_is_about_irreversible_steps_only_if_it_says_so() -> None:
+    assert (said(SAVE, NEVER), said(SEND, NEVER)) == ("never", "")
+    assert said(SEND, replace(NEVER, effects=("irreversible",))) == "never"
+
+
+def test_where_it_goes_is_not_guessed_before_it_is_read() -> None:
+    unread = replace(SAVE, commit=CommitSet())
+    assert said(unread, Rule(ask=False, skill="click", address="POST https://shop.example/*")) == ""
+
+
+# --- experience
+
+
+@pytest.mark.parametrize("effect", ["read", "set_state", "reversible", "irreversible"])
+@pytest.mark.parametrize("mode", ["always", "never", "adaptive"])
+def test_experience_counts_for_reversible_steps_in_adaptive_mode_and_for_nothing_else(mode: Any, effect: Any) -> None:
+    weighs = weighs_experience(Limits(approvals=mode), replace(SAVE, effect=effect))
+    assert weighs is (mode == "adaptive" and effect == "reversible")
+
+
+def answer(
+    question: int, verdict: Any = "approved", *, run: str = "r", by: str = "ada", shown: Any = ("c",)
+) -> Answered:
+    asked = Asked(run=run, question=question, shape="s", consequence="c")
+    return Answered(asked=asked, decision=ApprovalDecided(question=question, verdict=verdict, by=by, shown=shown))
+
+
+def proven(*latest_first: Answered, after: int = 3) -> bool:
+    return is_proven(Agreement(trust_after=after), latest_first)
+
+
+YES = tuple(answer(n) for n in (9, 8, 7))
+
+
+def test_so_many_approvals_in_a_row_prove_it() -> None:
+    assert proven(*YES)
+    assert not proven(*YES[:2])
+    assert proven(*YES[:1], after=1)
+    assert not proven()
+
+
+def test_one_no_and_it_has_to_be_proven_anew() -> None:
+    no = answer(10, "rejected")
+    assert not proven(no, *YES)
+    assert not proven(*YES[:2], no, *YES)
+    assert proven(*YES, no)
+
+
+def test_a_question_counts_once_and_by_its_first_answer() -> None:
+    assert not proven(answer(9), answer(9), answer(9))
+    assert not proven(answer(9), answer(9, "rejected"), answer(8), answer(7), after=1)
+    assert proven(answer(9, "rejected"), answer(9), after=1)
+    assert proven(answer(9, run="a"), answer(9, run="b"), answer(9, run="c"))
+
+
+@pytest.mark.parametrize("odd", [{"by": ""}, {"by": " "}, {"shown": ()}, {"shown": ("other",)}])
+def test_a_yes_from_nobody_or_to_something_else_proves_nothing(odd: dict[str, Any]) -> None:
+    assert not proven(answer(9, **odd), *YES[:2])
+    assert proven(answer(9, **odd), *YES)
+
+
+# --- shape
+
+
+def test_values_and_titles_are_not_part_of_the_shape() -> None:
+    values = replace(SAVE, arguments=(("count", 2),), commit=replace(SAVE.commit, values=(("text", "bye"),)))
+    assert shape_digest(values) == shape_digest(SAVE)
+    assert shape_digest(replace(SAVE, target=replace(SAVE.target, surface="Draft 8"))) == shape_digest(SAVE)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SAVE, skill="submit"),
+        replace(SAVE, effect="irreversible"),
+        replace(SAVE, origin="https://evil.example"),
+        replace(SAVE, target=replace(SAVE.target, label="Send")),
+        replace(SAVE, arguments=(("count", 1), ("to", "Eve"))),
+        replace(SAVE, commit=replace(SAVE.commit, address="POST https://shop.example/orders")),
+        replace(SAVE, commit=replace(SAVE.commit, values=(("text", "hello"), ("cc", "Eve")))),
+    ],
+)
+def test_everything_else_is(other: Consequence) -> None:
+    assert shape_digest(other) != shape_digest(SAVE)

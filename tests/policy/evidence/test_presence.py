@@ -1,0 +1,36 @@
+"""A value counts as read only if a screen shows it."""
+
+import pytest
+
+from midcourse.domain.argument import Scalar
+from midcourse.domain.observation import Observation, Surface, Zone
+from midcourse.policy.evidence.presence import shown_on
+
+SCREEN = Observation(
+    id="o1",
+    surface=Surface(title="Order A-4711", address="https://shop.example/orders/4711"),
+    zones=(
+        Zone(id="a", role="text", label="Total:\n 1.049,50 EUR"),
+        Zone(
+            id="b",
+            role="text",
+            label="Paid 1,049.50, rebate -3 %",
+            state=(("count", 7), ("note", "Leave  at the Door")),
+        ),
+    ),
+    fingerprint="f",
+)
+
+
+@pytest.mark.parametrize("value", ["A-4711", "order a-4711", "leave at the door", 1049.5, 7, -3, 4711, True, False])
+def test_what_is_to_be_seen(value: Scalar):
+    assert shown_on(value, (SCREEN,))
+
+
+@pytest.mark.parametrize("value", ["A-4712", "", " ", None, 1049, 8, 0.5])
+def test_what_is_not(value: Scalar):
+    assert not shown_on(value, (SCREEN,))
+
+
+def test_nothing_is_to_be_seen_on_no_screen():
+    assert not shown_on("x", ())

@@ -1,0 +1,232 @@
+"""What does what we see say? Every check, and judge over effect, report and sight."""
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from midcourse.domain.expectation import (
+    Check,
+    Expectation,
+    FingerprintChanged,
+    SurfaceMatches,
+    TextContains,
+    ZoneAppears,
+    ZoneGone,
+    ZoneHasState,
+)
+from midcourse.domain.observation import Observation, Surface, Zone
+from midcourse.domain.outcome import Outcome, Status
+from midcourse.domain.skill import Effect
+from midcourse.policy.evidence.verification import Sight, describe, holds, judge, unmet
+
+BUTTON = Zone(id="z1", role="button", label="Order", state=(("enabled", True), ("hint", "two left")))
+FORM = Observation(
+    id="o1", surface=Surface(title="Form", address="https://shop.test/form"), zones=(BUTTON,), fingerprint="form"
+)
+THANKS = replace(
+    FORM, surface=Surface(title="Thank you"), zones=(Zone(id="z2", role="text", label="Order 7"),), fingerprint="thanks"
+)
+ERROR = replace(
+    FORM, surface=Surface(title="504"), zones=(Zone(id="z3", role="link", label="Try again"),), fingerprint="error"
+)
+REFUSED = replace(
+    FORM, zones=(BUTTON, Zone(id="z4", role="text", label="Not ordered: no stock")), fingerprint="refused"
+)
+
+EXPECT = Expectation(checks=(TextContains(text="Thank you"),))
+ABSENT = Expectation(checks=(TextContains(text="Not ordered"),))
+
+
+def all_of(*checks: Check) -> Expectation:
+    return Expectation(checks=checks)
+
+
+def sight(after: Observation | None, expect: Expectation | None = EXPECT, absent: Expectation | None = ABSENT) -> Sight:
+    return Sight(before=FORM, after=after, expect=expect, absent_when=absent)
+
+
+@pytest.mark.parametrize(
+    ("check", "true"),
+    [
+        (ZoneAppears(label="Order"), True),
+        (ZoneAppears(label="Or*"), True),
+        (ZoneAppears(label="order"), False),
+        (ZoneAppears(role="button"), True),
+        (ZoneAppears(role="link", label="Order"), False),
+        (ZoneGone(label="Order"), False),
+        (ZoneGone(label="Cancel"), True),
+        (ZoneHasState(state="enabled", value=True), True),
+        (ZoneHasState(state="enabled", value=False), False),
+        (ZoneHasState(state="enabled", value=True, label="Cancel"), False),
+        (ZoneHasState(state="colour", value=None), False),
+        (TextContains(text="rder"), True),
+        (TextContains(text="two"), True),
+        (TextContains(text="Form"), True),
+        (TextContains(text="shop.test"), False),
+        (SurfaceMatches(pattern="Form"), True),
+        (SurfaceMatches(pattern="https://*/form"), True),
+        (SurfaceMatches(pattern="For"), False),
+    ],
+)
+def test_each_check(check: Check, true: bool) -> None:
+    assert holds(all_of(check), FORM) is true
+    assert describe(all_of(check))
+
+
+def test_changed_needs_something_to_compare_with() -> None:
+    assert holds(all_of(FingerprintChanged()), FORM, "other") is True
+    assert holds(all_of(FingerprintChanged()), FORM, "form") is False
+    assert holds(all_of(FingerprintChanged()), FORM) is False
+
+
+def test_all_checks_have_to_hold_and_words_alone_say_nothing() -> None:
+    assert holds(all_of(ZoneAppears(label="Order"), ZoneGone(label="Order")), FORM) is False
+    assert holds(Expectation(says="it looks right"), FORM) is None
+    assert describe(Expectation(says="it looks right")) == "it looks right"
+
+
+def test_what_is_unmet_is_said_in_a_sentence() -> None:
+    assert unmet(sight(ERROR)) == "expected the text 'Thank you'; the screen is '504'"
+    assert unmet(sight(None)) == "expected the text 'Thank you'; nothing could be seen"
+    assert "no expectation" in unmet(sight(ERROR, expect=None))
+
+
+# --- judge: steps that can be taken back
+
+HARMLESS: tuple[Effect, ...] = ("read", "set_state", "reversible")
+STATUSES: tuple[Status, ...] = ("ok", "failed", "no_effect", "unreachable", "unknown")
+
+
+@pytest.mark.parametrize("effect", HARMLESS)
+@pytest.mark.parametrize(
+    ("said", "after", "expect", "status", "reason"),
+    [
+        ("ok", THANKS, EXPECT, "ok", ""),
+        ("ok", THANKS, None, "ok", ""),
+        ("ok", None, EXPECT, "ok", ""),
+        ("ok", ERROR, Expectation(says="in words"), "ok", ""),
+        ("ok", ERROR, EXPECT, "failed", "expectation_unmet"),
+        ("ok", FORM, EXPECT, "no_effect", "no_effect"),
+        ("failed", THANKS, EXPECT, "failed", "said"),
+        ("no_effect", THANKS, EXPECT, "no_effect", "said"),
+        ("unreachable", FORM, EXPECT, "unreachable", "said"),
+        ("unknown", THANKS, EXPECT, "ok", "said"),
+        ("unknown", FORM, EXPECT, "unknown", "said"),
+        ("unknown", None, EXPECT, "unknown", "said"),
+        ("unknown", THANKS, None, "unknown", "said"),
+    ],
+)
+def test_a_harmless_step_is_taken_at_its_word_unless_the_screen_says_otherwise(
+    effect: Effect, said: Status, after: Observation | None, expect: Expectation | None, status: Status, reason: str
+) -> None:
+    report = Outcome(status=said, reason="" if said == "ok" else "said")
+    outcome = judge(effect, report, sight(after, expect))
+    assert (outcome.status, outcome.reason) == (status, reason)
+
+
+# --- judge: irreversible steps
+
+
+@pytest.mark.parametrize("said", STATUSES)
+def test_an_irreversible_step_is_ok_only_if_its_expectation_is_seen(said: Status) -> None:
+    outcome = judge("irreversible", Outcome(status=said, reason="said"), sight(THANKS))
+    assert (outcome.status, outcome.evidence) == ("ok", "expectation")
+
+
+@pytest.mark.parametrize(("said", "after"), list(product(STATUSES, (ERROR, FORM, None))))
+def test_neither_an_error_page_nor_a_word_is_evidence(said: Status, after: Observation | None) -> None:
+    outcome = judge("irreversible", Outcome(status=said), sight(after))
+    assert (outcome.status, outcome.evidence) == ("unknown", "")
+    assert outcome.reason
+    assert outcome.detail
+
+
+@pytest.mark.parametrize("said", [status for status in STATUSES if status != "unknown"])
+def test_an_irreversible_step_without_effect_needs_positive_evidence(said: Status) -> None:
+    outcome = judge("irreversible", Outcome(status=said), sight(REFUSED))
+    assert (outcome.status, outcome.evidence, outcome.reason) == ("no_effect", "absent_when", "no_effect")
+
+
+@pytest.mark.parametrize(
+    ("seen", "status"),
+    [
+        (sight(ERROR, expect=None), "ok"),
+        (sight(ERROR, expect=all_of(ZoneGone(label="Order"))), "ok"),
+        (sight(ERROR), "unknown"),
+        (sight(REFUSED, expect=None), "no_effect"),
+        (sight(None, expect=None), "unknown"),
+    ],
+)
+def test_a_response_is_evidence_unless_what_is_seen_contradicts_it(seen: Sight, status: Status) -> None:
+    outcome = judge("irreversible", Outcome(evidence="response"), seen)
+    assert (outcome.status, outcome.evidence == "response") == (status, status == "ok")
+
+
+def test_a_response_proves_nothing_where_the_world_itself_is_not_sure() -> None:
+    outcome = judge("irreversible", Outcome(status="unknown", evidence="response"), sight(ERROR, expect=None))
+    assert (outcome.status, outcome.evidence) == ("unknown", "")
+
+
+def test_an_expectation_that_held_before_says_nothing_about_the_act() -> None:
+    always = all_of(ZoneAppears(label="Order"))
+    assert judge("irreversible", Outcome(), sight(REFUSED, expect=always, absent=None)).status == "unknown"
+
+
+def test_that_anything_changed_is_no_evidence() -> None:
+    changed = all_of(FingerprintChanged())
+    assert judge("irreversible", Outcome(), sight(ERROR, expect=changed)).status == "unknown"
+    assert judge("reversible", Outcome(), sight(ERROR, expect=changed)).status == "ok"
+
+
+def test_a_change_and_a_sign_that_was_there_before_are_no_evidence_together() -> None:
+    """The logo is on every page, and an error page is a change."""
+    logo = Zone(id="logo", role="link", label="Logo")
+    before, after = (replace(seen, zones=(*seen.zones, logo)) for seen in (FORM, ERROR))
+    expect = all_of(FingerprintChanged(), ZoneAppears(label="Logo"))
+    seen = Sight(before=before, after=after, expect=expect, absent_when=None)
+    assert judge("irreversible", Outcome(), seen).status == "unknown"
+    assert judge("irreversible", Outcome(), sight(THANKS, all_of(FingerprintChanged(), *EXPECT.checks))).status == "ok"
+
+
+@pytest.mark.parametrize(
+    "absent",
+    [
+        all_of(FingerprintChanged()),
+        all_of(ZoneGone(label="Thank*")),
+        all_of(ZoneAppears()),
+        all_of(ZoneAppears(label="*")),
+        all_of(TextContains(text="")),
+        all_of(SurfaceMatches(pattern="**")),
+        Expectation(says="no"),
+    ],
+)
+def test_absence_needs_a_sign_that_is_there(absent: Expectation) -> None:
+    """On an error page something has changed and any confirmation is missing: neither says that nothing was sent."""
+    assert judge("irreversible", Outcome(status="failed"), sight(ERROR, absent=absent)).status == "unknown"
+
+
+def test_absence_does_not_count_while_the_act_may_still_be_under_way() -> None:
+    """No answer came, so what is on the screen may be the moment before. Verifying bars the command first."""
+    outcome = judge("irreversible", Outcome(status="unknown", reason="timeout"), sight(REFUSED))
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("unknown", "timeout", "")
+
+
+def test_evidence_for_and_against_is_none() -> None:
+    both = replace(THANKS, zones=(Zone(id="z", role="text", label="Not ordered"),))
+    assert judge("irreversible", Outcome(), sight(both)).status == "unknown"
+
+
+def test_what_a_reading_step_brought_back_is_kept() -> None:
+    outcome = judge("read", Outcome(data=(("total", 7),)), sight(THANKS))
+    assert outcome.data == (("total", 7),)
+
+
+def test_that_something_is_gone_is_no_evidence() -> None:
+    """The button is gone from an error page too."""
+    button = Zone(id="buy", role="button", label="Buy")
+    before = Observation(id="1", surface=Surface(title="Shop"), zones=(button,), fingerprint="a")
+    error = Observation(id="2", surface=Surface(title="504"), fingerprint="b")
+    gone = Expectation(checks=(ZoneGone(role="button", label="Buy"),))
+    sight = Sight(before=before, after=error, expect=gone, absent_when=None)
+    assert judge("irreversible", Outcome(), sight).status == "unknown"
