@@ -15,7 +15,7 @@ setup:
 
 # Compile requirements.lock from pyproject.toml; `just lock --upgrade` takes newer versions
 lock *args:
-    uv pip compile --quiet --universal --generate-hashes --extra browser --extra embeddings --extra llm --extra up --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
+    uv pip compile --quiet --universal --generate-hashes --extra browser --extra llm --extra up --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
 
 # Format the code and sort the imports
 fmt:

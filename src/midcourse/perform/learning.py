@@ -20,7 +20,7 @@ from midcourse.perform.history import past_of
 from midcourse.perform.ports import Lessons, Ports
 from midcourse.policy.failure.lessons import teaches, words_of
 from midcourse.policy.failure.recovery import lot_of
-from midcourse.policy.failure.signature import lesson_key, signature_of
+from midcourse.policy.failure.signature import lesson_key, signature_of, trigram_embedding
 from midcourse.ports.memory import Memory
 
 T = TypeVar("T")
@@ -129,9 +129,12 @@ def _signature(entry: LedgerEntry) -> str:
 
 
 async def _point(lessons: Lessons, entry: LedgerEntry) -> Embedding | None:
-    if lessons.embedder is None or entry.outcome is None:
+    if entry.outcome is None:
         return None
-    return await _patiently(lessons.embedder.embed(entry.outcome.detail or entry.outcome.reason))
+    text = entry.outcome.detail or entry.outcome.reason
+    if lessons.embedder is None:
+        return trigram_embedding(text)
+    return await _patiently(lessons.embedder.embed(text))
 
 
 async def _patiently(call: Awaitable[T]) -> T | None:

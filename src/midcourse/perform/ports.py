@@ -31,7 +31,7 @@ from midcourse.ports.world import World
 from midcourse.redact import Redactor, redactor
 
 ALIKE = 0.6
-"""Measured with all-MiniLM-L6-v2 on messages of real programs (`benchmarks/memory.py`); another model needs its own."""
+"""For trigrams, on messages of real programs (`benchmarks/memory.py`): 2 % false matches. A model may need another."""
 
 LONGEST_TEXT = 1000
 """Characters of a detail. A world may answer with a whole page, and a run has to stay small."""
@@ -39,7 +39,7 @@ LONGEST_TEXT = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Lessons:
-    """What a run can learn from, and by: without an embedder only the same signature is recognised."""
+    """The memory that a run learns from, and how failures are compared: by their text if there is no embedder."""
 
     memory: Memory
     embedder: Embedder | None = None

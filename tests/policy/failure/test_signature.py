@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcourse.policy.failure.signature import LONGEST, lesson_key, normalised, signature_of
+from midcourse.policy.failure.signature import LONGEST, lesson_key, normalised, signature_of, trigram_embedding
 
 PAIRS = [
     ("Permission denied: '/srv/a/report-17.csv'", "permission denied: <name>"),
@@ -93,3 +93,21 @@ def test_a_lesson_is_about_one_skill_on_one_thing_in_one_place() -> None:
     assert len(keys) == 6
     assert lesson_key("a", "click", "row", "Invoice 17", "x") == lesson_key("a", "click", "row", "Invoice 4711", "x")
     assert len(lesson_key(*usual)) == 16
+
+
+def similarity(one: str, other: str) -> float:
+    pairs = zip(trigram_embedding(one).values, trigram_embedding(other).values, strict=True)
+    return sum(a * b for a, b in pairs)
+
+
+def test_similar_texts_are_near_each_other() -> None:
+    denied = "Permission denied: '/srv/a'"
+    assert similarity(denied, "permission denied: '/home/b'") == pytest.approx(1.0)
+    assert similarity(denied, "permission was denied") > 0.6
+    assert similarity(denied, "no space left on device") < 0.3
+
+
+@given(st.text(max_size=500))
+def test_every_text_has_an_embedding_of_unit_length(text: str) -> None:
+    values = trigram_embedding(text).values
+    assert sum(value * value for value in values) == pytest.approx(1.0) or not any(values)

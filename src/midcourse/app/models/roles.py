@@ -19,7 +19,6 @@ from midcourse.ports.reflector import Reflector
 from midcourse.ports.vault import Secrets
 from midcourse.ports.verifier import Verifier
 
-FOLDER = "folder:"
 EXTRA = "pip install 'midcourse[llm]'"
 BY_RULES = ("monitor", "reflector")
 """Roles that no model has unless it is named for them: rules do it for nothing."""
@@ -100,20 +99,20 @@ def recorded_situations(path: Path) -> tuple[tuple[PlanningContext, PlanDraft], 
 
 
 def embedder_for(settings: Settings) -> Embedder | None:
-    """Build the embedder that compares failures, if the settings name one.
+    """Build the embedder that the settings name; None means that failures are compared by their text.
 
     Raises `TaskInvalid` for an unknown name, or if the packages it needs are not installed.
     """
     name = settings.embedder
     if not name:
         return None
+    if name.startswith("folder:"):
+        raise TaskInvalid(
+            f"embedder '{name}': models in a folder are not supported. Leave `embedder` empty to compare failures by their "
+            "text, or name a provider's model such as openai:text-embedding-3-small (`embedder_base_url` for a local server)"
+        )
     try:
-        if name.startswith(FOLDER):
-            from midcourse.llm.minilm import MiniLM
-
-            return MiniLM(name.removeprefix(FOLDER))
         from midcourse.llm.embeddings import ModelEmbedder
     except ImportError as error:
-        extra = "embeddings" if name.startswith(FOLDER) else "llm"
-        raise TaskInvalid(f"for embedder '{name}', pip install 'midcourse[{extra}]': {error}") from error
+        raise TaskInvalid(f"for embedder '{name}', pip install 'midcourse[llm]': {error}") from error
     return ModelEmbedder(name, settings.embedder_base_url)

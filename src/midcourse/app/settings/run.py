@@ -157,8 +157,8 @@ class Settings(RecoverySettings):
     )
     embedder: str = Field(
         default="",
-        description="Compares failures by what they mean, where none has the same signature: `openai:text-embedding-3-small`, "
-        "or `folder:` and the folder of a sentence encoder such as all-MiniLM-L6-v2. Empty: only the same signature counts.",
+        description="Model that compares failures where none has the same signature, such as `openai:text-embedding-3-small`. "
+        "Empty: they are compared by their text.",
     )
     embedder_base_url: str = Field(
         default="",
@@ -168,7 +168,7 @@ class Settings(RecoverySettings):
         default=ALIKE,
         gt=0,
         le=1,
-        description="How near another failure's words have to be, where an `embedder` compares them, to be recalled.",
+        description="How similar a failure with another signature must be to be recalled; 1 is the same text.",
     )
     lesson_stop_after: int | None = Field(
         default=Limits.lesson_stop_after,

@@ -7,10 +7,17 @@ or `errno 13` it stays.
 """
 
 import re
+from collections.abc import Iterator
 from hashlib import blake2b
+from math import sqrt
+
+from midcourse.domain.records.lesson import Embedding
 
 LONGEST = 300
 """Characters of a signature. What tells failures apart comes early."""
+
+TRIGRAM_BUCKETS = 512
+"""Length of a trigram embedding. On `benchmarks/memory.py` 1,024 is no better, and every lesson stores one."""
 
 _EXTENSIONS = (
     "bash|c|cc|cfg|conf|cpp|crt|csv|db|gz|h|html?|ini|jar|jpe?g|js|json|key|log|md|mjs|o|pdf|pem|png|py|rs|sh|so|sql"
@@ -72,3 +79,23 @@ def lesson_key(place: str, skill: str, role: str, label: str, signature: str) ->
     """
     what = "\x1f".join((place, skill, role, normalised(label), signature))
     return blake2b(what.encode(), digest_size=8).hexdigest()
+
+
+def trigram_embedding(message: str) -> Embedding:
+    """The set of three-letter sequences in a message's words, hashed to a unit vector: full-text similarity as a cosine.
+
+    An embedding, so that stores compare it like a provider's. Trigrams instead of whole words, because programs vary the
+    form of a word more than its stem (`permission`, `permitted`).
+    """
+    counts = [0.0] * TRIGRAM_BUCKETS
+    for trigram in set(_trigrams(normalised(message))):
+        bucket = int.from_bytes(blake2b(trigram.encode(), digest_size=8).digest()) % TRIGRAM_BUCKETS
+        counts[bucket] += 1
+    length = sqrt(sum(count * count for count in counts)) or 1.0
+    return Embedding(model="trigrams", values=tuple(count / length for count in counts))
+
+
+def _trigrams(text: str) -> Iterator[str]:
+    for word in re.findall(r"[^\W_]+", text):
+        padded = f"^{word}$"
+        yield from (padded[at : at + 3] for at in range(len(word)))
