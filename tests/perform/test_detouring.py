@@ -157,7 +157,7 @@ async def test_whoever_plans_it_is_told_all_there_is() -> None:
         (draft("help", "fly"), "no such skill"),
         (draft("help", "follow", speed=3), "no such argument"),
         (ORDER_PENS, "order may leave something behind"),
-        (draft(REACH, expect=HELP), "nobody here finds the way"),
+        (draft(REACH, expect=HELP), "detours are off"),
         (draft(REPLAN), "is no act"),
     ],
 )

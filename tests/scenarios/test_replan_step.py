@@ -79,7 +79,7 @@ async def test_a_fixed_plan_through_unseen_zones_is_cut_at_the_first_transition(
     assert first.steps[-1].zone == REPLAN
     assert first.repairs == (
         "__replan__ inserted after step 3, which may change the screen",
-        "3 steps after it dropped: nobody has seen that screen yet",
+        "3 steps after it dropped: that screen was not observed yet",
     )
 
 

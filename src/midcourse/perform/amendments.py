@@ -6,10 +6,10 @@ from midcourse.domain.replace import replace
 from midcourse.policy.approval.destination import unvouched
 from midcourse.policy.approval.rules import as_planned, provisional_ruling
 from midcourse.policy.identity import call_digest
-from midcourse.policy.plan.horizon import View, arguments_problem
+from midcourse.policy.plan.horizon import Scope, arguments_problem
 
 
-def amended(plan: PlanVersion, amendment: Amendment, version: int, view: View) -> tuple[Step, ...] | str:
+def amended(plan: PlanVersion, amendment: Amendment, version: int, view: Scope) -> tuple[Step, ...] | str:
     """The steps that are left of it, changed; or why the change cannot be made."""
     changes = {changed.index: changed.arguments for changed in amendment.changes}
     steps: list[Step] = []
@@ -21,7 +21,7 @@ def amended(plan: PlanVersion, amendment: Amendment, version: int, view: View) -
     return tuple(steps)
 
 
-def _changed(step: Step, changes: Pairs, view: View) -> Step | str:
+def _changed(step: Step, changes: Pairs, view: Scope) -> Step | str:
     skill = view.catalogue.skill(step.skill)
     if step.zone == REPLAN or not changes or skill is None:
         return step

@@ -14,7 +14,7 @@ from midcourse.policy.approval.check import binds
 from midcourse.policy.detour.choice import arrived, goal_of, is_checkable
 from midcourse.policy.detour.closeness import bounded
 from midcourse.policy.detour.undo import Scene, ways_back
-from midcourse.policy.plan.horizon import View, resolve, short_form
+from midcourse.policy.plan.horizon import Scope, resolve, short_form
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.closeness import Closeness, JudgingContext
 from midcourse.ports.detour import DetourContext, PastTry, TryDraft
@@ -103,7 +103,7 @@ async def _goal(ports: Ports, step: tuple[int, int]) -> Goal:
 
 def _resolved(ports: Ports, draft: Draft, version: int, seen: Observation) -> Step | str:
     """The step, or why it must not be tried."""
-    view = View(task=ports.task, observation=seen, catalogue=ports.world.catalogue())
+    view = Scope(task=ports.task, observation=seen, catalogue=ports.world.catalogue())
     resolved = resolve((draft,), True, version, view)
     if not resolved.steps:
         return "; ".join(resolved.repairs) or f"{draft.zone} is no act"

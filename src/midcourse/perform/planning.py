@@ -15,7 +15,7 @@ from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.reflecting import replanning_context
 from midcourse.perform.reuse import offered
 from midcourse.policy.approval.check import binds
-from midcourse.policy.plan.horizon import Resolved, View, resolve, short_form
+from midcourse.policy.plan.horizon import Resolved, Scope, resolve, short_form
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.planner import PlanDraft, PlanningContext, Remembering
 
@@ -41,7 +41,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     return replace(planned, cost=draft.cost, spent=spent, reused=offer is not None)
 
 
-async def _amend(ports: Ports, command: MakePlan, amendment: Amendment, view: View, time: Allowance) -> Planned:
+async def _amend(ports: Ports, command: MakePlan, amendment: Amendment, view: Scope, time: Allowance) -> Planned:
     """What a person changed in the plan under way. It was made from what that was made from."""
     plan = await ports.store.plan(ports.run_id, amendment.version, amendment.made_by)
     assert plan is not None, f"plan version {amendment.version} was adopted and must be stored"
@@ -57,7 +57,7 @@ async def _amend(ports: Ports, command: MakePlan, amendment: Amendment, view: Vi
 
 
 async def _planned(
-    ports: Ports, command: MakePlan, draft: PlanDraft, view: View, time: Allowance
+    ports: Ports, command: MakePlan, draft: PlanDraft, view: Scope, time: Allowance
 ) -> tuple[Planned, Resolved | None]:
     """What the draft comes to, and the plan if it is one. What it cost is not in it."""
     if draft.verdict != "steps":
@@ -77,12 +77,12 @@ async def _planned(
     return planned, resolved
 
 
-async def _view(ports: Ports, command: MakePlan) -> View | None:
+async def _view(ports: Ports, command: MakePlan) -> Scope | None:
     observation = await ports.store.observation(ports.run_id, command.seen)
     if observation is None:
         return None
     seen = replace(observation, stale=command.stale)
-    return View(
+    return Scope(
         task=ports.task,
         observation=seen,
         catalogue=ports.world.catalogue(),
@@ -94,7 +94,7 @@ async def _view(ports: Ports, command: MakePlan) -> View | None:
 async def _ask(
     ports: Ports,
     command: MakePlan,
-    view: View,
+    view: Scope,
     history: History,
     recovery: ReplanningContext | None,
     time: Allowance,
@@ -165,7 +165,7 @@ def _version(
     )
 
 
-async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: View, time: Allowance) -> tuple[PlannedStep, ...]:
+async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: Scope, time: Allowance) -> tuple[PlannedStep, ...]:
     """With identity and consequence where they are known already: nothing before the step can change them."""
     short: list[PlannedStep] = []
     untouched = True

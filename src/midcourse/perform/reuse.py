@@ -20,7 +20,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.perform.history import History, history_of
 from midcourse.perform.ports import Ports
-from midcourse.policy.plan.horizon import View, resolve
+from midcourse.policy.plan.horizon import Scope, resolve
 from midcourse.policy.reuse.placeholders import Unclear
 from midcourse.policy.reuse.segment import Situation, fits, kept, passed_on, proposed, repeats, situation_of
 from midcourse.ports.plan_cache import Segments
@@ -44,14 +44,14 @@ class Offer:
 # --- offering
 
 
-async def offered(ports: Ports, command: MakePlan, view: View, history: History) -> Offer | None:
+async def offered(ports: Ports, command: MakePlan, view: Scope, history: History) -> Offer | None:
     """What worked before in this very situation, for the inputs of this task."""
     if ports.segments is None:
         return None
     return await _patiently(_offered(ports, ports.segments, command, view, history))
 
 
-async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: View, history: History) -> Offer | None:
+async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: Scope, history: History) -> Offer | None:
     if command.refused:
         await _drop_refused(ports, segments, command.version)
     if command.refused or command.guidance or command.stale or command.beyond:
@@ -74,7 +74,7 @@ async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: Vi
 
 
 async def _offer(
-    segments: Segments, segment: KeptSegment, situation: Situation, history: History, version: int, view: View
+    segments: Segments, segment: KeptSegment, situation: Situation, history: History, version: int, view: Scope
 ) -> Offer | None:
     reused = Reused(segment=segment.id, run=segment.run, version=segment.version)
     said = f"kept from run {segment.run}"

@@ -13,7 +13,7 @@ from midcourse.domain.plan import GLOBAL, REPLAN, Draft, Step, Target
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
 from midcourse.policy.identity import call_digest
-from midcourse.policy.plan.horizon import Resolved, View, arguments_problem, fits, may_plan_beyond, resolve, short_form
+from midcourse.policy.plan.horizon import Resolved, Scope, arguments_problem, fits, may_plan_beyond, resolve, short_form
 
 SIGN = Expectation(checks=(TextContains(text="nothing sent"),))
 CATALOGUE = Catalogue(
@@ -53,7 +53,7 @@ GHOST = click("ghost")
 
 
 def resolved(*drafts: Draft, final: bool | None = None, beyond: bool = False, **limits: Any) -> Resolved:
-    view = View(task=replace(TASK, limits=Limits(**limits)), observation=SEEN, catalogue=CATALOGUE, beyond=beyond)
+    view = Scope(task=replace(TASK, limits=Limits(**limits)), observation=SEEN, catalogue=CATALOGUE, beyond=beyond)
     return resolve(drafts, final, 3, view)
 
 
@@ -77,7 +77,7 @@ def test_a_plan_that_ends_in_replan_is_not_final() -> None:
 def test_what_follows_replan_is_dropped() -> None:
     plan = resolved(click(), REST, click("z2"), click("z9"))
     assert (outline(plan), plan.final) == ("click R", False)
-    assert plan.repairs == ("2 steps after __replan__ dropped: nobody has seen that screen yet",)
+    assert plan.repairs == ("2 steps after __replan__ dropped: that screen was not observed yet",)
 
 
 def test_replan_is_inserted_after_a_transition_and_what_follows_is_dropped() -> None:
@@ -133,7 +133,7 @@ def test_a_long_plan_is_cut_and_replan_put_in_place_of_the_rest() -> None:
     [
         (click("ghost"), "zone 'ghost' is not visible"),
         (click(GLOBAL), "zone '__global__' is not visible"),
-        (Draft(zone="z1", skill="press"), "acts on no zone"),
+        (Draft(zone="z1", skill="press"), "does not act on a zone"),
         (Draft(zone="z1", skill="fly"), "no such skill"),
         (Draft(zone="z1"), "(no skill) dropped"),
         (Draft(zone="z1", skill="type"), "missing argument: 'text'"),

@@ -16,7 +16,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.event import PlanVerdict
 from midcourse.domain.plan import REPLAN, Step
 from midcourse.errors import TaskInvalid
-from midcourse.policy.plan.horizon import View, resolve
+from midcourse.policy.plan.horizon import Scope, resolve
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 RECORDED = "recorded"
@@ -99,7 +99,7 @@ async def compare(cassette: Path, a: str, b: str, settings: Settings) -> Compari
 
 
 def judge(draft: PlanDraft, context: PlanningContext) -> Judged:
-    view = View(task=context.task, observation=context.observation, catalogue=context.catalogue, beyond=context.beyond)
+    view = Scope(task=context.task, observation=context.observation, catalogue=context.catalogue, beyond=context.beyond)
     left = resolve(draft.steps, draft.final, 1, view)
     return Judged(
         verdict=draft.verdict,

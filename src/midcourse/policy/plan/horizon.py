@@ -1,11 +1,12 @@
-"""How far does this plan really see? Turns a planner's draft into steps for what is visible, and says what it mended.
+"""Turns a planner's draft into steps for the visible screen, and reports every repair.
 
-Repairs are made only where they are certain: a step on something that is not there is dropped, nothing after a
-transition is kept, and a transition is always followed by `__replan__`. A plan that lost a step is not the last one, and
-nothing irreversible is kept behind the gap.
+Repairs are made only where they are certain: a step on a zone that is not visible is dropped, nothing after a transition
+is kept, and a transition is always followed by `__replan__`. A plan that lost a step is not the last one, and nothing
+irreversible is kept behind the gap: it may rely on the dropped step.
 """
 
 from dataclasses import dataclass
+from itertools import dropwhile, zip_longest
 
 from midcourse.domain.argument import Argument, Arguments, Reference
 from midcourse.domain.budget import Limits
@@ -22,7 +23,7 @@ from midcourse.policy.spelling import nearest, unknown
 
 PLACES: dict[str, Place] = {REPLAN: "replan", GLOBAL: "global", REACH: "reach"}
 AIM = Skill(name="reach", effect="read", transition=True, on_zone=False)
-"""What stands for a skill in a step that only says what has to be true after it."""
+"""The skill of a `__reach__` step, which names only what must be true afterwards."""
 SHORT_ID = 4
 
 
@@ -34,97 +35,151 @@ class Resolved:
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
-    """What a draft is resolved against."""
+class Scope:
+    """The task, screen and skills that a draft is resolved against."""
 
     task: Task
     observation: Observation
     catalogue: Catalogue
     beyond: bool = False
-    """Keep steps on what nobody has seen: what a fixed plan does, for comparison."""
+    """Keep steps on screens that were not observed, as a fixed plan does. For comparisons in benchmarks."""
     detours: bool = False
-    """Whether somebody finds the way to what a step only names."""
+    """Whether a detour planner is there to find what a step only names (`__reach__`)."""
 
 
 def may_plan_beyond(limits: Limits, plans_made: int) -> bool:
-    """Whether the next plan need not keep to what is visible."""
+    """Whether the next plan may contain steps on screens that were not observed yet."""
     return limits.visible_plans is not None and plans_made >= limits.visible_plans
 
 
-def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, view: View) -> Resolved:
+def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, scope: Scope) -> Resolved:
     """The steps of this draft that can be carried out from here, up to the next transition."""
-    steps: list[Step] = []
-    repairs: list[str] = []
-    room = view.task.limits.max_plan_steps
-    ended = gap = False
-    for number, draft in enumerate(drafts, start=1):
-        if draft.zone == REPLAN:
-            dropped = len(drafts) - number
-            if dropped:
-                repairs.append(f"{dropped} steps after {REPLAN} dropped: nobody has seen that screen yet")
-            ended = True
-            break
-        skill = AIM if draft.zone == REACH else view.catalogue.skill(draft.skill)
-        problem = _unknown_skill(draft, view) if skill is None else step_problem(draft, skill, view)
-        if skill is None or problem:
-            repairs.append(f"step {number} ({draft.skill or 'no skill'}) dropped: {problem}")
-            gap = True
-            continue
-        if gap and skill.effect == "irreversible":
-            repairs.append(f"cut before step {number} ({skill.name}): a step that it may rely on was dropped")
-            ended = True
-            break
-        if len(steps) == room:
-            repairs.append(f"cut after {room} steps, {REPLAN} inserted")
-            ended = True
-            break
-        steps.append(_step(draft, skill, version, len(steps), view))
-        last = number == len(drafts)
-        if steps[-1].transition and not view.beyond and not (last and final):
-            if last or drafts[number].zone != REPLAN:
-                repairs.append(f"{REPLAN} inserted after step {number}, which may change the screen")
-            if not last and drafts[number].zone != REPLAN:
-                repairs.append(f"{len(drafts) - number} steps after it dropped: nobody has seen that screen yet")
-            ended = True
-            break
-    if (gap or final is False) and not ended and steps:
-        why = "a step was dropped" if gap else "the plan says that it is not the last"
+    candidates = [_candidate(number, draft, scope) for number, draft in enumerate(drafts, start=1)]
+    # The earliest cut wins. Where two fall together, a transition comes first: it is about the step before the cut.
+    cuts = (
+        _cut_after_transition(candidates, final, scope),
+        _cut_at_replan(candidates),
+        _cut_behind_gap(candidates),
+        _cut_for_length(candidates, scope.task.limits.max_plan_steps),
+    )
+    cut = min((found for found in cuts if found), key=lambda found: found.keep, default=None)
+    reached = candidates[: cut.keep] if cut else candidates
+    doable = [(one.draft, one.skill) for one in reached if one.skill and not one.problem]
+    dropped = [one for one in reached if one.problem]
+    repairs = [f"step {one.number} ({one.draft.skill or 'no skill'}) dropped: {one.problem}" for one in dropped]
+    steps = [_step(draft, skill, version, index, scope) for index, (draft, skill) in enumerate(doable)]
+    if cut:
+        repairs += cut.repairs
+    elif steps and (dropped or final is False):
+        why = "a step was dropped" if dropped else "the plan says that it is not the last"
         repairs.append(f"{REPLAN} appended: {why}")
-        ended = True
-    if ended and steps:
-        steps.append(_sentinel(version, len(steps), view))
-    return Resolved(steps=tuple(steps), final=not ended, repairs=tuple(repairs))
+    else:
+        return Resolved(steps=tuple(steps), final=True, repairs=tuple(repairs))
+    if steps:
+        steps.append(_sentinel(version, len(steps), scope))
+    return Resolved(steps=tuple(steps), final=False, repairs=tuple(repairs))
 
 
-def step_problem(draft: Draft | Step, skill: Skill, view: View) -> str:
-    """Why this step cannot be done from what is seen, or nothing."""
+@dataclass(frozen=True, kw_only=True)
+class _Candidate:
+    """A step of the draft, counted from 1, with its skill and the problem that forbids it. `__replan__` has neither."""
+
+    number: int
+    draft: Draft
+    skill: Skill | None
+    problem: str
+
+    @property
+    def is_replan(self) -> bool:
+        return self.draft.zone == REPLAN
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cut:
+    """Where a plan ends before its draft does: how many candidates are kept, and why the others are not."""
+
+    keep: int
+    repairs: tuple[str, ...]
+
+
+def _candidate(number: int, draft: Draft, scope: Scope) -> _Candidate:
+    if draft.zone == REPLAN:
+        return _Candidate(number=number, draft=draft, skill=None, problem="")
+    skill = AIM if draft.zone == REACH else scope.catalogue.skill(draft.skill)
+    problem = _unknown_skill(draft, scope) if skill is None else step_problem(draft, skill, scope)
+    return _Candidate(number=number, draft=draft, skill=skill, problem=problem)
+
+
+def _cut_after_transition(candidates: list[_Candidate], final: bool | None, scope: Scope) -> _Cut | None:
+    """After the first step that may change the screen, unless it is the last step of the last plan."""
+    if scope.beyond:
+        return None
+    for one, after in zip_longest(candidates, candidates[1:]):
+        if one.skill is None or one.problem or not _transition(one.draft, one.skill) or (after is None and final):
+            continue
+        if after and after.is_replan:
+            return _Cut(keep=one.number, repairs=())
+        inserted = f"{REPLAN} inserted after step {one.number}, which may change the screen"
+        unseen = f"{len(candidates) - one.number} steps after it dropped: that screen was not observed yet"
+        return _Cut(keep=one.number, repairs=(inserted, unseen) if after else (inserted,))
+    return None
+
+
+def _cut_at_replan(candidates: list[_Candidate]) -> _Cut | None:
+    """Where the draft itself says `__replan__`."""
+    replan = next((one for one in candidates if one.is_replan), None)
+    if replan is None:
+        return None
+    behind = len(candidates) - replan.number
+    unseen = f"{behind} steps after {REPLAN} dropped: that screen was not observed yet"
+    return _Cut(keep=replan.number - 1, repairs=(unseen,) if behind else ())
+
+
+def _cut_behind_gap(candidates: list[_Candidate]) -> _Cut | None:
+    """Before the first irreversible step that comes after a dropped one."""
+    for one in dropwhile(lambda one: not one.problem, candidates):
+        if one.skill and not one.problem and one.skill.effect == "irreversible":
+            why = f"cut before step {one.number} ({one.skill.name}): a step that it may rely on was dropped"
+            return _Cut(keep=one.number - 1, repairs=(why,))
+    return None
+
+
+def _cut_for_length(candidates: list[_Candidate], most: int) -> _Cut | None:
+    doable = [one for one in candidates if one.skill and not one.problem]
+    if len(doable) <= most:
+        return None
+    return _Cut(keep=doable[most].number - 1, repairs=(f"cut after {most} steps, {REPLAN} inserted",))
+
+
+def step_problem(draft: Draft | Step, skill: Skill, scope: Scope) -> str:
+    """Why this step cannot be done on the visible screen, or nothing."""
     if draft.zone == REACH:
-        return _aim_problem(draft, view)
-    if skill.on_zone and not view.beyond and view.observation.zone(draft.zone) is None:
-        return f"zone '{draft.zone}' is not visible{_meant(draft.zone, view.observation)}"
+        return _aim_problem(draft, scope)
+    if skill.on_zone and not scope.beyond and scope.observation.zone(draft.zone) is None:
+        return f"zone '{draft.zone}' is not visible{_meant(draft.zone, scope.observation)}"
     if not skill.on_zone and draft.zone != GLOBAL:
-        return f"'{skill.name}' acts on no zone; its target is {GLOBAL}"
-    if draft.probe and view.catalogue.probe(draft.probe.name) is None:
-        return unknown("probe", draft.probe.name, (one.name for one in view.catalogue.probes))
-    return arguments_problem(draft.arguments, skill.parameters, view.task)
+        return f"'{skill.name}' does not act on a zone; its target is {GLOBAL}"
+    if draft.probe and scope.catalogue.probe(draft.probe.name) is None:
+        return unknown("probe", draft.probe.name, (one.name for one in scope.catalogue.probes))
+    return arguments_problem(draft.arguments, skill.parameters, scope.task)
 
 
-def _unknown_skill(draft: Draft, view: View) -> str:
-    return unknown("skill", draft.skill, (skill.name for skill in view.catalogue.skills))
+def _unknown_skill(draft: Draft, scope: Scope) -> str:
+    return unknown("skill", draft.skill, (skill.name for skill in scope.catalogue.skills))
 
 
 def _meant(zone: str, seen: Observation) -> str:
-    """The id that was probably meant, in words: of a zone with that label, or one that looks alike. Short ids all look alike."""
+    """A suggestion: the id of a zone with that label, or a similar id. Short ids are all similar, so they are not compared."""
     labelled = [f"'{other.id}'" for other in seen.zones if zone in (other.label, f"{other.role}:{other.label}")]
     near = " or ".join(labelled[:3]) or (len(zone) > SHORT_ID and nearest(zone, (other.id for other in seen.zones)))
     return f"; did you mean {near}?" if near else ""
 
 
-def _aim_problem(draft: Draft | Step, view: View) -> str:
-    if not view.detours:
-        return "nobody here finds the way to what a plan only names"
+def _aim_problem(draft: Draft | Step, scope: Scope) -> str:
+    if not scope.detours:
+        return "detours are off, so a step cannot only name its target"
     if draft.expect is None or not (draft.expect.checks or draft.expect.says.strip()):
-        return "it does not say what has to be true afterwards"
+        return "it does not say what must be true afterwards (expect)"
     return ""
 
 
@@ -152,7 +207,7 @@ def _value_problem(value: Argument, parameter: Parameter, task: Task) -> str:
                 return f"no such input: '{value.name}'"
             return _value_problem(inputs[value.name], parameter, task)
         if value.source == "result":
-            return ""  # what it will be nobody knows yet
+            return ""  # its value is not known yet
         if value.source == "argument":
             return "only a skill's probe can refer to an argument"
         names = task.secrets if value.source == "secret" else task.files
@@ -178,9 +233,9 @@ def fits(value: object, wanted: ValueType) -> bool:
             return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _step(draft: Draft, skill: Skill, version: int, index: int, view: View) -> Step:
-    zone = view.observation.zone(draft.zone)
-    surface = view.observation.surface.title
+def _step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) -> Step:
+    zone = scope.observation.zone(draft.zone)
+    surface = scope.observation.surface.title
     target = Target(surface=surface, role=zone.role if zone else "", label=zone.label if zone else "")
     if draft.zone == REACH and draft.expect:
         target = Target(surface="", role="", label=describe(draft.expect))
@@ -192,7 +247,7 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, view: View) -> S
         arguments=draft.arguments,
         target=target,
         effect=skill.effect,
-        transition=skill.transition if draft.transition is None else draft.transition,
+        transition=_transition(draft, skill),
         expect=draft.expect,
         absent_when=draft.absent_when or skill.absent_when,
         probe=draft.probe or skill.probe,
@@ -200,25 +255,29 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, view: View) -> S
         gives=draft.gives,
         says=draft.says or f"{skill.name} {target.label}".strip(),
         call=call_digest(skill.name, target, draft.arguments),
-        asks=bool(unvouched(draft.arguments, skill.parameters, view.task)),
+        asks=bool(unvouched(draft.arguments, skill.parameters, scope.task)),
     )
-    foreseen = as_planned(step, view.observation.surface.origin)
-    return replace(step, ruled=provisional_ruling(view.task, foreseen))
+    foreseen = as_planned(step, scope.observation.surface.origin)
+    return replace(step, ruled=provisional_ruling(scope.task, foreseen))
+
+
+def _transition(draft: Draft, skill: Skill) -> bool:
+    return skill.transition if draft.transition is None else draft.transition
 
 
 def _needed(draft: Draft) -> tuple[str, ...]:
-    """The results that it says it needs, and those that its arguments refer to."""
+    """Results that the draft declares, and those that its arguments refer to."""
     referred = (value.name for _, value in draft.arguments if isinstance(value, Reference) and value.source == "result")
     return tuple(dict.fromkeys((*draft.needs, *referred)))
 
 
-def _sentinel(version: int, index: int, view: View) -> Step:
-    target = Target(surface=view.observation.surface.title, role="", label="")
+def _sentinel(version: int, index: int, scope: Scope) -> Step:
+    target = Target(surface=scope.observation.surface.title, role="", label="")
     return Step(version=version, index=index, zone=REPLAN, target=target, says="Look again and plan the rest")
 
 
 def short_form(step: Step, identity: str = "", consequence: str = "") -> PlannedStep:
-    """What the director needs of a step."""
+    """The part of a step that the director needs."""
     return PlannedStep(
         version=step.version,
         index=step.index,
