@@ -57,30 +57,30 @@ check:
 
 # Run what is too long for CI: the properties and the full benchmarks, with their results kept
 nightly: properties
-    uv run python benchmarks/kill_local.py --runs 200 --json --keep
-    uv run python benchmarks/horizon.py --runs 1000 --json --keep
-    uv run python benchmarks/waste.py --runs 100 --json --keep
-    uv run python benchmarks/growth.py --steps 2000 --json --keep
-    uv run python benchmarks/detour.py --runs 1000 --browser 30 --json --keep
-    uv run python benchmarks/outline.py --runs 1000 --json --keep
-    uv run python benchmarks/invoices.py --rows 500 --json --keep
-    uv run python benchmarks/chaos.py --runs 1000 --json --keep
-    uv run python benchmarks/chaos.py --trial points:320,freeze:200,postgres:500,temporal:500 --json --keep
-    uv run python benchmarks/chaos.py --trial host:500,outage:20 --json --keep
-    uv run python benchmarks/chaos.py --trial budget:1000,big:500,waiting:10000 --json --keep
-    uv run python benchmarks/hostile.py --pages 1000 --control 200 --benign 10 --json --keep
-    uv run python benchmarks/drift.py --seeds 50 --also wagtail.story:WAGTAIL --json --keep
-    uv run python benchmarks/changed_values.py --runs 1000 --json --keep
-    uv run python benchmarks/approvals.py --interleavings 10000 --forgeries 1000 --json --keep
-    uv run python benchmarks/tokens.py --trial tokens:500,absent:200,control:200 --browser 40 --json --keep
-    uv run python benchmarks/audit.py --tamperings 10000 --postgres 1000 --json --keep
-    uv run python benchmarks/kill_browser.py --runs 100 --runtime local --json --keep
-    uv run python benchmarks/kill_browser.py --runs 100 --runtime temporal --json --keep
-    uv run python benchmarks/miniwob.py --seeds 20 --first-seed 1000 --json --keep
-    uv run python benchmarks/leaks.py --secrets 50 --json --keep
-    uv run python benchmarks/first_run.py --json --keep
-    uv run python benchmarks/capture.py --json --keep
-    uv run python benchmarks/garbage.py --runs 100000 --json --keep
-    uv run python benchmarks/reuse.py --seeds 100 --json --keep
-    uv run python benchmarks/recovery.py --runs 3000 --json --keep
-    uv run python benchmarks/memory.py --rounds 20 --json --keep
+    uv run python -m benchmarks.kill_local --runs 200 --json --keep
+    uv run python -m benchmarks.horizon --runs 1000 --json --keep
+    uv run python -m benchmarks.waste --runs 100 --json --keep
+    uv run python -m benchmarks.growth --steps 2000 --json --keep
+    uv run python -m benchmarks.detour --runs 1000 --browser 30 --json --keep
+    uv run python -m benchmarks.outline --runs 1000 --json --keep
+    uv run python -m benchmarks.invoices --rows 500 --json --keep
+    uv run python -m benchmarks.chaos --runs 1000 --json --keep
+    uv run python -m benchmarks.chaos --trial points:320,freeze:200,postgres:500,temporal:500 --json --keep
+    uv run python -m benchmarks.chaos --trial host:500,outage:20 --json --keep
+    uv run python -m benchmarks.chaos --trial budget:1000,big:500,waiting:10000 --json --keep
+    uv run python -m benchmarks.hostile --pages 1000 --control 200 --benign 10 --json --keep
+    uv run python -m benchmarks.drift --seeds 50 --also benchmarks.web_apps.wagtail.story:WAGTAIL --json --keep
+    uv run python -m benchmarks.approvals.changed_values --runs 1000 --json --keep
+    uv run python -m benchmarks.approvals.interleavings --interleavings 10000 --forgeries 1000 --json --keep
+    uv run python -m benchmarks.approvals.tokens --trial tokens:500,absent:200,control:200 --browser 40 --json --keep
+    uv run python -m benchmarks.approvals.audit --tamperings 10000 --postgres 1000 --json --keep
+    uv run python -m benchmarks.kill_browser --runs 100 --runtime local --json --keep
+    uv run python -m benchmarks.kill_browser --runs 100 --runtime temporal --json --keep
+    uv run python -m benchmarks.miniwob --seeds 20 --first-seed 1000 --json --keep
+    uv run python -m benchmarks.leaks --secrets 50 --json --keep
+    uv run python -m benchmarks.first_run --json --keep
+    uv run python -m benchmarks.capture --json --keep
+    uv run python -m benchmarks.malformed --runs 100000 --json --keep
+    uv run python -m benchmarks.reuse --seeds 100 --json --keep
+    uv run python -m benchmarks.recovery --runs 3000 --json --keep
+    uv run python -m benchmarks.memory --rounds 20 --json --keep

@@ -1,7 +1,7 @@
 """What does a look at a web page cost, compared with the barest script that could be injected?
 
-    python benchmarks/capture.py --json
-    python benchmarks/capture.py --first 5 --spin 2 --json
+    python -m benchmarks.capture --json
+    python -m benchmarks.capture --first 5 --spin 2 --json
 
 On the same page, in the same Chromium, by turns:
 
@@ -29,17 +29,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
+from benchmarks.harness.report import keep, table
 from midcourse.testing.sites import Request, Response, serve
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.page.capture import Capture
 from midcourse.worlds.browser.page.settle import Patience
 from midcourse.worlds.browser.session import Session, Terms
-
-sys.path.insert(0, str(Path(__file__).parent))
-from report import keep, table
 
 SIZES = (50, 500, 5000)
 MOST = 1.5
@@ -230,7 +227,7 @@ def report_first_looks(count: int, spin: int, *, kept: bool, as_json: bool) -> i
     text = f"{count} first observations of {SIZES[-1]} elements: at most {slowest} s, at least {fewest} zones"
     print(text)
     if kept:
-        keep("first_look", f"python benchmarks/capture.py --first {count} --spin {spin}", summary, text)
+        keep("first_look", f"python -m benchmarks.capture --first {count} --spin {spin}", summary, text)
     if as_json:
         print(json.dumps(summary))
     return 0 if summary["met"] else 1
@@ -256,7 +253,7 @@ def main() -> int:
     summary: dict[str, object] = {"looks": options.looks, "most": MOST, "rows": [asdict(row) for row in rows]}
     print(shown(rows))
     if options.keep:
-        keep("capture", f"python benchmarks/capture.py --looks {options.looks}", summary, shown(rows))
+        keep("capture", f"python -m benchmarks.capture --looks {options.looks}", summary, shown(rows))
     if options.json:
         print(json.dumps(summary))
     return 0 if all(max(row.anew_to_bare.ratio, row.again_to_bare.ratio) <= MOST for row in rows) else 1

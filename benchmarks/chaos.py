@@ -1,7 +1,7 @@
 """The trials of a fleet: real PostgreSQL, real Temporal, a world host, and workers that are killed, frozen or cut off.
 
-    python benchmarks/chaos.py --runs 1000 --json
-    python benchmarks/chaos.py --trial points:320,freeze:200,temporal:500
+    python -m benchmarks.chaos --runs 1000 --json
+    python -m benchmarks.chaos --trial points:320,freeze:200,temporal:500
 
 Every run goes through the eight counters of an office (office.py), among them irreversible ones, and ones that do what they
 should and then show an error or never answer. Effects and acts are counted in the office's own log; counted.py says how.
@@ -31,35 +31,27 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-sys.path.insert(0, str(Path(__file__).parent))
-import chaos_big
-import chaos_budget
-import chaos_freeze
-import chaos_kill
-import chaos_outage
-import chaos_points
-import chaos_servers
-import chaos_waiting
-from counted import CLAIMS
-from fleet import Given
-from premises import Premises, premises_in
-from report import keep, machine, table
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
+from benchmarks.fleet import big, budget, freeze, kill, outage, points, servers, waiting
+from benchmarks.fleet.outcome import CLAIMS
+from benchmarks.fleet.site import Premises, premises_in
+from benchmarks.fleet.tenant import Given
+from benchmarks.harness.report import keep, machine, table
 from midcourse.app.fleet.process import leave
 
 Trial: TypeAlias = Callable[[Given, Premises], Awaitable[dict[str, Any]]]
 TRIALS: dict[str, Trial] = {
-    "kill": chaos_kill.trial,
-    "points": chaos_points.trial,
-    "freeze": chaos_freeze.trial,
-    "postgres": chaos_servers.without_postgres,
-    "temporal": chaos_servers.without_temporal,
-    "host": chaos_servers.without_host,
-    "outage": chaos_outage.trial,
-    "budget": chaos_budget.trial,
-    "big": chaos_big.trial,
-    "waiting": chaos_waiting.trial,
+    "kill": kill.trial,
+    "points": points.trial,
+    "freeze": freeze.trial,
+    "postgres": servers.without_postgres,
+    "temporal": servers.without_temporal,
+    "host": servers.without_host,
+    "outage": outage.trial,
+    "budget": budget.trial,
+    "big": big.trial,
+    "waiting": waiting.trial,
 }
 QUIET = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
 """That a server is away, or a replay fails, is what we are here for."""
@@ -82,7 +74,7 @@ def is_right(found: dict[str, Any]) -> bool:
         not any(found.get(claim) for claim in NOUGHT)
         and all(found.get(one, 0) == found.get(other, 0) for one, other in EQUAL)
         and all(found.get(one, 0) <= found.get(other, 0) for one, other in AT_MOST)
-        and all(found.get(f"most_{what}", 0) <= most for what, most in chaos_big.BARS.items())
+        and all(found.get(f"most_{what}", 0) <= most for what, most in big.BARS.items())
         and not found["again"]["differing"]
         and not replays["nondeterministic"]
         and replays["control_failed"] == replays["control"]
@@ -126,7 +118,7 @@ async def carried_out(trial: str, runs: int, options: argparse.Namespace, premis
     }
     told = table(["", trial], [[name, str(value)] for name, value in summary.items()])
     if options.keep:
-        command = f"python benchmarks/chaos.py --trial {trial} --runs {runs} --json --keep"
+        command = f"python -m benchmarks.chaos --trial {trial} --runs {runs} --json --keep"
         keep(f"chaos_{trial}", command, summary, told)
     if not options.json:
         print(told)

@@ -1,6 +1,6 @@
 """Does trying, weighing and stepping back find a way that replanning does not, and how good does the judge have to be?
 
-    python benchmarks/detour.py --runs 1000 --browser 30 --json
+    python -m benchmarks.detour --runs 1000 --browser 30 --json
 
 Each run looks for one dialog in a desktop application of its own, generated from its seed: menus, nested dialogs, context
 menus, and a fourth of the entries filed where nobody expects them. All arms have the same searcher, which goes by the words,
@@ -34,13 +34,11 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
+from benchmarks.harness.replay_check import Again
+from benchmarks.harness.report import RESULTS, Share, keep, machine, table
+from benchmarks.search.browser_dialogs import APPLICATIONS, run_in_browser
+from benchmarks.search.episodes import ARMS, DETOUR, NO_OPTIONS, RANDOM, REPLAN, WORDS, Episode, run_episode
 from midcourse.worlds.simulated.generated import application_of
-
-sys.path.insert(0, str(Path(__file__).parent))
-from dialogs import APPLICATIONS, run_in_browser
-from episodes import ARMS, DETOUR, NO_OPTIONS, RANDOM, REPLAN, WORDS, Episode, run_episode
-from replayed import Again
-from report import RESULTS, Share, keep, machine, table
 
 FIRST_SEED = 20_000
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -277,7 +275,7 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = f"python benchmarks/detour.py --runs {given.runs} --browser {given.browser} --first-seed {given.first_seed} --json --keep"
+        command = f"python -m benchmarks.detour --runs {given.runs} --browser {given.browser} --first-seed {given.first_seed} --json --keep"
         keep("detour", command, summary, f"{tables(rows, even, pages)}\n\n![goals reached](detour.png)")
         plot(rows, RESULTS / "detour.png")
     if not given.json:

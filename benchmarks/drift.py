@@ -1,6 +1,6 @@
 """Does it get through real pages that change under its hands, without doing anything twice or claiming what is not so?
 
-    python benchmarks/drift.py --seeds 50 --json --keep
+    python -m benchmarks.drift --seeds 50 --json --keep
 
 Four applications that we ship for this (`midcourse.testing.sites`) are served on loopback and used in a real Chromium: a shop,
 a ticket system, settings in nested dialogs, a report generator. Chance, by seed, brings pop-ups, renamed and moved controls,
@@ -22,7 +22,7 @@ Applications and drift were frozen, by the hash that is printed, before anything
 A further application is anything with the shape of `Application` in `drifting/application.py`: a name, a task, secrets, what the
 policy file says about its origin, and `start(seed)`, which gives a URL, a planner, and the truth afterwards. It joins the table by
 
-    python benchmarks/drift.py --also module:NAME
+    python -m benchmarks.drift --also module:NAME
 """
 
 import argparse
@@ -39,21 +39,19 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parent))
-from drifting.application import Application
-from drifting.site import DRIFT, frozen
-from drifting.trial import ABOUT_RECOVERY, ARMS, FIXED, OURS, RETRY, DriftTrial, Shared, run_trial, script_of
-from kept import Kept
-from replayed import Again
-from report import Share, keep, machine, table
-
+from benchmarks.harness.chromium_pool import Kept
+from benchmarks.harness.replay_check import Again
+from benchmarks.harness.report import Share, keep, machine, table
+from benchmarks.web_apps.application import Application
+from benchmarks.web_apps.site import DRIFT, frozen
+from benchmarks.web_apps.trial import ABOUT_RECOVERY, ARMS, FIXED, OURS, RETRY, DriftTrial, Shared, run_trial, script_of
 from midcourse.domain.plan import Step
 
 SHIPPED = (
-    "drifting.shop:SHOP",
-    "drifting.tickets:TICKETS",
-    "drifting.preferences:PREFERENCES",
-    "drifting.reports:REPORTS",
+    "benchmarks.web_apps.shop:SHOP",
+    "benchmarks.web_apps.tickets:TICKETS",
+    "benchmarks.web_apps.preferences:PREFERENCES",
+    "benchmarks.web_apps.reports:REPORTS",
 )
 Cell = tuple[str, int, str]
 """Application, seed, arm."""
@@ -238,7 +236,7 @@ def main() -> int:
     if given.keep:
         command = " ".join(
             [
-                f"python benchmarks/drift.py --seeds {given.seeds} --json --keep",
+                f"python -m benchmarks.drift --seeds {given.seeds} --json --keep",
                 *(["--recovery"] if given.recovery else []),
                 *(f"--also {one}" for one in given.also),
             ]

@@ -1,6 +1,6 @@
 """What does Midcourse cost on Temporal? The same work on the bare engine, with two transactions by hand, and on LangGraph.
 
-    python benchmarks/engine_overhead.py --json
+    python -m benchmarks.engine_overhead --json
 
 One run is a plan, steps that act on a simulated panel and look at it (5 KB), two replans and a result. Every step is
 reversible or irreversible. The arms take turns, so that whatever disturbs the machine disturbs them alike:
@@ -18,7 +18,7 @@ LangGraph is no dependency of ours. To have its column:
 
     uv venv graph
     uv pip install --python graph/bin/python langgraph langgraph-checkpoint-postgres 'psycopg[binary]' pydantic
-    python benchmarks/engine_overhead.py --langgraph graph/bin/python
+    python -m benchmarks.engine_overhead --langgraph graph/bin/python
 """
 
 import argparse
@@ -28,16 +28,13 @@ import time
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import isnan, nan
-from pathlib import Path
 
 from psycopg import Connection
 
-sys.path.insert(0, str(Path(__file__).parent))
-from overhead.figures import Figure, Round, Rounds, Span, alone_ms, cpu, ratio, together_ms
-from overhead.trial import ArmProcess, has_langgraph, trial
-from overhead.workload import SEGMENTS
-from report import keep, machine, table
-
+from benchmarks.harness.report import keep, machine, table
+from benchmarks.overhead.figures import Figure, Round, Rounds, Span, alone_ms, cpu, ratio, together_ms
+from benchmarks.overhead.trial import ArmProcess, has_langgraph, trial
+from benchmarks.overhead.workload import SEGMENTS
 from midcourse.app.fleet.process import leave
 
 FOUR, TEN = 4, 10
@@ -208,7 +205,7 @@ def main() -> int:
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
     text = text_of(found) if found else ""
     if given.keep:
-        command = f"python benchmarks/engine_overhead.py --rounds {given.rounds} --json --keep"
+        command = f"python -m benchmarks.engine_overhead --rounds {given.rounds} --json --keep"
         keep("engine_overhead", command, summary, text)
     if not given.json:
         print(text)

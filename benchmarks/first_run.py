@@ -1,6 +1,6 @@
 """Does a first run succeed? A model, the page's address, the password as a secret, and no policy file.
 
-    python benchmarks/first_run.py --json
+    python -m benchmarks.first_run --json
 
 A scripted model that reads only its prompt works in two applications (`first_run/sites.py`) and, with `--apps wagtail`, in Wagtail as it
 comes from PyPI. Each run has one fault: none, a pop-up, renamed controls, a session that ends, or an effect that is stored and answered with HTTP 504. What
@@ -24,11 +24,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-sys.path.insert(0, str(Path(__file__).parent))
-from first_run.scripted_model import ARTICLE, serve_model
-from first_run.sites import APPS, FAULTS, GOALS, PASSWORD, SECRET, Site, serve, truth
-from report import Share, keep, machine, table
-
+from benchmarks.harness.report import Share, keep, machine, table
+from benchmarks.llm.scripted_model import ARTICLE, serve_model
+from benchmarks.llm.sites import APPS, FAULTS, GOALS, PASSWORD, SECRET, Site, serve, truth
 from midcourse import Agent, Settings, Task
 from midcourse.domain.approval import CommitSet, Decision, Question
 from midcourse.store.sqlite import SqliteStore
@@ -124,9 +122,9 @@ class Wagtail(Place):
 
 @contextmanager
 def wagtail(fault: str, seed: int) -> Generator[Place]:
-    from wagtail.application import PASSWORD, Application
-    from wagtail.proxy import Fault, Proxy, in_front_of
-    from wagtail.story import LIST, is_page, is_publication, running
+    from benchmarks.web_apps.wagtail.application import PASSWORD, Application
+    from benchmarks.web_apps.wagtail.proxy import Fault, Proxy, in_front_of
+    from benchmarks.web_apps.wagtail.story import LIST, is_page, is_publication, running
 
     faults = {
         "clean": (),
@@ -319,7 +317,7 @@ def main() -> None:
     told = {**summary_of(ended), "machine": machine()}
     print(tables(told))
     if given.keep:
-        keep("first_run", "python " + " ".join(["benchmarks/first_run.py", *sys.argv[1:]]), told, tables(told))
+        keep("first_run", " ".join(["python -m benchmarks.first_run", *sys.argv[1:]]), told, tables(told))
     if given.json:
         print(json.dumps(told))
     sys.exit(0 if all(told["bars"].values()) else 1)

@@ -1,6 +1,6 @@
 """Does a step cost more the longer a run has gone on? CPU time and records read, early and late in one long run.
 
-    python benchmarks/growth.py --steps 2000 --json
+    python -m benchmarks.growth --steps 2000 --json
 
 One run, one plan a step, no model: what is measured is the runtime itself, with its store in a file. A window is 100 steps (fewer
 if the run is short). The early one begins after the first window, the late one ends the run.
@@ -17,13 +17,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.harness.replay_check import again
+from benchmarks.harness.report import keep, machine, table
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Settings, Zone, skill
 from midcourse.ports.planner import PlanningContext
 from midcourse.store.sqlite import SqliteStore
-
-sys.path.insert(0, str(Path(__file__).parent))
-from replayed import again
-from report import keep, machine, table
 
 ZONES = 20
 READS = ("observation", "plan", "plans", "ledger_entry", "ledger", "consequence", "journal", "load", "asked")
@@ -147,7 +145,7 @@ def main() -> int:
     summary = asyncio.run(measure(given.steps))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
     if given.keep:
-        keep("growth", f"python benchmarks/growth.py --steps {given.steps} --json --keep", summary, text(summary))
+        keep("growth", f"python -m benchmarks.growth --steps {given.steps} --json --keep", summary, text(summary))
     if not given.json:
         print(text(summary))
     print(json.dumps(summary))

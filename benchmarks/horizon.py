@@ -1,6 +1,6 @@
 """Does a rolling horizon beat a fixed plan and a plain replan loop, and what does each part of it contribute?
 
-    python benchmarks/horizon.py --runs 1000 --json
+    python -m benchmarks.horizon --runs 1000 --json
 
 Every arm runs the same tasks with the same planner in the same worlds, under three drift profiles whose parameters are in
 `midcourse.worlds.simulated.drift`. Runs are counted per arm and profile, spread evenly over the tasks. Truth is the world's
@@ -23,12 +23,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.harness.arms import ABLATIONS, PLAIN, SEGMENTS, TASKS, Arm, Trial, run_trial
+from benchmarks.harness.replay_check import Again
+from benchmarks.harness.report import RESULTS, Share, keep, machine, table
 from midcourse.worlds.simulated.drift import PROFILES
-
-sys.path.insert(0, str(Path(__file__).parent))
-from arms import ABLATIONS, PLAIN, SEGMENTS, TASKS, Arm, Trial, run_trial
-from replayed import Again
-from report import RESULTS, Share, keep, machine, table
 
 FIRST_SEED = 20_000
 CLAIMED_ELSEWHERE = {"1 segment": 30, "2 segments": 60, "3 segments": 85, "4 segments": 90, "unlimited": 95}
@@ -170,7 +168,7 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = f"python benchmarks/horizon.py --runs {given.runs} --first-seed {given.first_seed} --json --keep"
+        command = f"python -m benchmarks.horizon --runs {given.runs} --first-seed {given.first_seed} --json --keep"
         losses = (
             "Where we lose: a plain replan loop makes fewer calls; replan admission costs completion (see 'without admission'). "
             "No ablation repeats an effect in these worlds, so "

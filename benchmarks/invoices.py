@@ -1,6 +1,6 @@
 """Books a table of invoices in an ERP that misbehaves, kills the process with -9 every few seconds, and counts in the ERP's log.
 
-    python benchmarks/invoices.py --rows 500 --json
+    python -m benchmarks.invoices --rows 500 --json
 
 All rows share one ERP, whose trouble is drawn from a seed of each row. Whenever the batch was killed, the same command goes
 on with it. Rows that ended without success are run once more as a batch of their own, under the same business keys and with
@@ -32,13 +32,12 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from benchmarks import ROOT
+from benchmarks.harness.replay_check import again_in
+from benchmarks.harness.report import keep, machine, table
 from midcourse.worlds.simulated.drift import PROFILES
 
-sys.path.insert(0, str(Path(__file__).parent))
-from replayed import again_in
-from report import keep, machine, table
-
-TASK = Path(__file__).parents[1] / "examples" / "tasks" / "invoice.toml"
+TASK = ROOT / "examples" / "tasks" / "invoice.toml"
 SUPPLIERS = (
     "Harbour Supplies",
     "Nordwind GmbH",
@@ -222,7 +221,7 @@ async def main(given: argparse.Namespace) -> int:
     }
     told = table(["", "invoices"], [[name, str(value)] for name, value in list(summary.items())[:9]])
     if given.keep:
-        command = f"python benchmarks/invoices.py --rows {given.rows} --seed {given.seed} --json --keep"
+        command = f"python -m benchmarks.invoices --rows {given.rows} --seed {given.seed} --json --keep"
         keep("invoices", command, summary, told + "\n\n" + LEGEND)
     if not given.json:
         print(told)

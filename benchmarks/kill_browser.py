@@ -1,7 +1,7 @@
 """Orders in a shop's real pages, with the process killed with -9 at random moments, and counts in the shop's own record.
 
-    python benchmarks/kill_browser.py --runs 100 --runtime local --json
-    python benchmarks/kill_browser.py --runs 100 --runtime temporal --json
+    python -m benchmarks.kill_browser --runs 100 --runtime local --json
+    python -m benchmarks.kill_browser --runs 100 --runtime temporal --json
 
 Each run has a shop of its own (`midcourse.testing.sites`) and a Chromium of its own, which belongs to the world host and not
 to who is killed. One order in four is answered with a 504 or with nothing at all, although it is stored. When to kill is
@@ -30,13 +30,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-from drifting.application import Truth
-from drifting.shop import SHOP
-from drifting.site import Trial
-from forked import Command, Commands
-from report import keep, machine, table
-
+from benchmarks.harness.commands import Command, Commands
+from benchmarks.harness.report import keep, machine, table
+from benchmarks.web_apps.application import Truth
+from benchmarks.web_apps.shop import SHOP
+from benchmarks.web_apps.site import Trial
 from midcourse.app.fleet.up_file import read_up
 from midcourse.testing.sites import PASSWORD, Drift, Request, Response, Shop, serve
 
@@ -100,7 +98,7 @@ process = true
 options = {{ start = "{url}", origins = {_toml({url: SHOP.origin})} }}
 
 [planner]
-name = "drifting.shop:ShopClerk"
+name = "benchmarks.web_apps.shop:ShopClerk"
 
 [settings]
 approvals = "never"
@@ -308,7 +306,7 @@ async def main(options: argparse.Namespace) -> int:
         summary["look_at"] = {one.seed: one.result for one in wrong}
     told = table(["", options.runtime], [[name, str(value)] for name, value in summary.items()])
     if options.keep:
-        command = f"python benchmarks/kill_browser.py --runs {options.runs} --runtime {options.runtime} --json --keep"
+        command = f"python -m benchmarks.kill_browser --runs {options.runs} --runtime {options.runtime} --json --keep"
         keep(f"kill_browser_{options.runtime}", command, summary, told)
     if not options.json:
         print(told)

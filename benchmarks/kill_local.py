@@ -1,6 +1,6 @@
 """Orders a lamp again and again, kills the process with -9 at random moments, resumes, and counts in the shop's own log.
 
-    python benchmarks/kill_local.py --runs 200 --json
+    python -m benchmarks.kill_local --runs 200 --json
 
 Each run draws its fault and its moments of death from its seed. A run is killed up to three times, in `run` or in `resume`.
 
@@ -25,11 +25,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from replayed import Again, again_in
-from report import keep, machine, table
+from benchmarks import ROOT
+from benchmarks.harness.replay_check import Again, again_in
+from benchmarks.harness.report import keep, machine, table
 
-ORDER = Path(__file__).parents[1] / "examples" / "tasks" / "order.toml"
+ORDER = ROOT / "examples" / "tasks" / "order.toml"
 COMMENTED = '# [[world.faults]]\n# kind = "stored_but_error"\n# skill = "place_order"\n'
 FAULTS = ("", "", "stored_but_error", "error_not_stored", "stored_late", "done_but_timeout")
 MOST_KILLS = 3
@@ -216,7 +216,7 @@ async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, k
         summary["look_at_seeds"] = bad
     text = table(["", "kill_local"], [[name, str(value)] for name, value in summary.items()])
     if kept:
-        command = f"python benchmarks/kill_local.py --runs {runs} --first-seed {first_seed} --json --keep"
+        command = f"python -m benchmarks.kill_local --runs {runs} --first-seed {first_seed} --json --keep"
         keep("kill_local", command, summary, text)
     if not as_json:
         print(text)

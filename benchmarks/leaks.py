@@ -1,6 +1,6 @@
 """A site repeats every secret that is typed into it, in nine encodings. Is one of them anywhere in what a run leaves behind?
 
-    python benchmarks/leaks.py --secrets 50 --json
+    python -m benchmarks.leaks --secrets 50 --json
 
 The site echoes in titles, addresses, labels, values, errors, dialogs, downloads, request bodies and their field names, frames and the
 console. Runs are driven from the command line, on the local runtime and in a fleet. Then the raw bytes of everything that is left are
@@ -22,18 +22,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from leaking.kinds import KINDS, secrets
-from leaking.pictures import Pictures, strangers
-from leaking.sinks import Sinks, files, histories, hits, tables
-from leaking.site import Telltale
-from report import keep, machine, table
-
+from benchmarks import ROOT
+from benchmarks.harness.report import keep, machine, table
+from benchmarks.leak_checks.kinds import KINDS, secrets
+from benchmarks.leak_checks.pictures import Pictures, strangers
+from benchmarks.leak_checks.sinks import Sinks, files, histories, hits, tables
+from benchmarks.leak_checks.site import Telltale
 from midcourse.app.fleet.up_file import read_up
 from midcourse.testing.models import ModelServer, Says
 from midcourse.testing.sites import serve
 
-HERE = Path(__file__).parent
+UNMASKED = ROOT / "benchmarks" / "leak_checks" / "unmasked"
 SEED, TWIN = 17, 1017
 PATIENCE = 3600.0
 """Seconds after which a run counts as stuck."""
@@ -77,7 +76,7 @@ process = true
 options = {{ start = "{url}/say/0", origins = {policy}, screenshots = "{screenshots}", quiet_seconds = 0.05 }}
 
 [planner]
-name = "leaking.clerk:Clerk"
+name = "benchmarks.leak_checks.clerk:Clerk"
 options = {{ heard = {json.dumps(str(heard))}, model = "{model if arm.thorough else ""}" }}
 
 [settings]
@@ -95,13 +94,12 @@ class Desk:
 
     def __init__(self, home: Path, arm: Arm) -> None:
         self.home = home
-        paths = [str(HERE), *([] if arm.masked else [str(HERE / "leaking" / "unmasked")])]
+        paths = [os.environ.get("PYTHONPATH", "")] if arm.masked else [str(UNMASKED), os.environ.get("PYTHONPATH", "")]
         known = {f"MIDCOURSE_SECRET_{name.upper()}": secret for name, secret in arm.secrets.items()}
-        path = os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])
         self._environment = {
             **os.environ,
             "MIDCOURSE_HOME": str(home),
-            "PYTHONPATH": path,
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
             "OPENAI_API_KEY": "none",
             **known,
         }
@@ -115,6 +113,7 @@ class Desk:
         with said.with_suffix(".out").open("wb") as out, said.with_suffix(".err").open("wb") as err:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "midcourse", *words),
+                cwd=ROOT,
                 env=self._environment,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=out,
@@ -259,7 +258,7 @@ def main() -> int:
     asyncio.run(measure(arms))
     found, shown = summary(arms, time.monotonic() - begun), table(COLUMNS, rows(arms))
     if options.keep:
-        keep("leaks", f"python benchmarks/leaks.py --secrets {options.secrets}", found, shown)
+        keep("leaks", f"python -m benchmarks.leaks --secrets {options.secrets}", found, shown)
     print(json.dumps(found) if options.json else shown)
     return 0 if passed(found) else 1
 

@@ -1,6 +1,6 @@
 """Does memory find the right lesson? Real messages of real programs: one of each cause is stored, the others are asked for.
 
-    python benchmarks/memory.py --json
+    python -m benchmarks.memory --json
 
 Five ways to recall: the same signature; PostgreSQL's full text search; trigrams of the text; the signature first and else the
 trigrams, which is what runs do; and the same at the default of `lesson_similarity`. Queries of causes that are not stored are asked
@@ -12,7 +12,6 @@ for what the stored program itself said the next time, of other names and number
 import argparse
 import json
 import random
-import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
@@ -21,14 +20,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness.report import keep, machine, table
+from benchmarks.lesson_recall.curve import draw
+from benchmarks.lesson_recall.full_text import full_text_scores
+from benchmarks.lesson_recall.scoring import Corpus, Figures, Round, best_threshold, figures, load, rounds, same_again
 from midcourse.perform.ports import ALIKE
 from midcourse.policy.failure.signature import normalised, trigram_embedding
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recalling.curve import draw
-from recalling.full_text import full_text_scores
-from recalling.scoring import Corpus, Figures, Round, best_threshold, figures, load, rounds, same_again
-from report import keep, machine, table
 
 METHODS = ("signature", "full text", "trigrams", "signature, then trigrams", "the same, by default")
 FLOORS = {"signature": 1.0, "the same, by default": ALIKE}
@@ -138,7 +135,7 @@ def main() -> None:
         draw(scores, tuning, testing, {outcome.method: outcome.threshold for outcome in outcomes})
         keep(
             "memory",
-            f"python benchmarks/memory.py --rounds {options.rounds}",
+            f"python -m benchmarks.memory --rounds {options.rounds}",
             summary,
             f"{text}\n\n![curve](memory.png)",
         )

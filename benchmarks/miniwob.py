@@ -1,6 +1,6 @@
 """On web tasks that somebody else wrote: what does looking again at every transition bring, and what does it cost?
 
-    python benchmarks/miniwob.py --json
+    python -m benchmarks.miniwob --json
 
 MiniWoB++ (PyPI `miniwob`) carries 130 small tasks as web pages, each with its own reward. Every task of ours has one
 rule-based planner that sees the utterance and the zones of the screen, nothing else, and both arms use it: `fixed`
@@ -24,13 +24,12 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from report import RESULTS, Share, keep, machine, table
-from wob.episode import Episodes
-from wob.pages import pages, served
-from wob.rules import RULES
-from wob.skipped import SKIPPED
-from wob.trial import ARMS, Arm, Trial, tried
+from benchmarks.harness.report import RESULTS, Share, keep, machine, table
+from benchmarks.miniwob_tasks.episode import Episodes
+from benchmarks.miniwob_tasks.pages import pages, served
+from benchmarks.miniwob_tasks.rules import RULES
+from benchmarks.miniwob_tasks.skipped import SKIPPED
+from benchmarks.miniwob_tasks.trial import ARMS, Arm, Trial, tried
 
 FIRST_SEED = 1000
 WANTED = 0.97
@@ -215,7 +214,7 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = f"python benchmarks/miniwob.py --seeds {given.seeds} --first-seed {given.first_seed} --json --keep"
+        command = f"python -m benchmarks.miniwob --seeds {given.seeds} --first-seed {given.first_seed} --json --keep"
         keep("miniwob", command, summary, f"{tables(rows, trials)}\n\n![tasks that change](miniwob.png)")
         plot(rows, RESULTS / "miniwob.png")
     if not given.json:

@@ -1,6 +1,6 @@
 """Does an outline help, and how good does the judge of its progress have to be?
 
-    python benchmarks/outline.py --runs 1000 --json
+    python -m benchmarks.outline --runs 1000 --json
 
 Each run looks for one dialog in a desktop application of its own, generated from its seed. All arms have the same planner, which tries
 what the current goal of the outline names, if it is told one, and then what has most to do with the task; and the same 24 calls,
@@ -22,11 +22,9 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from outlined import Search, run_search
-from report import RESULTS, Share, keep, machine, table
+from benchmarks.harness.report import RESULTS, Share, keep, machine, table
+from benchmarks.search.outline_search import Search, run_search
 
 FIRST_SEED = 20_000
 ERRORS = (0.0, 0.1, 0.2, 0.4, 0.8)
@@ -153,7 +151,7 @@ def main() -> int:
     }
     print(text)
     if given.keep:
-        keep("outline", f"python benchmarks/outline.py --runs {given.runs} --json", summary, text)
+        keep("outline", f"python -m benchmarks.outline --runs {given.runs} --json", summary, text)
     if given.json:
         print(json.dumps(summary))
     return 0

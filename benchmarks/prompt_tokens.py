@@ -1,7 +1,7 @@
 """How long are the planner's prompts, and how much of a replan's has the provider not seen before?
 
     npm i --prefix benchmarks/.cache js-tiktoken     # once: the ranks of o200k_base
-    python benchmarks/prompt_tokens.py --tasks --long-page --json
+    python -m benchmarks.prompt_tokens --tasks --long-page --json
 
 A shop's pages of 50, 500 and 5,000 zones: the first plan, and a replan on the same page after three steps, with one zone in fifty
 changed. What follows the longest beginning that both have in common is uncached. Without the ranks these are the upper estimate that
@@ -22,9 +22,15 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
 
+from benchmarks import ROOT
+from benchmarks.harness.chromium_pool import InKept, Kept
+from benchmarks.harness.report import keep, machine, table
+from benchmarks.llm.long_page import GOALS, PER_ROW, ROWS, LongPage, Named, Remover
+from benchmarks.llm.scripted_model import serve_model
+from benchmarks.llm.sites import APPS, GOALS_WITH_PASSWORD, App, Site, serve, truth
+from benchmarks.llm.tokenizer import ENCODING, is_installed, tokenizer
 from midcourse import Agent, Settings
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation, Surface, Zone
@@ -37,14 +43,6 @@ from midcourse.ports.planner import PlanningContext
 from midcourse.testing import Approves
 from midcourse.testing.models import ModelServer
 from midcourse.worlds.simulated.shop import Shop
-
-sys.path.insert(0, str(Path(__file__).parent))
-from first_run.long_page import GOALS, PER_ROW, ROWS, LongPage, Named, Remover
-from first_run.scripted_model import serve_model
-from first_run.sites import APPS, GOALS_WITH_PASSWORD, App, Site, serve, truth
-from kept import InKept, Kept
-from report import keep, machine, table
-from tokenizer import ENCODING, is_installed, tokenizer
 
 SIZES = (50, 500, 5_000)
 CHANGED = 50
@@ -238,10 +236,9 @@ def missed(found: dict[str, list[dict[str, object]]]) -> list[str]:
 def texts() -> dict[str, str]:
     chance = random.Random(1)
     salad = ["".join(chance.choices(string.ascii_lowercase, k=chance.randrange(2, 12))) for _ in range(3_000)]
-    root = Path(__file__).parents[1]
     return {
         "a page of 500 zones": prompt_for(situation(500)[0], ROOM).text,
-        "English": (root / "README.md").read_text(encoding="utf-8"),
+        "English": (ROOT / "README.md").read_text(encoding="utf-8"),
         "German": "Die Bestellung wurde aufgegeben und wird in Kürze versandt. Lieferanschrift ändern. " * 40,
         "Chinese": "请在下面输入您的收货地址，然后点击提交订单按钮。" * 40,
         "emoji": "😀🎉🚀🧯" * 200,
@@ -279,7 +276,12 @@ def main() -> None:
         told += "\n\n" + table(["text", "estimate / tokens"], [[name, f"{ratio}"] for name, ratio in estimates.items()])
     print(f"tokens of {counted_with}\n\n{told}")
     if chosen.keep:
-        keep("prompt_tokens", "python " + " ".join(sys.argv), summary, f"Tokens of {counted_with}.\n\n{told}")
+        keep(
+            "prompt_tokens",
+            " ".join(["python -m benchmarks.prompt_tokens", *sys.argv[1:]]),
+            summary,
+            f"Tokens of {counted_with}.\n\n{told}",
+        )
     if chosen.json:
         print(json.dumps(summary))
 

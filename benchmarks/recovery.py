@@ -1,6 +1,6 @@
 """What is a failure answered with, what does that cost, and does it help to have learned?
 
-    python benchmarks/recovery.py --json
+    python -m benchmarks.recovery --json
 
 A part goes through three to six stations of a workshop, and something is the matter with one of them: transient, recoverable by
 another tool, under-specified, structural, a broken line, or a missing right; each in eight guises (`trouble/guises.py`). Four
@@ -27,6 +27,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.failures.variants import KINDS, Guise
+from benchmarks.failures.workshop import Foreman, Workshop, frozen, plight_of
+from benchmarks.harness.arms import Vault
+from benchmarks.harness.baseline_loop import plain_replan_loop
+from benchmarks.harness.replay_check import Again, again
+from benchmarks.harness.report import Share, keep, machine, table
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.replace import replace
@@ -34,14 +40,6 @@ from midcourse.perform import Ports
 from midcourse.ports.memory import Memory
 from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.testing import Approves, FakeClock, MemoryStore
-
-sys.path.insert(0, str(Path(__file__).parent))
-from arms import Vault
-from loops import plain_replan_loop
-from replayed import Again, again
-from report import Share, keep, machine, table
-from trouble.guises import KINDS, Guise
-from trouble.workshop import Foreman, Workshop, frozen, plight_of
 
 PLAIN_REPLANS = 3
 """The default of the plain loop's own document."""
@@ -314,7 +312,7 @@ def main() -> int:
     if given.keep:
         keep(
             "recovery",
-            f"python benchmarks/recovery.py --runs {given.runs} --learning {given.learning} --json --keep",
+            f"python -m benchmarks.recovery --runs {given.runs} --learning {given.learning} --json --keep",
             summary,
             tables,
         )

@@ -1,6 +1,6 @@
 """Does a task that was done once get done again with other inputs, without a model call and with nothing of the old ones?
 
-    python benchmarks/reuse.py --seeds 100 --json --keep
+    python -m benchmarks.reuse --seeds 100 --json --keep
 
 Twenty tasks, ten in the simulated worlds and ten in a real Chromium in the applications that we ship. Each is done once, and
 then with all inputs changed:
@@ -27,15 +27,12 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from report import Share, keep, machine, table
-from reusing.case import Case
-from reusing.pages import BESIDES, PAGES
-from reusing.simulated import SIMULATED
-from reusing.trial import Outcome, run
-
+from benchmarks.harness.report import Share, keep, machine, table
+from benchmarks.reuse_tasks.case import Case
+from benchmarks.reuse_tasks.pages import BESIDES, PAGES
+from benchmarks.reuse_tasks.simulated import SIMULATED
+from benchmarks.reuse_tasks.trial import Outcome, run
 from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.testing import MemorySegments
 
@@ -254,7 +251,7 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = f"python benchmarks/reuse.py --seeds {given.seeds} --json --keep"
+        command = f"python -m benchmarks.reuse --seeds {given.seeds} --json --keep"
         keep("reuse", command, summary, text(rows))
     if not given.json:
         print(text(rows))

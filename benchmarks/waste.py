@@ -1,6 +1,6 @@
 """How much is spent on failures that no retry could mend? Midcourse against a plain replan loop, by class of failure.
 
-    python benchmarks/waste.py --json
+    python -m benchmarks.waste --json
 
 A robot arm picks up a cube; the planner is the same on both sides. In the hopeless classes nothing helps, so every execution
 and planner call after the first of each is waste. In the mendable ones a retry, another plan or waiting helps, and a run that the
@@ -15,8 +15,11 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
+from benchmarks.harness.arms import Vault
+from benchmarks.harness.baseline_loop import plain_replan_loop
+from benchmarks.harness.replay_check import Again, again
+from benchmarks.harness.report import keep, machine, table
 from midcourse.app.agent import Agent
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
@@ -26,12 +29,6 @@ from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.testing import Approves, FakeClock, MemoryStore
 from midcourse.worlds.base import failed
 from midcourse.worlds.simulated.arm import Arm
-
-sys.path.insert(0, str(Path(__file__).parent))
-from arms import Vault
-from loops import plain_replan_loop
-from replayed import Again, again
-from report import keep, machine, table
 
 PLAIN_REPLANS = 3
 """The default of the plain loop's own document."""
@@ -244,7 +241,7 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        keep("waste", f"python benchmarks/waste.py --runs {given.runs} --json --keep", summary, text(rows))
+        keep("waste", f"python -m benchmarks.waste --runs {given.runs} --json --keep", summary, text(rows))
     if not given.json:
         print(text(rows))
     print(json.dumps(summary))

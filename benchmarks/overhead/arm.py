@@ -26,17 +26,17 @@ class Arm(Protocol):
 async def make(name: str, temporal: str, postgres: str) -> Arm:
     """Imports are inside: no arm carries what only another one needs, and one of them lives in another environment."""
     if name == "langgraph":
-        from overhead.graph import Graph
+        from benchmarks.overhead.graph import Graph
 
         return Graph(postgres)
     if name == "midcourse":
+        from benchmarks.overhead.ours import Ours
         from midcourse.runtimes.temporal.client import connect
-        from overhead.ours import Ours
 
         return Ours(await connect(temporal), postgres)
     from temporalio.client import Client
 
-    from overhead.bare import Bare, Kept
+    from benchmarks.overhead.bare import Bare, Kept
 
     client = await Client.connect(temporal)
     return Bare(client) if name == "bare" else Kept(client, postgres)
@@ -63,7 +63,7 @@ async def _run_all(arm: Arm, runs: list[str], steps: int) -> list[float]:
 
 
 async def _where(arm: Arm, runs: list[str], steps: int) -> dict[str, float]:
-    from overhead.profile import profiled
+    from benchmarks.overhead.profile import profiled
 
     with profiled() as areas:
         await _run_all(arm, runs, steps)

@@ -19,9 +19,9 @@ from temporalio.worker import Worker
 with workflow.unsafe.imports_passed_through():
     from psycopg import AsyncConnection
 
+    from benchmarks.overhead.counts import Counts, counts_of
+    from benchmarks.overhead.workload import SEGMENTS, Panel, Todo, act_and_look, look, segment_after
     from midcourse.codec import encode
-    from overhead.counts import Counts, counts_of
-    from overhead.workload import SEGMENTS, Panel, Todo, act_and_look, look, segment_after
 
 PATIENCE = timedelta(seconds=60)
 LIFE = timedelta(seconds=10)

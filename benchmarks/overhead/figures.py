@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeAlias
 
-from overhead.trial import Block
+from benchmarks.overhead.trial import Block
 
 RESAMPLES = 2000
 

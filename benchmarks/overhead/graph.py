@@ -14,8 +14,8 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
+from benchmarks.overhead.workload import SEGMENTS, Panel, Todo, act_and_look, look, segment_after
 from midcourse.codec import encode
-from overhead.workload import SEGMENTS, Panel, Todo, act_and_look, look, segment_after
 
 CONNECTIONS = 10
 ROOM = 1000

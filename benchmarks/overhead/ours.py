@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from temporalio.client import Client
 
+from benchmarks.overhead.counts import Counts, counts_of
+from benchmarks.overhead.workload import SEGMENTS, Panel, Todo, segment_after
 from midcourse.app.agent import new_run
 from midcourse.domain.budget import Limits
 from midcourse.domain.expectation import Expectation, ZoneHasState
@@ -19,8 +21,6 @@ from midcourse.runtimes.temporal.wire import workflow_id
 from midcourse.runtimes.temporal.worker import FleetWorker
 from midcourse.store.postgres import PostgresStore
 from midcourse.testing import Approves
-from overhead.counts import Counts, counts_of
-from overhead.workload import SEGMENTS, Panel, Todo, segment_after
 
 TENANT = "bench"
 TASK = Task(goal="work the panel", world="panel", limits=Limits(approvals="never"))

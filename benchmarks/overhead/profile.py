@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from temporalio.worker._workflow_instance import _WorkflowInstanceImpl as Instance
 
-from overhead.meters import seconds_of_thread
+from benchmarks.overhead.meters import seconds_of_thread
 
 AREAS = {
     "/overhead/workload": "the world",

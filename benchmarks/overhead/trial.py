@@ -12,13 +12,12 @@ from typing import Any
 
 import psycopg
 
+from benchmarks import ROOT
+from benchmarks.overhead.meters import commits, seconds_of, seconds_of_family
+from benchmarks.overhead.workload import SEGMENTS
 from midcourse.runtimes.temporal.development import start_server
 from midcourse.store.postgres import development
 from midcourse.store.postgres.migrate import migrate
-from overhead.meters import commits, seconds_of, seconds_of_family
-from overhead.workload import SEGMENTS
-
-HERE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +59,9 @@ class ArmProcess:
         self._servers = servers
         self._log = log
         self._begun = 0
-        path = os.pathsep.join((str(HERE), str(HERE.parent / "src")))
+        path = os.pathsep.join((str(ROOT), str(ROOT / "src")))
         self._process = subprocess.Popen(
-            [python, "-m", "overhead.arm", name, servers.temporal, servers.postgres],
+            [python, "-m", "benchmarks.overhead.arm", name, servers.temporal, servers.postgres],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log.open("w"),

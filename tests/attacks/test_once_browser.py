@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from benchmarks.token_site import serving
+from benchmarks.approvals.token_site import serving
 from midcourse import Agent, Draft, Expectation, Settings
 from midcourse.domain.expectation import SurfaceMatches
 from midcourse.domain.result import Result

@@ -24,7 +24,7 @@ def measure_runs(script: str, *words: str) -> dict[str, Any]:
 
 def measure_each(script: str, *words: str) -> list[dict[str, Any]]:
     """Without a time limit of its own: how long a benchmark takes depends on the machine, and pytest ends one that hangs."""
-    command = [sys.executable, f"benchmarks/{script}.py", *words, "--json"]
+    command = [sys.executable, "-m", f"benchmarks.{script}", *words, "--json"]
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-20_000:]}"
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -7,6 +7,6 @@ from tests.benchmarks.scripts import measure
 
 @pytest.mark.slow
 def test_nothing_leaves_that_nobody_agreed_to():
-    told = measure("changed_values", "--runs", "26")
+    told = measure("approvals.changed_values", "--runs", "26")
     assert (told["changed"], told["otherwise"], told["submitted_although_changed"]) == (26, 0, 0)
     assert (told["control"], told["control_sent_once"]) == (2, 2)

@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageDraw
 
-from benchmarks.leaking.pictures import alike, strangers
+from benchmarks.leak_checks.pictures import alike, strangers
 from tests.benchmarks.scripts import measure
 
 

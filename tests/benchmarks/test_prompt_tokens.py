@@ -1,11 +1,11 @@
 """What the documentation says of the length of prompts holds, whichever tokenizer is at hand."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.scripts import ROOT, measure
+from benchmarks.llm import tokenizer
+from tests.benchmarks.scripts import measure
 
 pytestmark = pytest.mark.slow
 
@@ -19,9 +19,6 @@ def test_most_of_a_replan_has_been_seen_before():
 
 
 def test_without_the_ranks_it_says_what_to_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
-    import tokenizer  # pyright: ignore[reportMissingImports]
-
     monkeypatch.setattr(tokenizer, "RANKS", tmp_path / "missing.js")
     tokenizer.tokenizer.cache_clear()
     with pytest.raises(SystemExit, match=r"npm i --prefix benchmarks/\.cache js-tiktoken"):

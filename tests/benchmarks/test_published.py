@@ -114,7 +114,7 @@ ROWS = (
         ],
     ),
     Row(
-        script="changed_values",
+        script="approvals.changed_values",
         results=("changed_values",),
         figures=lambda t: [f"{t['changed']:,} requests", f"{t['otherwise']} left otherwise"],
     ),
@@ -130,14 +130,14 @@ ROWS = (
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.script)
 def test_readme_says_what_was_kept(row: Row) -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    (said,) = [line for line in lines if line.startswith("|") and f"benchmarks/{row.script}.py" in line]
+    (said,) = [line for line in lines if line.startswith("|") and f"-m benchmarks.{row.script} " in line]
     missing = [figure for figure in row.figures(*map(kept, row.results)) if figure not in said]
     assert not missing, said
 
 
 def test_every_row_of_readme_is_checked() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    named = {word.split(".py")[0] for line in lines if line.startswith("|") for word in line.split("benchmarks/")[1:]}
+    named = {word.split()[0] for line in lines if line.startswith("|") for word in line.split("-m benchmarks.")[1:]}
     assert named == {row.script for row in ROWS}
 
 

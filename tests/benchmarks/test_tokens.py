@@ -7,7 +7,7 @@ from tests.benchmarks.scripts import measure
 
 @pytest.mark.slow
 def test_no_order_is_repeated_and_none_held_up():
-    found = measure("tokens", "--trial", "tokens:60,absent:15,control:6")
+    found = measure("approvals.tokens", "--trial", "tokens:60,absent:15,control:6")
     assert found["tokens"]["orders"] == found["tokens"]["runs"] == 60
     assert found["tokens"]["repeated"] == 0
     assert found["absent"]["most"] == 2

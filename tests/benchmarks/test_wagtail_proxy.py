@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from benchmarks.wagtail.proxy import Fault, Proxy, Request, in_front_of
+from benchmarks.web_apps.wagtail.proxy import Fault, Proxy, Request, in_front_of
 
 PAGE = b"<html><body><h1>Pages</h1></body></html>"
 

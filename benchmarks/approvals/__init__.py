@@ -1,0 +1,1 @@
+"""Benchmarks of approvals and of the audit log."""

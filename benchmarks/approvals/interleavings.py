@@ -1,0 +1,240 @@
+"""Does anything leave without an approval of exactly that, which is still good? Trials 8 and 21.
+
+    python -m benchmarks.approvals.interleavings --interleavings 10000 --forgeries 1000 --json
+
+interleavings  Hypothesis chooses what comes in between a question and its act, and in which order: answers of every kind, changes in
+               the form, other plans, pauses, crashes, hours that pass, forged answers
+forgeries      decisions that are forged (another question, other values than were shown, another run, by whoever started it), replayed
+               (after their use, after the end, in another run) or too late; half of them get around the check at the door
+unapproved     effects in the world's own log for which nobody had agreed to exactly that, or no longer: must be 0
+accepted       forged decisions that were taken, at the door or by what happened afterwards: must be 0
+control        the same questions, answered honestly: every one has to have its effect
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import time
+from collections import Counter as Tally
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.approvals.scenario import DID, FORGERIES, OFTEN, SECONDS, YES, Office, forge, insist, interleaved
+from benchmarks.harness.report import keep, machine, table
+from midcourse.perform.asking import decided
+
+COLUMNS = ["forged how", "tried", "accepted"]
+
+
+@dataclass
+class Found:
+    interleavings: int = 0
+    effects: int = 0
+    questions: int = 0
+    unapproved: list[str] = field(default_factory=list[str])
+    tried: Tally[str] = field(default_factory=Tally[str])
+    accepted: Tally[str] = field(default_factory=Tally[str])
+    control: int = 0
+    control_done: int = 0
+
+
+# --- trial 8
+
+
+def interleave(examples: int, seed: int, found: Found) -> None:
+    moves = st.lists(st.tuples(st.sampled_from(OFTEN), st.booleans()), max_size=40)
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    @given(st.integers(0, 10**6), moves)
+    def play(number: int, chosen: list[tuple[int, bool]]) -> None:
+        office = asyncio.run(interleaved(seed + number, chosen))
+        found.interleavings += 1
+        found.effects += len(office.world.effects)
+        found.questions += len(office.person.questions)
+        found.unapproved += [f"{number} {chosen}: {effect}" for effect in office.unapproved()]
+        found.unapproved += [f"{number} {chosen}: {kind} was taken" for kind in office.heard]
+
+    play()
+
+
+# --- trial 21
+
+
+async def forged(kind: str, seed: int, found: Found) -> None:
+    """A question is open, and somebody else answers it."""
+    chance = random.Random(seed)
+    office = await _asking(seed, four_eyes="four eyes" in kind)
+    before = len(office.world.effects)
+    if kind == "an earlier question":
+        office.say(YES)
+        await office.settle()
+        office.say(DID)
+        await office.settle()
+        before = len(office.world.effects)
+    if forge(office, chance, kind):
+        await office.settle()
+        found.tried[kind] += 1
+        found.accepted[kind] += bool(office.heard) or len(office.world.effects) > before
+    await office.end()
+
+
+async def replayed(kind: str, seed: int, found: Found) -> None:
+    """A decision that was honest once."""
+    chance = random.Random(seed)
+    office = await _asking(seed)
+    question = office.open_question
+    assert question is not None
+    word = decided(question, YES)
+    office.say(YES)
+    await office.settle()
+    if kind == "replayed after its use":
+        office.say(DID)
+        await office.settle()
+    if kind == "replayed in another run":
+        other = await _asking(seed + 10**6)
+        await _insisted(other, kind, word, chance, found)
+        await other.end()
+    elif kind == "replayed after the end":
+        await office.end()
+        await _insisted(office, kind, word, chance, found)
+        return
+    else:
+        await _insisted(office, kind, word, chance, found)
+    await office.end()
+
+
+async def late(kind: str, seed: int, found: Found) -> None:
+    """A decision that comes after its question expired, or an approval that is not used in time."""
+    chance = random.Random(seed)
+    office = await _asking(seed)
+    question = office.open_question
+    assert question is not None
+    if kind == "after the question expired":
+        office.clock.advance(SECONDS + chance.random() * 100)
+        insist(office, decided(question, YES), kind, chance)
+        office.heard.clear()  # nobody at the door has a clock: what comes of it counts
+    else:
+        office.run.pause()
+        office.say(YES)
+        await office.settle()
+        office.clock.advance(SECONDS + chance.random() * 100)
+        office.run.resume()
+    await office.settle()
+    found.tried[kind] += 1
+    found.accepted[kind] += bool(office.world.effects)
+    await office.end()
+
+
+async def _insisted(office: Office, kind: str, word: object, chance: random.Random, found: Found) -> None:
+    before = len(office.world.effects)
+    insist(office, word, kind, chance)  # pyright: ignore[reportArgumentType]
+    await office.settle()
+    found.tried[kind] += 1
+    found.accepted[kind] += bool(office.heard) or len(office.world.effects) > before
+
+
+async def honest(seed: int, found: Found) -> None:
+    office = await _asking(seed, four_eyes=seed % 2 == 0)
+    for _ in range(10):
+        question = office.open_question
+        office.say(YES if question is None or question.about == "approve" else DID)
+        await office.settle()
+        office.clock.advance(1.0)
+        await office.settle()
+    found.control += 1
+    found.control_done += bool(office.world.effects) and not office.unapproved()
+    await office.end()
+
+
+async def _asking(seed: int, *, four_eyes: bool = False) -> Office:
+    """A run whose first question is open."""
+    office = Office(seed, four_eyes=four_eyes)
+    await office.begin()
+    while office.open_question is None:
+        office.clock.advance(1.0)
+        await office.settle()
+    return office
+
+
+WAYS = {
+    **dict.fromkeys(FORGERIES, forged),
+    "replayed after its use": replayed,
+    "replayed after the end": replayed,
+    "replayed in another run": replayed,
+    "after the question expired": late,
+    "an approval that expired": late,
+}
+
+
+def falsify(trials: int, seed: int, found: Found) -> None:
+    kinds = list(WAYS)
+    number = 0
+    while sum(found.tried.values()) < trials:
+        kind = kinds[number % len(kinds)]
+        asyncio.run(WAYS[kind](kind, seed + number, found))
+        number += 1
+        if number % 20 == 0:
+            asyncio.run(honest(seed + number, found))
+
+
+# --- what it came to
+
+
+def summary(found: Found, seconds: float) -> dict[str, object]:
+    return {
+        "interleavings": found.interleavings,
+        "questions": found.questions,
+        "effects": found.effects,
+        "unapproved": len(found.unapproved),
+        "forgeries": sum(found.tried.values()),
+        "accepted": sum(found.accepted.values()),
+        "control": found.control,
+        "control_done": found.control_done,
+        "seconds": round(seconds, 1),
+        "machine": machine(),
+        "cases": found.unapproved[:20],
+    }
+
+
+def shown(found: Found) -> str:
+    rows = [[kind, str(found.tried[kind]), str(found.accepted[kind])] for kind in WAYS]
+    head = (
+        f"{found.interleavings} interleavings: {found.questions} questions, {found.effects} effects, "
+        f"{len(found.unapproved)} without an approval of exactly that.\n\n"
+    )
+    return head + table(COLUMNS, rows) + f"\n\nAnswered honestly: {found.control_done} of {found.control} done."
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--interleavings", type=int, default=10_000)
+    parser.add_argument("--forgeries", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=21_000)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    begun, found = time.monotonic(), Found()
+    if options.interleavings:
+        interleave(options.interleavings, options.seed, found)
+    falsify(options.forgeries, options.seed, found)
+    told = summary(found, time.monotonic() - begun)
+    if options.keep:
+        sizes = f"--interleavings {options.interleavings} --forgeries {options.forgeries} --seed {options.seed}"
+        keep("approvals", f"python -m benchmarks.approvals.interleavings {sizes}", told, shown(found))
+    print(json.dumps(told) if options.json else shown(found))
+    sound = not found.unapproved and not sum(found.accepted.values()) and found.control == found.control_done
+    return 0 if sound else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

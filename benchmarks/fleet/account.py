@@ -1,0 +1,100 @@
+"""What a run of a trial leaves behind besides its effects: result, records, and the engine's histories."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from temporalio.client import WorkflowHistory
+
+from benchmarks.fleet.histories import Performed, executions, performed
+from benchmarks.fleet.tenant import Fleet
+from benchmarks.fleet.world import Line
+from midcourse.codec import encode
+from midcourse.domain.command import Act, AskPerson, Verify
+from midcourse.domain.event import Acted, Verified
+from midcourse.domain.result import Result
+from midcourse.ports.store import JournalRow
+from midcourse.replay import replay
+
+CUT_OFF = ("world_lost", "lost")
+"""Why nobody knows how an act turned out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    run: str
+    result: Result | None
+    acts: dict[int, int]
+    """The counter that each act was meant for, by command."""
+    steps: dict[int, tuple[int, int]]
+    """The step that it was, by version and index, of each act."""
+    asked: list[int]
+    """Counters of which a person was asked whether the visit had happened."""
+    recorded: set[int]
+    """Acts whose good outcome was written down."""
+    identical: bool
+    """Whether the journal, through the director again, comes to the same."""
+    journal: tuple[JournalRow, ...]
+    performed: list[Performed]
+    histories: list[WorkflowHistory]
+
+    def story(self, log: Iterable[Line]) -> str:
+        """What the run believed and what really happened, in the order of time: for whoever looks into a failure."""
+        told = [(line.at, f"        {line.what} {line.counter} {line.command or ''} {line.status}") for line in log]
+        for row in self.journal:
+            event = row.event
+            words = [str(getattr(event, name, "")) for name in ("answers", "status", "verdict", "reason", "detail")]
+            then = ", ".join(f"{command.kind} {command.id}" for command in row.commands)
+            told.append((event.at, f"{row.seq:4} {event.kind} {' '.join(filter(None, words))[:100]} -> {then}"))
+        told += [(one.started, f"            {one.kind} {one.command} on {one.worker}") for one in self.performed]
+        told += [(one.over, f"            {one.kind} {one.command} {one.how}") for one in self.performed]
+        return "\n".join(f"{at % 1000:8.3f} {text}" for at, text in sorted(told))
+
+    @property
+    def settled(self) -> dict[int, float]:
+        """When the run had found out what came of an act in doubt, by the act's command."""
+        doubted = {c.id: c.doubted for row in self.journal for c in row.commands if isinstance(c, Verify)}
+        return {doubted[e.answers]: e.at for row in self.journal if isinstance(e := row.event, Verified)}
+
+    @property
+    def lost_acts(self) -> dict[int, int]:
+        """Those that the engine gave up, or that went with the host or before they were written down, by command."""
+        gone = {one.command for one in self.performed if one.kind == "act" and one.how == "timed_out"}
+        for row in self.journal:
+            if isinstance(row.event, Acted) and row.event.status == "unknown" and row.event.reason in CUT_OFF:
+                gone.add(row.event.answers)
+        return {command: counter for command, counter in self.acts.items() if command in gone}
+
+
+async def account_of(fleet: Fleet, run_id: str) -> Account:
+    store = fleet.store
+    result = await store.result(run_id)  # before the journal: with a result there, that is whole
+    journal = await store.journal(run_id)
+    plans = {plan.version: plan for plan in await store.plans(run_id)}
+    commands = [command for row in journal for command in row.commands]
+    run, _ = await store.load(run_id)
+    replayed = replay(await store.opening(run_id), journal)
+    histories = await executions(fleet.client, fleet.tenant, run_id)
+
+    def counter(version: int, index: int) -> int:
+        zone = plans[version].steps[index].zone
+        return int(zone.removeprefix("counter_")) if zone.startswith("counter_") else 0
+
+    return Account(
+        run=run_id,
+        result=result,
+        acts={command.id: counter(command.version, command.index) for command in commands if isinstance(command, Act)},
+        steps={command.id: (command.version, command.index) for command in commands if isinstance(command, Act)},
+        asked=[
+            counter(step.version, step.index)
+            for command in commands
+            if isinstance(command, AskPerson) and command.about == "happened"
+            for step in command.steps
+        ],
+        recorded={
+            entry.command for entry in await store.ledger(run_id) if entry.outcome and entry.outcome.status == "ok"
+        },
+        identical=replayed.verdict == "identical" and encode(replayed.final) == encode(run),
+        journal=journal,
+        performed=performed(histories),
+        histories=histories,
+    )

@@ -1,0 +1,174 @@
+"""Where a fleet's trials take place: PostgreSQL, Temporal and one world host, started anew, and a nursery of workers."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchmarks import ROOT
+from benchmarks.fleet.worker import Post, Site
+from midcourse.codec import encode
+from midcourse.runtimes.temporal import development as temporal
+from midcourse.store.postgres import development as postgres
+from midcourse.store.postgres.migrate import migrate
+from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.wire import Handle
+
+
+class Premises:
+    """Its servers can be taken away for a while. They come back where they were."""
+
+    def __init__(self, site: Site, nursery: "Nursery", server: temporal.DevelopmentServer, host: "Host") -> None:
+        self.site = site
+        self.nursery = nursery
+        self._server = server
+        self._host = host
+
+    async def kill_temporal(self, seconds: float = 0.0) -> None:
+        """With -9, and start it again on what it has left on disk."""
+        end_process(self._server.pid)
+        await asyncio.sleep(seconds)
+        port = int(self._server.address.rpartition(":")[2])
+        folder = self.site.folder / "temporal"
+        starting = asyncio.create_task(asyncio.to_thread(temporal.start_server, folder, port=port))
+        try:
+            await asyncio.shield(starting)
+        finally:
+            self._server = await starting  # whatever happens to us, somebody has to stop it
+
+    async def crash_postgres(self, seconds: float = 0.0) -> None:
+        """As a power cut would, and start it again."""
+        await asyncio.to_thread(postgres.stop, self.site.folder / "postgres", "immediate")
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(postgres.start, self.site.folder / "postgres")
+
+    async def kill_host(self, seconds: float = 0.0) -> None:
+        """With -9, and start it again at the same address with the same token, but without its sessions."""
+        self._host.kill()
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(self._host.start)
+
+    def close(self) -> None:
+        self._server.stop()
+
+
+@asynccontextmanager
+async def premises_in(folder: Path) -> AsyncGenerator[Premises]:
+    for name in ("errands", "deaths"):
+        (folder / name).mkdir(parents=True)
+    nursery = Nursery()
+    url = await asyncio.to_thread(postgres.start, folder / "postgres")
+    try:
+        await asyncio.to_thread(migrate, url)
+        server = await asyncio.to_thread(temporal.start_server, folder / "temporal")
+        host = Host(folder)
+        try:
+            site = Site(folder=folder, temporal=server.address, postgres=url, host=await asyncio.to_thread(host.start))
+            premises = Premises(site, nursery, server, host)
+            try:
+                yield premises
+            finally:
+                nursery.close()
+                premises.close()
+        finally:
+            host.kill()
+    finally:
+        await asyncio.to_thread(postgres.stop, folder / "postgres", "immediate")
+
+
+class Nursery:
+    """Where workers come from; see worker.py."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.fleet.worker"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def fork(self, post: Post) -> int:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(encode(post) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+class Host:
+    """The world host, as a process that can be killed. Started again, it is where it was."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._token = folder / "host-token"
+        self._token.write_text(secrets.token_hex(16), encoding="utf-8")
+
+    def start(self) -> Handle:
+        """Returns once it listens."""
+        ready, log = self._folder / "host.json", self._folder / "host.log"
+        ready.unlink(missing_ok=True)
+        words = [
+            sys.executable,
+            "-m",
+            "midcourse",
+            "host",
+            "--worlds",
+            "benchmarks.fleet.world:Office",
+            "--ready",
+            str(ready),
+        ]
+        words += ["--port", str(self._port), "--token-file", str(self._token), "--idle", "36000", "--grace", "2"]
+        with log.open("ab") as out:
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                cwd=ROOT,
+                env={**os.environ, "MIDCOURSE_HOME": str(self._folder)},
+            )
+        while not ready.exists():
+            if self._process.poll() is not None:
+                raise SystemExit(f"the host did not start: {log.read_text()}")
+            time.sleep(0.05)
+        handle = host_in(ready)
+        self._port = urlsplit(handle.url).port or 0
+        return handle
+
+    def kill(self) -> None:
+        """With -9."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+def end_process(pid: int) -> None:
+    """With -9. Returns when it is gone."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    while is_alive(pid):
+        time.sleep(0.001)
+
+
+def is_alive(pid: int) -> bool:
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)  # of our own children only we can notice that they are gone
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

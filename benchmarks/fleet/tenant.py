@@ -1,0 +1,175 @@
+"""One tenant's workers and runs, for the trials."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from benchmarks.fleet.site import Premises, end_process, is_alive
+from benchmarks.fleet.task import Errand
+from benchmarks.fleet.worker import Post, Site
+from midcourse.app.agent import new_run
+from midcourse.codec import encode
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.errors import TaskInvalid
+from midcourse.runtimes.temporal.client import FleetClient, RunBroken, RunHandle, connect
+from midcourse.runtimes.temporal.wire import Pace
+from midcourse.runtimes.temporal.worker import Capacity
+from midcourse.store.postgres import PostgresStore
+
+T = TypeVar("T")
+PATIENCE = 180.0
+"""Seconds after which a run counts as stuck."""
+AWAY = (
+    RPCStatusCode.UNAVAILABLE,
+    RPCStatusCode.UNKNOWN,  # the connection broke in the middle of an answer
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What a trial is told."""
+
+    runs: int
+    first_seed: int
+    concurrency: int
+    workers: int
+    heartbeat: float
+    say: Callable[[str], None]
+    away: float = 300.0
+    """Seconds that each server is away, in the trial of outages."""
+
+    @property
+    def seeds(self) -> range:
+        return range(self.first_seed, self.first_seed + self.runs)
+
+
+@dataclass(kw_only=True)
+class Fleet:
+    """It always has as many workers as were hired; whoever dies is replaced."""
+
+    premises: Premises
+    client: Client
+    store: PostgresStore
+    tenant: str
+    pace: Pace
+    capacity: Capacity
+    metrics_port: int = 0
+    """Where its worker shows its metrics; for a fleet of one."""
+    workers: list[int] = field(default_factory=list[int])
+
+    @property
+    def site(self) -> Site:
+        return self.premises.site
+
+    @property
+    def runs(self) -> FleetClient:
+        return FleetClient(self.client, store=self.store, tenant=self.tenant, pace=self.pace)
+
+    async def begin(self, run_id: str, errand: Errand) -> RunHandle:
+        self.site.errand(run_id).write_text(encode(errand), encoding="utf-8")
+        run = new_run(errand.task, run_id)
+        await while_away(lambda: self._enter(run, errand.task))
+        return await while_away(lambda: self.runs.start(run, world="office"))
+
+    async def _enter(self, run: Run, task: Task) -> None:
+        """It may have been entered when the server went away: then it is there."""
+        with suppress(TaskInvalid):
+            await self.store.begin(run, task)
+
+    def hire(self, count: int = 1) -> None:
+        post = Post(site=self.site, tenant=self.tenant, capacity=self.capacity, metrics_port=self.metrics_port)
+        self.workers += [self.premises.nursery.fork(post) for _ in range(count)]
+
+    def kill(self, pid: int) -> None:
+        """With -9, and have another take its place."""
+        self.workers.remove(pid)
+        end_process(pid)
+        self.hire()
+
+    def replace_dead(self) -> list[int]:
+        """Who had died by themselves."""
+        dead = [pid for pid in self.workers if not is_alive(pid)]
+        self.workers = [pid for pid in self.workers if pid not in dead]
+        self.hire(len(dead))
+        return dead
+
+    def dismiss(self) -> None:
+        while self.workers:
+            end_process(self.workers.pop())
+
+
+@asynccontextmanager
+async def fleet_at(
+    premises: Premises, tenant: str, *, heartbeat: float, metrics_port: int = 0, **changes: Any
+) -> AsyncGenerator[Fleet]:
+    """Without workers. Those that it has in the end are killed. `changes` are fields of its pace or capacity."""
+    pace = Pace(heartbeat_seconds=heartbeat, session_seconds=heartbeat, margin_seconds=10.0)
+    capacity = Capacity(heartbeat_seconds=heartbeat, sticky_seconds=heartbeat)
+    client = await connect(premises.site.temporal)
+    async with PostgresStore(premises.site.postgres, tenant=tenant) as store:
+        fleet = Fleet(
+            premises=premises,
+            client=client,
+            store=store,
+            tenant=tenant,
+            pace=replace(pace, **{name: value for name, value in changes.items() if hasattr(pace, name)}),
+            capacity=replace(capacity, **{name: value for name, value in changes.items() if hasattr(capacity, name)}),
+            metrics_port=metrics_port,
+        )
+        try:
+            yield fleet
+        finally:
+            fleet.dismiss()
+
+
+async def carry_out(
+    fleet: Fleet,
+    errands: Mapping[str, Errand],
+    concurrency: int,
+    *,
+    begun: Callable[[str], None] = lambda _run: None,
+    ended: Callable[[str], None] = lambda _run: None,
+    patience: float = PATIENCE,
+) -> dict[str, str]:
+    """So many at a time, each to its end. Returns what went wrong with those that did not get there."""
+    places = asyncio.Semaphore(concurrency)
+    trouble: dict[str, str] = {}
+
+    async def one(run: str, errand: Errand) -> None:
+        async with places:
+            handle = await fleet.begin(run, errand)
+            begun(run)
+            try:
+                async with asyncio.timeout(patience):
+                    await while_away(handle.result)
+            except TimeoutError:
+                trouble[run] = f"stuck for {patience:g} s"
+            except RunBroken as broken:
+                trouble[run] = str(broken)
+            ended(run)
+
+    async with asyncio.TaskGroup() as group:
+        for run, errand in errands.items():
+            group.create_task(one(run, errand))
+    return trouble
+
+
+async def while_away(ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask until somebody answers: a server may have been killed. A refusal is an answer."""
+    while True:
+        try:
+            return await ask()
+        except RPCError as error:
+            if error.status not in AWAY:
+                raise
+        except ConnectionError:
+            pass
+        await asyncio.sleep(0.1)

@@ -1,0 +1,153 @@
+"""The worker processes of the fleet's trials. They are there to be killed.
+
+    python -m benchmarks.fleet.worker
+
+is a nursery: a process that has everything imported and forks a worker for each line that it reads, so that one takes the
+place of another at once. It answers with the worker's pid. Its workers end with it.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
+
+from benchmarks.fleet.kill_points import Fate, FatedStore, FatedWorld
+from benchmarks.fleet.task import Clerk, Errand, Witness
+from benchmarks.harness.process_pool import nurse
+from midcourse.app.defaults import EnvironmentVault
+from midcourse.codec import decode
+from midcourse.perform import Ports
+from midcourse.ports.clock import SystemClock
+from midcourse.ports.store import FleetStore
+from midcourse.ports.world import World
+from midcourse.runtimes.temporal.client import connect
+from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
+from midcourse.store.postgres import PostgresStore
+from midcourse.testing import Posts
+from midcourse.worlds.host.wire import Handle
+from midcourse.worlds.remote import RemoteWorld
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Where everything of a trial is."""
+
+    folder: Path
+    temporal: str
+    postgres: str
+    host: Handle
+
+    @property
+    def log(self) -> Path:
+        """The office's own."""
+        return self.folder / "office.jsonl"
+
+    @property
+    def calls(self) -> Path:
+        """Every plan that was asked for."""
+        return self.folder / "calls.jsonl"
+
+    @property
+    def holders(self) -> Path:
+        """Which process took on which run, and when."""
+        return self.folder / "holders.jsonl"
+
+    @property
+    def deaths(self) -> Path:
+        """Who met its fate, a file for each run."""
+        return self.folder / "deaths"
+
+    @property
+    def said(self) -> Path:
+        """What the workers have to say."""
+        return self.folder / "workers.log"
+
+    def errand(self, run_id: str) -> Path:
+        return self.folder / "errands" / f"{run_id}.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Post:
+    """What a worker is hired for."""
+
+    site: Site
+    tenant: str
+    capacity: Capacity
+    metrics_port: int = 0
+
+
+def main() -> None:
+    nurse(lambda line: _work_at(decode(Post, line)))
+
+
+def _work_at(post: Post) -> NoReturn:
+    said = os.open(post.site.said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for stream in (1, 2):
+        os.dup2(said, stream)
+    if post.metrics_port:
+        metrics = PrometheusConfig(bind_address=f"127.0.0.1:{post.metrics_port}")
+        Runtime.set_default(Runtime(telemetry=TelemetryConfig(metrics=metrics)))
+    try:
+        asyncio.run(_work(post.site, post.tenant, post.capacity))
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+async def _work(site: Site, tenant: str, capacity: Capacity) -> None:
+    client = await connect(site.temporal)
+    errands: dict[str, Errand] = {}
+    fate = Fate(site.deaths, lambda run_id: errands[run_id].doom)
+    async with PostgresStore(site.postgres, tenant=tenant) as store:
+
+        async def ports_for(run_id: str) -> Ports:
+            errand = errands[run_id] = decode(Errand, site.errand(run_id).read_bytes())
+            note(site.holders, run=run_id, pid=os.getpid())
+            return ports_of(site, store, run_id, errand, fate)
+
+        stopped = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+        fated = cast(FleetStore, FatedStore(store, fate))
+        async with FleetWorker(client, store=fated, ports_for=ports_for, tenant=tenant, capacity=capacity):
+            await stopped.wait()
+
+
+def ports_of(site: Site, store: PostgresStore, run_id: str, errand: Errand, fate: Fate) -> Ports:
+    options = {
+        "run": run_id,
+        "log": str(site.log),
+        "counters": [vars(counter) for counter in errand.counters],
+        "toast_seconds": errand.toast_seconds,
+        "padding": errand.padding,
+        "act_seconds": errand.act_seconds,
+        "remembers": errand.remembers,
+    }
+    world = RemoteWorld("benchmarks.fleet.world:Office", options=options, host=site.host, key=run_id)
+    return Ports(
+        run_id=run_id,
+        task=errand.task,
+        world=cast(World, FatedWorld(world, fate, run_id)) if errand.doom else world,
+        planner=Clerk(errand, run_id, site.calls),
+        approver=Posts() if errand.waits else Witness(run_id, site.log),
+        store=store,
+        clock=SystemClock(),
+        vault=EnvironmentVault(),
+    )
+
+
+def note(file: Path, **values: Any) -> None:
+    """One line, which nobody else's can get in between."""
+    with file.open("a", encoding="utf-8") as out:
+        out.write(json.dumps({**values, "at": time.time()}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

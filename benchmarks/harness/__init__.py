@@ -1,0 +1,1 @@
+"""What several benchmarks share: reports, baselines, pools of processes and browsers."""

@@ -1,0 +1,70 @@
+"""What a benchmark needs from PyPI and the project must not depend on: an environment of its own, pinned by hash.
+
+
+Made at first use under `benchmarks/.cache`, which is not in git, and made anew when the pins change.
+"""
+
+import fcntl
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks import ROOT
+
+CACHE = ROOT / "benchmarks" / ".cache"
+
+
+def environment(requirements: Path) -> Path:
+    """A virtual environment with exactly these packages, and no dependency that is not among them."""
+    pins = hashlib.blake2b(requirements.read_bytes(), digest_size=6).hexdigest()
+    folder = CACHE / f"{requirements.stem}-{pins}"
+    with made_once(folder) as missing:
+        if missing:
+            _install(requirements, folder)
+    return folder
+
+
+def packages(environment: Path) -> Path:
+    """Where its packages are, for who only reads files of theirs."""
+    return next(environment.glob("lib/python*/site-packages"))
+
+
+@contextmanager
+def made_once(made: Path) -> Iterator[bool]:
+    """Whether it is still to be made. One process at a time; what is left of a try that was broken off is removed."""
+    CACHE.mkdir(exist_ok=True)
+    finished = made.with_name(f"{made.name}.made")
+    with made.with_name(f"{made.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        missing = not finished.exists()
+        if missing:
+            shutil.rmtree(made, ignore_errors=True)
+        yield missing
+        finished.touch()
+
+
+def _install(requirements: Path, folder: Path) -> None:
+    pinned = ["--quiet", "--require-hashes", "--requirement", str(requirements)]
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    python = str(folder / "bin" / "python")
+    uv = shutil.which("uv")
+    if (
+        uv
+        and subprocess.run(
+            [uv, "pip", "install", "--compile-bytecode", "--no-deps", "--python", python, *pinned], check=False
+        ).returncode
+        == 0
+    ):
+        return
+    pip = [
+        shutil.which("python3") or sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+    ]  # it may know another way to an index
+    subprocess.run([*pip, "install", "--no-deps", *pinned], check=True)

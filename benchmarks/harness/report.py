@@ -1,0 +1,60 @@
+"""What every benchmark prints and keeps: intervals, a table, the machine it ran on."""
+
+import json
+import math
+import os
+import platform
+import subprocess
+from dataclasses import dataclass
+
+from benchmarks import ROOT
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share with its 95 % interval (Wilson)."""
+
+    share: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, successes: int, runs: int) -> "Share":
+        if not runs:
+            return cls(0.0, 0.0, 0.0)
+        z, p = 1.959964, successes / runs
+        centre = (p + z * z / (2 * runs)) / (1 + z * z / runs)
+        half = z * math.sqrt(p * (1 - p) / runs + z * z / (4 * runs * runs)) / (1 + z * z / runs)
+        return cls(round(p, 4), round(max(0.0, centre - half), 4), round(min(1.0, centre + half), 4))
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.1f} ({100 * self.low:.1f}–{100 * self.high:.1f})"
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Markdown that is also readable on a terminal."""
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in [header, *rows]
+    ]
+    return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
+
+
+def machine() -> str:
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def keep(name: str, command: str, summary: dict[str, object], tables: str) -> None:
+    """Under `benchmarks/results`: what was printed, by which command, from which commit, on which machine."""
+    RESULTS.mkdir(exist_ok=True)
+    head = f"# {name}\n\n`{command}` at {commit()}, {machine()}.\n\n"
+    (RESULTS / f"{name}.md").write_text(head + tables + "\n", encoding="utf-8")
+    (RESULTS / f"{name}.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,189 @@
+"""What becomes of nonsense? Malformed answers of every kind, through the same path as any model's (trial 11).
+
+    python -m benchmarks.malformed --runs 100000 --json
+
+Each run asks a model that answers with nonsense twice: reading, mending, resolving, the director, and acts in a world that writes
+down every call. Nobody is asked for approval, so nothing but the path itself stands between an answer and an act. Each answer comes with
+the calls that its valid steps amount to, worked out where it is made up; any other call counts as an act of an invalid draft. A run that
+takes more than ten seconds of CPU time counts as a hang.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from benchmarks.harness.report import keep, machine, table
+from benchmarks.llm.malformed_answers import KINDS, Nonsense
+from midcourse.app.agent import Agent
+from midcourse.app.settings.run import Settings
+from midcourse.domain.argument import Pairs
+from midcourse.domain.task import Task
+from midcourse.llm.model_client import Mind
+from midcourse.llm.planner import ModelPlanner
+from midcourse.ports.world import Call
+from midcourse.testing import FakeClock, MemoryStore
+from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, skill
+
+HANG = 10.0
+"""Seconds of CPU time."""
+FIRST_SEED = 10_000
+SETTINGS = Settings(
+    max_calls=3,
+    max_error_replans=1,
+    max_step_retries=1,
+    retry_delay_seconds=0.0,
+    approvals="never",
+    max_tokens=1_000_000,
+    plan_tokens=60_000,
+)
+TASK = Task(
+    goal="Fill in the form", inputs=(("reference", "PO-1001"),), secrets=("password",), limits=SETTINGS.limits()
+)
+
+
+class Form(BaseWorld):
+    """A form that writes down whatever it is asked to do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[str, str, Pairs]] = []
+
+    def look(self) -> Scene:
+        return Scene(
+            f"Form {len(self.calls)}",
+            Zone(id="name", role="textbox", label="Name", state=(("text", ""),)),
+            Zone(id="amount", role="spinbutton", label="Amount", state=(("value", 1),)),
+            Zone(id="send", role="button", label="Send"),
+        )
+
+    @skill(effect="set_state")
+    def fill(self, zone: Zone, text: str) -> None:
+        """Write into a field."""
+
+    @skill(effect="set_state")
+    def set_amount(self, zone: Zone, amount: int) -> None:
+        """Set a number."""
+
+    @skill(effect="irreversible", transition=True)
+    def send(self, zone: Zone) -> None:
+        """Send the form."""
+
+    @skill(effect="set_state")
+    def press(self, key: str) -> None:
+        """Press a key."""
+
+    async def act(self, call: Call) -> Outcome:
+        self.calls.append((call.skill, call.zone, call.arguments))
+        return await super().act(call)
+
+
+async def run_of(kinds: tuple[str, str], seed: int) -> tuple[str, list[tuple[str, str, Pairs]]]:
+    """How it ended, and the calls that no answer allows."""
+    chance = random.Random(seed)
+    answers: list[Nonsense] = []
+
+    async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        made = KINDS[kinds[len(answers) % len(kinds)]](chance)
+        answers.append(made)
+        return made.response
+
+    form = Form()
+    agent = Agent(
+        world=form,
+        planner=ModelPlanner(Mind([FunctionModel(answer, model_name="nonsense")], answer_tokens=8_000)),
+        settings=SETTINGS,
+        store=MemoryStore(),
+        clock=FakeClock(),
+        vault=_Vault(),
+    )
+    result = await agent.run(TASK)
+    allowed = [call for made in answers for call in made.calls]
+    return result.final_reason, [call for call in form.calls if call not in allowed]
+
+
+class _Vault:
+    def reveal(self, name: str) -> str | None:
+        return f"the {name} of this trial"
+
+
+@dataclass(frozen=True)
+class Ended:
+    seed: int
+    kinds: tuple[str, str]
+    end: str
+    wrong: int
+    took: float
+    example: str
+
+    @property
+    def crashed(self) -> bool:
+        return self.end in ("crash", "internal_error")
+
+    @property
+    def hung(self) -> bool:
+        return self.took > HANG
+
+
+def ended(seed: int) -> Ended:
+    names = sorted(KINDS)
+    kinds = names[seed % len(names)], random.Random(seed).choice(names)
+    began, example = time.process_time(), ""
+    try:
+        end, wrong = asyncio.run(run_of(kinds, seed))
+    except Exception as error:
+        end, wrong, example = "crash", [], f"{type(error).__name__}: {error}"
+    took = time.process_time() - began
+    if wrong or took > HANG:
+        example = f"{took:.2f} s, {wrong[:2]}"
+    return Ended(seed, kinds, end, len(wrong), took, example[:300])
+
+
+def measured(runs: int, first_seed: int, jobs: int = 1) -> dict[str, Any]:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
+        all_ended = list(pool.map(ended, range(first_seed, first_seed + runs), chunksize=100))
+    slowest = max(all_ended, key=lambda one: one.took)
+    return {
+        "runs": runs,
+        "kinds": len(KINDS),
+        "crashes": sum(one.crashed for one in all_ended),
+        "hangs": sum(one.hung for one in all_ended),
+        "invalid_acts": sum(one.wrong for one in all_ended),
+        "slowest_cpu_seconds": round(slowest.took, 3),
+        "slowest_kinds": slowest.kinds,
+        "ends": dict(Counter(one.end for one in all_ended).most_common()),
+        "examples": [f"seed {one.seed} {one.kinds}: {one.example}" for one in all_ended if one.example][:10],
+        "machine": machine(),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=1_000)
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    chosen = parser.parse_args()
+    summary = measured(chosen.runs, chosen.first_seed, chosen.jobs)
+    shown = ("runs", "kinds", "crashes", "hangs", "invalid_acts", "slowest_cpu_seconds")
+    told = table(list(shown), [[f"{summary[name]:,}" for name in shown]])
+    print(told)
+    if chosen.keep:
+        keep("malformed", " ".join(["python -m benchmarks.malformed", *sys.argv[1:]]), summary, told)
+    if chosen.json:
+        print(json.dumps(summary))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Tasks in an inbox: icons have no name there, and are known by their place beside what is written."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.miniwob_tasks.planner import plans
+from benchmarks.miniwob_tasks.screen import NotSeen, Screen, nth, quoted, told
+from benchmarks.miniwob_tasks.step import LOOK, click, fill
+from midcourse.domain.plan import Draft
+
+NAME = r"([A-Z][\w'-]*)"
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What is to be done with somebody's mail."""
+
+    sender: str
+    answer: str = ""
+    """Reply or Forward; nothing if an icon beside the mail does it."""
+    text: str = ""
+    """What to reply, or whom to forward it to."""
+    icon: int = 0
+    """The trash is the first beside a mail, the star the second."""
+
+
+@plans("email-inbox-delete", "email-inbox-important")
+def click_an_icon(said: str, seen: Screen) -> Sequence[Draft]:
+    return _next_steps(_errand(said), seen)
+
+
+@plans(
+    "email-inbox",
+    "email-inbox-noscroll",
+    "email-inbox-reply",
+    "email-inbox-star-reply",
+    "email-inbox-forward",
+    "email-inbox-forward-nl",
+    changes=True,
+)
+def see_to_a_mail(said: str, seen: Screen) -> Sequence[Draft]:
+    return _next_steps(_errand(said), seen)
+
+
+def _errand(said: str) -> Errand:
+    if "reply to them" in said:
+        return Errand(sender=told(said, f"email by {NAME}")[0], answer="Reply", text=quoted(said)[0])
+    if "trash icon" in said or "star icon" in said:
+        return Errand(sender=told(said, f"email by {NAME}")[0], icon=1 if "trash" in said else 2)
+    senders = re.search(f"(?:from|by) {NAME}|{NAME} sent|^{NAME} wants his", said)
+    receivers = re.search(f"(?:to|Send|Give|Forward) {NAME}|^{NAME} (?:wants the|is waiting)", said)
+    if not senders or not receivers:
+        raise NotSeen(f"'{said}' does not say whose mail goes to whom")
+    sender, receiver = (next(filter(None, match.groups())) for match in (senders, receivers))
+    return Errand(sender=sender, answer="Forward", text=receiver)
+
+
+def _next_steps(errand: Errand, seen: Screen) -> Sequence[Draft]:
+    mail = next((zone for zone in seen.actable() if zone.label.startswith(f"{errand.sender} ")), None)
+    if mail and errand.icon:
+        return [click(nth(seen.after(mail).actable(""), errand.icon))]
+    if mail:
+        return [click(mail), LOOK]
+    if "to:" in seen.texts():
+        return [fill(nth(seen.fields(), 1), errand.text), click(nth(seen.actable(""), 2))]
+    return [click(seen.get(errand.answer)), LOOK]

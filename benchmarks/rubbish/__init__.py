@@ -1,1 +1,0 @@
-"""Answers that no planner should give, and what of each may be acted on."""

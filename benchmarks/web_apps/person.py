@@ -1,0 +1,26 @@
+"""The person who is asked: agrees to what the task asks for and to nothing else, and looks where an effect would be."""
+
+from benchmarks.web_apps.application import Started
+from midcourse.domain.approval import Decision, Question
+
+
+class Person:
+    """Says yes to a request that the task asks for also if it was sent before: not to send it twice is the run's job."""
+
+    def __init__(self, started: Started) -> None:
+        self._started = started
+        self.approvals = 0
+        """How often it was asked whether something may be done."""
+        self.doubts = 0
+        """How often it was asked whether something happened."""
+
+    async def ask(self, question: Question) -> Decision:
+        sent = [consequence.commit for consequence in question.consequences]
+        if question.about == "approve":
+            self.approvals += 1
+            if all(self._started.asked_for(one) for one in sent):
+                return Decision(verdict="approved", by="the benchmark", all_values=True)
+            return Decision(verdict="rejected", guidance="Nobody asked for that.", by="the benchmark")
+        self.doubts += 1
+        there = all(self._started.has(one) for one in sent)
+        return Decision(verdict="happened" if there else "did_not_happen", by="the benchmark")
