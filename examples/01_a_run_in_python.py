@@ -5,8 +5,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from midcourse.app.wiring import agent_for, load_job
-from midcourse.domain.event import Observed, Planned
+from midcourse.records import Observed, Planned
+from midcourse.tasks import agent_for, load_job
 
 
 async def main() -> None:

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from midcourse import Agent, BaseWorld, Decision, Draft, Expectation, PlanDraft, Scene, Settings, Zone, probe, skill
-from midcourse.domain.expectation import ZoneAppears
+from midcourse.expect import ZoneAppears
 
 
 class Mail(BaseWorld):

@@ -1,13 +1,16 @@
-"""Midcourse: a runtime for agents that act in a world that changes under them.
+"""Midcourse: a runtime for agents whose actions have consequences.
 
-Importing this has no side effect: each name is fetched from its module when it is first used.
+The public modules are this one and `midcourse.expect`, `planners`, `records`, `roles`, `settings`, `tasks`, `testing`,
+`worlds` and `errors`. All others are internal, and their names may change.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from midcourse.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from midcourse.app.agent import Agent as Agent
+    from midcourse.app.one_line import DryRun as DryRun
     from midcourse.app.settings.run import Settings as Settings
     from midcourse.cli.one_line import do as do
     from midcourse.cli.session.approver import TerminalApprover as TerminalApprover
@@ -25,33 +28,22 @@ if TYPE_CHECKING:
     from midcourse.worlds.base import probe as probe
     from midcourse.worlds.base import skill as skill
 
-_HOMES = {
-    "Agent": "midcourse.app.agent",
-    "BaseWorld": "midcourse.worlds.base",
-    "Decision": "midcourse.domain.approval",
-    "Draft": "midcourse.domain.plan",
-    "Expectation": "midcourse.domain.expectation",
-    "Outcome": "midcourse.domain.outcome",
-    "PlanDraft": "midcourse.ports.planner",
-    "Probe": "midcourse.domain.expectation",
-    "Result": "midcourse.domain.result",
-    "Scene": "midcourse.worlds.base",
-    "Settings": "midcourse.app.settings.run",
-    "Task": "midcourse.domain.task",
-    "TerminalApprover": "midcourse.cli.session.approver",
-    "Zone": "midcourse.domain.observation",
-    "do": "midcourse.cli.one_line",
-    "probe": "midcourse.worlds.base",
-    "skill": "midcourse.worlds.base",
-}
-
-
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'midcourse' has no attribute '{name}'")
-    return getattr(import_module(home), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_HOMES)
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "midcourse.app.agent": "Agent",
+        "midcourse.app.one_line": "DryRun",
+        "midcourse.app.settings.run": "Settings",
+        "midcourse.cli.one_line": "do",
+        "midcourse.cli.session.approver": "TerminalApprover",
+        "midcourse.domain.approval": "Decision",
+        "midcourse.domain.expectation": "Expectation Probe",
+        "midcourse.domain.observation": "Zone",
+        "midcourse.domain.outcome": "Outcome",
+        "midcourse.domain.plan": "Draft",
+        "midcourse.domain.result": "Result",
+        "midcourse.domain.task": "Task",
+        "midcourse.ports.planner": "PlanDraft",
+        "midcourse.worlds.base": "BaseWorld Scene probe skill",
+    },
+)

@@ -36,7 +36,9 @@ def blocks(language: str) -> list:
 
 
 def is_slow(block: str) -> bool:
-    return needs_fleet(block) or any(word in block for word in ("worlds.browser", "testing.models", "midcourse.do("))
+    return needs_fleet(block) or any(
+        word in block for word in ("Browser(", "testing.models", "midcourse.do(", "postgres_server(")
+    )
 
 
 def needs_fleet(block: str) -> bool:

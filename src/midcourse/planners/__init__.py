@@ -1,6 +1,20 @@
-"""Planners that need no model: a playbook of rules, and one fixed plan."""
+"""Planners that need no model, and what a custom planner works with."""
 
+from midcourse.domain.plan import Draft
 from midcourse.planners.playbook import Once, Playbook, Rule, ZonePattern
 from midcourse.planners.same_plan import SamePlan
+from midcourse.policy.advice.outline import formatted
+from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 
-__all__ = ["Once", "Playbook", "Rule", "SamePlan", "ZonePattern"]
+__all__ = [
+    "Draft",
+    "Once",
+    "PlanDraft",
+    "Planner",
+    "PlanningContext",
+    "Playbook",
+    "Rule",
+    "SamePlan",
+    "ZonePattern",
+    "formatted",
+]

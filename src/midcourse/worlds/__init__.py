@@ -1,0 +1,36 @@
+"""Worlds: the base class for custom ones, a real browser, and worlds in another process."""
+
+from typing import TYPE_CHECKING
+
+from midcourse.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from midcourse.domain.plan import Target as Target
+    from midcourse.ports.world import Call as Call
+    from midcourse.ports.world import World as World
+    from midcourse.ports.world import WorldAway as WorldAway
+    from midcourse.worlds.base import BaseWorld as BaseWorld
+    from midcourse.worlds.base import Outcome as Outcome
+    from midcourse.worlds.base import Scene as Scene
+    from midcourse.worlds.base import Unseen as Unseen
+    from midcourse.worlds.base import Zone as Zone
+    from midcourse.worlds.base import failed as failed
+    from midcourse.worlds.base import no_effect as no_effect
+    from midcourse.worlds.base import probe as probe
+    from midcourse.worlds.base import skill as skill
+    from midcourse.worlds.base import unreachable as unreachable
+    from midcourse.worlds.browser import Browser as Browser
+    from midcourse.worlds.browser.egress.policy import read_origins as read_origins
+    from midcourse.worlds.remote import RemoteWorld as RemoteWorld
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "midcourse.domain.plan": "Target",
+        "midcourse.ports.world": "Call World WorldAway",
+        "midcourse.worlds.base": "BaseWorld Outcome Scene Unseen Zone failed no_effect probe skill unreachable",
+        "midcourse.worlds.browser": "Browser",
+        "midcourse.worlds.browser.egress.policy": "read_origins",
+        "midcourse.worlds.remote": "RemoteWorld",
+    },
+)

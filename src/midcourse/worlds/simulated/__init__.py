@@ -2,6 +2,7 @@
 
 from midcourse.worlds.simulated.application import Windows
 from midcourse.worlds.simulated.arm import Arm
+from midcourse.worlds.simulated.base import SimulatedWorld
 from midcourse.worlds.simulated.desktop import Desktop
 from midcourse.worlds.simulated.drift import PROFILES, Drift
 from midcourse.worlds.simulated.effects import Happened, read_effects
@@ -11,10 +12,14 @@ from midcourse.worlds.simulated.quest import Quest
 from midcourse.worlds.simulated.shop import Shop
 from midcourse.worlds.simulated.tabletop import Tabletop
 from midcourse.worlds.simulated.web import Web
+from midcourse.worlds.simulated.windows import MAIN, Application, Control, View
 
 __all__ = [
+    "MAIN",
     "PROFILES",
+    "Application",
     "Arm",
+    "Control",
     "Desktop",
     "Drift",
     "Erp",
@@ -22,7 +27,9 @@ __all__ = [
     "Happened",
     "Quest",
     "Shop",
+    "SimulatedWorld",
     "Tabletop",
+    "View",
     "Web",
     "Windows",
     "read_effects",

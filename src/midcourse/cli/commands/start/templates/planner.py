@@ -6,7 +6,7 @@ In a task file it is `name = "{module}:Counting"` under [planner], with its opti
 """
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
-from midcourse.ports.planner import PlanningContext
+from midcourse.planners import PlanningContext
 
 
 class Counting:

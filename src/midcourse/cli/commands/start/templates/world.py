@@ -6,8 +6,8 @@ In a task file it is `name = "{module}:Mailbox"` under [world].
 """
 
 from midcourse import Agent, BaseWorld, Draft, Expectation, PlanDraft, Scene, TerminalApprover, Zone, probe, skill
-from midcourse.domain.expectation import ZoneAppears
-from midcourse.ports.planner import PlanningContext
+from midcourse.expect import ZoneAppears
+from midcourse.planners import PlanningContext
 
 
 class Mailbox(BaseWorld):

@@ -1,0 +1,24 @@
+"""Records of runs: stores, journals and their replay, and the events in them."""
+
+from typing import TYPE_CHECKING
+
+from midcourse.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from midcourse.app.records.journal import journal_of as journal_of
+    from midcourse.domain.event import Observed as Observed
+    from midcourse.domain.event import Planned as Planned
+    from midcourse.replay import replay as replay
+    from midcourse.store.postgres import PostgresStore as PostgresStore
+    from midcourse.store.postgres.migrate import migrate as migrate
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "midcourse.app.records.journal": "journal_of",
+        "midcourse.domain.event": "Observed Planned",
+        "midcourse.replay": "replay",
+        "midcourse.store.postgres": "PostgresStore",
+        "midcourse.store.postgres.migrate": "migrate",
+    },
+)

@@ -1,0 +1,16 @@
+"""Servers to try things with, of this process and for as long as it needs them."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def postgres_server(folder: Path | str) -> Generator[str]:
+    """Start PostgreSQL in a folder, yield the owner's URL, and remove both. Needs the extra `up`."""
+    from midcourse.store.postgres import development
+
+    try:
+        yield development.start(folder)
+    finally:
+        development.remove(folder)
