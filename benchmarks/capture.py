@@ -36,7 +36,7 @@ from midcourse.testing.sites import Request, Response, serve
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.page.capture import Capture
 from midcourse.worlds.browser.page.settle import Patience
-from midcourse.worlds.browser.session import Session, Terms
+from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 
 SIZES = (50, 500, 5000)
 MOST = 1.5
@@ -117,10 +117,10 @@ async def timed(work: Callable[[], Awaitable[Any]]) -> float:
     return 1000 * (time.perf_counter() - begun)
 
 
-async def measure(session: Session, elements: int, looks: int) -> Row:
+async def measure(session: BrowserSession, elements: int, looks: int) -> Row:
     tab = session.tab
     await tab.page.set_content(page(elements))
-    await session.rest()
+    await session.settle()
 
     async def bare() -> None:
         json.loads(await tab.page.evaluate(BARE))
@@ -155,8 +155,8 @@ async def measure(session: Session, elements: int, looks: int) -> Row:
     )
 
 
-def terms_for(start: str) -> Terms:
-    return Terms(
+def terms_for(start: str) -> SessionOptions:
+    return SessionOptions(
         start=start,
         headed=False,
         executable="",
@@ -173,7 +173,7 @@ def terms_for(start: str) -> Terms:
 
 async def measured(looks: int) -> list[Row]:
     with serve(Blank()) as address:
-        session = await Session.begin(terms_for(address))
+        session = await BrowserSession.begin(terms_for(address))
         try:
             return [await measure(session, elements, looks) for elements in SIZES]
         finally:
@@ -190,7 +190,7 @@ async def first_looks(count: int) -> list[tuple[float, int]]:
     results: list[tuple[float, int]] = []
     with serve(Large()) as address:
         for _ in range(count):
-            session = await Session.begin(terms_for(address))
+            session = await BrowserSession.begin(terms_for(address))
             try:
                 begun = time.perf_counter()
                 scene = await session.look()

@@ -32,7 +32,7 @@ from midcourse.domain.approval import CommitSet, Decision, Question
 from midcourse.store.sqlite import SqliteStore
 from midcourse.testing import Approves
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.proposal import propose_policy, requests_of
+from midcourse.worlds.browser.learn import propose_policy, requests_of
 
 ENOUGH = 0.95
 """Of the runs of a cell are to finish."""

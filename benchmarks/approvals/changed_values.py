@@ -121,11 +121,11 @@ class Kept:
     async def open(self) -> str:
         self._browser._barred.clear()
         assert await self._browser._running.go(self._start) is None
-        await self._browser._running.rest()
+        await self._browser._running.settle()
         return ""
 
     async def close(self) -> None:
-        self._browser._running.fence.outbox.drop(self._browser._running.fence.outbox.waiting)
+        self._browser._running.guard.outbox.drop(self._browser._running.guard.outbox.waiting)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.chromium import Chromium
 from midcourse.worlds.browser.egress.proxy import FLAGS
-from midcourse.worlds.browser.session import Session
+from midcourse.worlds.browser.session import BrowserSession
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
@@ -136,5 +136,5 @@ class InKept(Browser):
 
     async def open(self) -> str:
         await super(Browser, self).open()
-        self._session = await Session.begin(self._terms, self._chromium)
+        self._session = await BrowserSession.begin(self._options, self._chromium)
         return ""

@@ -44,7 +44,7 @@ class Episodes(Browser):
         await self._running.go(self._page)
         await self._tab.page.wait_for_load_state("load")
         self.utterance = await self._tab.page.evaluate(BEGIN, self._seed)
-        await self._running.rest()
+        await self._running.settle()
         return ""
 
     async def close(self) -> None:

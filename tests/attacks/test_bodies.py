@@ -19,8 +19,7 @@ from midcourse.domain.observation import Observation, Surface
 from midcourse.planners import Playbook, Rule
 from midcourse.testing import Approves
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.egress.charset import charset_of
-from midcourse.worlds.browser.egress.request import Request
+from midcourse.worlds.browser.egress.request import Request, charset_of
 from tests.pages import serving
 
 JSON = "application/json"

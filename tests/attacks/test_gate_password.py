@@ -34,7 +34,7 @@ async def test_without_the_password_nothing_passes_and_nothing_waits(line: str, 
             async with asyncio.timeout(10):
                 answer = await reader.read()
             assert answer.startswith(b"HTTP/1.1 407 ")
-            assert (site.asked, gate.outbox.waiting, gate.refusals()) == ([], (), ())
+            assert (site.asked, gate.outbox.waiting, gate.take_refusals()) == ([], (), ())
         finally:
             writer.close()
             await gate.close()
@@ -45,12 +45,12 @@ async def test_a_browser_is_asked_for_the_password_once_and_gives_it_to_no_site(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Requests, tunnels, sockets and workers bring it by themselves: none is answered with 407 first."""
-    turned_away: list[str] = []
+    take_refused: list[str] = []
     admits = Proxy.admits
 
     def counted(gate: Proxy, credentials: str) -> bool:
         if not admits(gate, credentials):
-            turned_away.append(credentials)
+            take_refused.append(credentials)
             return False
         return True
 
@@ -72,7 +72,7 @@ async def test_a_browser_is_asked_for_the_password_once_and_gives_it_to_no_site(
         wanted = {"/worker.js", "/from-worker", "/wants", "/plain?5", "/live"}
         await until(lambda: wanted <= {asked.path for asked in secure.asked})
         await opened.page.goto(plain.url)
-        assert turned_away == [""]
+        assert take_refused == [""]
         seen = [*secure.asked, *plain.asked]
         assert len(seen) > len(wanted)
         assert not [asked for asked in seen if {"authorization", "proxy-authorization"} & {*asked.fields}]

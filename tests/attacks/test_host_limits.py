@@ -121,7 +121,7 @@ def test_a_session_can_only_narrow_the_policy_of_the_host() -> None:
         "https://*.shops.example": {},
         "http://intranet.example": {"private": True},
     }
-    allowed = Browser(START, origins=origins, within=within)._terms.origins
+    allowed = Browser(START, origins=origins, within=within)._options.origins
     assert allowed.is_safe("POST", f"{START}draft/1")
     assert not allowed.is_safe("POST", f"{START}orders")
     assert not allowed.is_safe("GET", f"{START}delete?id=1")

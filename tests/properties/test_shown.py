@@ -16,7 +16,7 @@ from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.plan import Target
 from midcourse.policy.approval.check import why_not_in_full
-from midcourse.worlds.browser.egress.request import LONGEST, MOST_VALUES, Request
+from midcourse.worlds.browser.egress.request import LONGEST, MAX_VALUES, Request
 
 ADDRESS = "https://bank.example/transfer"
 NAMES = (
@@ -59,7 +59,7 @@ LONG = st.sampled_from((LONGEST, LONGEST + 1, 2 * LONGEST)).map(lambda size: "x"
 FORMS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=8)
 LARGE = st.one_of(
     st.lists(st.tuples(TEXTS, TEXTS | LONG), min_size=1, max_size=3),
-    st.integers(MOST_VALUES - 1, MOST_VALUES + 1).map(lambda size: [("decoy", "1")] * (size - 1) + [("account", "M")]),
+    st.integers(MAX_VALUES - 1, MAX_VALUES + 1).map(lambda size: [("decoy", "1")] * (size - 1) + [("account", "M")]),
 )
 
 
@@ -87,7 +87,7 @@ def lines(asked: Question, width: int) -> list[str]:
 
 def rows(asked: Question, width: int) -> list[tuple[str, str]]:
     """The column that is ours, and what stands behind it, line by line; of a panel so wide that nothing is folded."""
-    kinds = len("sends ") + 2 * len(str(MOST_VALUES)) + 1
+    kinds = len("sends ") + 2 * len(str(MAX_VALUES)) + 1
     found: list[tuple[str, str]] = []
     for line in lines(asked, width):
         words = line[4 : 4 + kinds].split()

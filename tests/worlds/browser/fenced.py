@@ -34,7 +34,7 @@ class Fenced:
         await until(lambda: len(self.outbox.waiting) >= number)
         return self.outbox.waiting
 
-    async def let_go(self, held: HeldRequest) -> None:
+    async def release(self, held: HeldRequest) -> None:
         """And claim it, if it was parked."""
         self.outbox.release([held])
         if held.allowed is None:

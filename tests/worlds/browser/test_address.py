@@ -9,10 +9,10 @@ from midcourse.worlds.browser.egress.address import (
     Address,
     AddressRefused,
     Reach,
-    look_up,
+    look_up_host,
     parse,
     reach_of,
-    resolved,
+    resolve,
 )
 from midcourse.worlds.browser.egress.policy import Origins, read_origins
 from tests.worlds.browser.hostile_urls import ADDRESSES, HOSTILE, NAMED, attackers_resolver
@@ -23,7 +23,7 @@ SHOP = "https://shop.example"
 async def passes(origins: Origins, url: str) -> bool:
     try:
         address, origin = origins.check(url, PAGES)
-        await resolved(address, private=origin.private, resolver=attackers_resolver)
+        await resolve(address, private=origin.private, resolver=attackers_resolver)
     except AddressRefused:
         return False
     return True
@@ -42,7 +42,7 @@ async def test_what_leads_inside_is_refused_without_the_help_of_a_list() -> None
 
 async def leads_somewhere(url: str) -> bool:
     try:
-        return bool(await resolved(parse(url), private=False, resolver=attackers_resolver))
+        return bool(await resolve(parse(url), private=False, resolver=attackers_resolver))
     except AddressRefused:
         return False
 
@@ -95,28 +95,28 @@ def test_how_far_an_address_reaches(ip: str, reach: Reach) -> None:
 
 async def test_a_name_that_may_be_private_still_leads_to_no_metadata_service() -> None:
     inside = parse("https://inside.attacker.example")
-    assert await resolved(inside, private=True, resolver=attackers_resolver) == (ip_address("10.0.0.5"),)
+    assert await resolve(inside, private=True, resolver=attackers_resolver) == (ip_address("10.0.0.5"),)
     with pytest.raises(AddressRefused, match="no name may lead to"):
-        await resolved(parse("http://metadata.google.internal"), private=True, resolver=attackers_resolver)
+        await resolve(parse("http://metadata.google.internal"), private=True, resolver=attackers_resolver)
     written_out = parse("http://169.254.169.254")
-    assert await resolved(written_out, private=True) == (ip_address("169.254.169.254"),)
+    assert await resolve(written_out, private=True) == (ip_address("169.254.169.254"),)
 
 
 async def test_one_private_address_among_public_ones_is_enough_to_refuse() -> None:
     with pytest.raises(AddressRefused, match=r"leads to 127\.0\.0\.1"):
-        await resolved(parse("https://rebinds.attacker.example"), private=False, resolver=attackers_resolver)
+        await resolve(parse("https://rebinds.attacker.example"), private=False, resolver=attackers_resolver)
 
 
 async def test_localhost_is_this_machine_whatever_a_resolver_says() -> None:
     address = Address(scheme="http", host="shop.localhost", port=80, rest="/")
-    assert all(reach_of(ip) == "loopback" for ip in await resolved(address, private=True))
+    assert all(reach_of(ip) == "loopback" for ip in await resolve(address, private=True))
 
 
 async def test_the_systems_resolver_knows_numbers_and_admits_what_it_does_not_know() -> None:
-    assert await look_up("127.0.0.1") == (ip_address("127.0.0.1"),)
-    assert await look_up("no such name") == ()
+    assert await look_up_host("127.0.0.1") == (ip_address("127.0.0.1"),)
+    assert await look_up_host("no such name") == ()
 
 
 async def test_a_refusal_says_what_to_do() -> None:
     with pytest.raises(AddressRefused, match=r"give http://10\.0\.0\.5 private = true"):
-        await resolved(parse("http://10.0.0.5"), private=False)
+        await resolve(parse("http://10.0.0.5"), private=False)

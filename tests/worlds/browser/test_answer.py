@@ -2,7 +2,7 @@
 
 import pytest
 
-from midcourse.worlds.browser.egress.response import MOST_KEPT, RecordedResponse
+from midcourse.worlds.browser.egress.response import MAX_KEPT, RecordedResponse
 
 
 def answer(*pieces: bytes) -> RecordedResponse:
@@ -50,5 +50,5 @@ def test_only_some_redirects_want_the_same_again_elsewhere(status: int, location
 
 
 def test_no_more_is_kept_than_evidence_needs() -> None:
-    whole = answer(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 2 * MOST_KEPT, b"never read")
-    assert len(whole.text) < MOST_KEPT
+    whole = answer(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 2 * MAX_KEPT, b"never read")
+    assert len(whole.text) < MAX_KEPT

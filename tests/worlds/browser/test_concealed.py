@@ -13,7 +13,7 @@ from PIL import Image, ImageChops
 from midcourse.blobs import BlobFolder
 from midcourse.redact import Redactor
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.page.redaction import Concealed
+from midcourse.worlds.browser.page.redaction import SecretLocator
 from tests.pages import Pages
 from tests.test_redact import ENCODINGS
 from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
@@ -67,7 +67,7 @@ async def visitor(pages: Pages, blobs: Path) -> AsyncGenerator[Visitor]:
 async def pictured(visitor: Visitor, page: str, secret: str, *, concealed: bool) -> str:
     """The digest of what is kept, if anything is."""
     assert isinstance(visitor.world, Browser)
-    visitor.world._concealed = visitor.world._screenshots._concealed = Concealed()
+    visitor.world._secrets = visitor.world._screenshots._secrets = SecretLocator()
     if concealed:
         await visitor.world.conceal((("pin", secret),))
     await visitor.visit(page)

@@ -54,7 +54,7 @@ class TestBrowser(WorldConformance):
                 await self.browser.open()
             self.browser._barred.clear()
             await self.browser._running.go(self.address)
-            await self.browser._running.rest()
+            await self.browser._running.settle()
             await check(self.browser)
 
         self.runner.run(checked())

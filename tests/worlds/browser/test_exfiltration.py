@@ -163,12 +163,12 @@ async def test_nothing_reaches_whoever_is_not_allowed(browser: Browser) -> None:
         async with fenced(browser, site) as here:
             here.outbox.attended = True  # nothing waits: what is stopped is stopped by the list alone
             await try_everything(here, site, canary, udp)
-            turned_away: set[str] = set()
+            take_refused: set[str] = set()
 
             def all_tried() -> bool:
-                turned_away.update(refusal.what for refusal in here.gate.refusals())
+                take_refused.update(refusal.what for refusal in here.gate.take_refusals())
                 tunnel = f"CONNECT {urlsplit(canary.url).netloc}"
-                return paths(turned_away) >= TELLING and tunnel in turned_away
+                return paths(take_refused) >= TELLING and tunnel in take_refused
 
             await until(all_tried)
         assert (canary.connections, canary.received, received.received) == (0, 0, [])
@@ -199,7 +199,7 @@ async def test_no_name_is_looked_up_by_the_browser_itself(tmp_path: Path) -> Non
             f"async () => {{ const c = {call}; c.createDataChannel('x'); await c.setLocalDescription();"
             "await new Promise(done => { c.onicegatheringstatechange = () => c.iceGatheringState === 'complete' && done() }) }"
         )
-        await until(lambda: any("4111" in refusal.what for refusal in here.gate.refusals()))
+        await until(lambda: any("4111" in refusal.what for refusal in here.gate.take_refusals()))
     written = json.loads(log.read_text())
     names = {number: name for name, number in written["constants"]["logEventTypes"].items()}
     asked = [

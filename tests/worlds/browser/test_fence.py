@@ -17,12 +17,12 @@ CLICK = Call(command=1, skill="click", zone="e1", target=Target(surface="", role
 
 
 def answered(*statuses: int) -> Outcome:
-    fence = Guard(read_origins(POLICY, SHOP))
+    guard = Guard(read_origins(POLICY, SHOP))
     for status in statuses:
         sent = SentRequest(request=Request(method="POST", url=f"{SHOP}/orders"))
         sent.response.append(f"HTTP/1.1 {status} So\r\n\r\n".encode())
-        fence.outbox.sent.append(sent)
-    return fence.judged(CLICK, Outcome(), sends=True)
+        guard.outbox.sent.append(sent)
+    return guard.judge(CLICK, Outcome(), sends=True)
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ async def test_what_an_act_changes_counts(visitor: Visitor, act: str):
     await visitor.visit(
         """<p id=x>One</p><button onclick="x.textContent='Two'">Text</button><input aria-label=Value>
         <label><input type=checkbox> Checked</label><select aria-label=Option><option>a<option>b</select>
-        <button onclick="this.remove()">Gone</button>"""
+        <button onclick="this.remove()">DocumentGone</button>"""
     )
     before = await visitor.print()
     acts = {
@@ -89,7 +89,7 @@ async def test_what_an_act_changes_counts(visitor: Visitor, act: str):
         "value": visitor.on("Value", "type", text="x"),
         "checked": visitor.on("Checked", "check"),
         "option": visitor.on("Option", "select", option="b"),
-        "gone": visitor.on("Gone", "click"),
+        "gone": visitor.on("DocumentGone", "click"),
     }
     ok(await acts.pop(act))
     for other in acts.values():

@@ -75,7 +75,7 @@ async def test_an_allowed_origin_is_reached_over_one_kept_connection() -> None:
         assert answers == [(200, b"hello")] * 5
         assert [asked.path for asked in site.asked] == [f"/?n={n}" for n in range(5)]
         assert site.connections == 1
-        assert gate.refusals() == ()
+        assert gate.take_refusals() == ()
 
 
 async def test_the_server_gets_nothing_that_was_meant_for_the_proxy_and_the_host_that_was_checked() -> None:
@@ -101,8 +101,8 @@ async def test_nobody_else_is_reached_and_the_refusal_is_kept() -> None:
         assert (await client.ask("POST", f"{canary.url}/", b"card=4111"))[0] == 403, "not even held"
         status, _ = await client.ask("GET", f"{site.url}/")
         assert status == 200, "a refusal leaves the connection in order"
-        assert [refusal.what for refusal in gate.refusals()] == [f"GET {canary.url}/", f"POST {canary.url}/"]
-        assert gate.refusals() == ()
+        assert [refusal.what for refusal in gate.take_refusals()] == [f"GET {canary.url}/", f"POST {canary.url}/"]
+        assert gate.take_refusals() == ()
         assert (canary.connections, canary.received) == (0, 0)
 
 
@@ -110,14 +110,14 @@ async def test_of_chromiums_own_errands_nobody_is_told() -> None:
     async with Site().served() as site, gate_for(site) as (gate, client):
         await client.send(b"CONNECT content-autofill.googleapis.com:443 HTTP/1.1\r\n\r\n")
         assert (await client.reply())[0] == 403
-        assert gate.refusals() == ()
+        assert gate.take_refusals() == ()
     async with Site().served() as site, gate_for(site) as (gate, client):
         assert (await client.ask("POST", "http://update.googleapis.com/service/update2/json?cup2key=1", b"{}"))[
             0
         ] == 403
-        assert gate.refusals() == ()
+        assert gate.take_refusals() == ()
         assert (await client.ask("GET", "http://update.googleapis.com.evil.example/"))[0] == 403
-        assert len(gate.refusals()) == 1
+        assert len(gate.take_refusals()) == 1
 
 
 async def test_a_tunnel_leads_to_allowed_origins_only() -> None:
@@ -128,7 +128,7 @@ async def test_a_tunnel_leads_to_allowed_origins_only() -> None:
         async with gate_for(site) as (gate, client):
             await client.send(f"CONNECT {urlsplit(canary.url).netloc} HTTP/1.1\r\n\r\n".encode())
             assert (await client.reply())[0] == 403
-            assert gate.refusals()[0].what == f"CONNECT {urlsplit(canary.url).netloc}"
+            assert gate.take_refusals()[0].what == f"CONNECT {urlsplit(canary.url).netloc}"
         assert canary.connections == 0
 
 
@@ -150,7 +150,7 @@ async def test_a_name_is_resolved_once_for_each_connection_and_that_address_is_t
             assert await client.ask("GET", f"{named}/") == (200, b"hello")
         async with gate_for(site, {named: {}}, resolver=Fickle("127.0.0.1")) as (gate, client):
             assert (await client.ask("GET", f"{named}/"))[0] == 403
-            assert "leads to 127.0.0.1, which is not public" in gate.refusals()[0].why
+            assert "leads to 127.0.0.1, which is not public" in gate.take_refusals()[0].why
         assert site.connections == 1
 
 
@@ -161,7 +161,7 @@ async def test_a_server_that_is_not_there_is_a_bad_gateway_and_no_refusal() -> N
             pass
         async with gate_for(gone) as (gate, client):
             assert (await client.ask("GET", f"{gone.url}/"))[0] == 502
-            assert gate.refusals() == ()
+            assert gate.take_refusals() == ()
 
 
 # --- under TLS
@@ -186,7 +186,7 @@ async def test_only_servers_that_prove_who_they_are_are_spoken_to(trusts: bool, 
         await enter(client, site.url)
         assert (await client.ask("GET", "/"))[0] == status
         assert len(site.asked) == (status == 200)
-        assert gate.refusals() == ()
+        assert gate.take_refusals() == ()
 
 
 async def test_a_post_in_a_tunnel_waits_like_any_other() -> None:
@@ -241,7 +241,7 @@ async def test_what_is_dropped_is_refused_and_the_connection_stays_in_order() ->
         asking = asyncio.create_task(client.ask("POST", f"{site.url}/orders", b"item=1"))
         gate.outbox.drop([await waiting(gate)])
         assert (await asking)[0] == 403
-        assert gate.refusals() == (), "whoever dropped it knows"
+        assert gate.take_refusals() == (), "whoever dropped it knows"
         assert await client.ask("GET", f"{site.url}/") == (200, b"hello")
         assert site.effects() == []
 

@@ -6,13 +6,13 @@ import pytest
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
-from midcourse.worlds.browser.page.provenance import (
+from midcourse.worlds.browser.page.forms import (
     changed_between,
     form_page,
+    generated_values,
     is_now,
-    read_given,
+    read_page_forms,
     sources_of,
-    worth_finding,
 )
 
 NOW = 1_763_284_800.0  # 2025-11-16 09:20:00 UTC
@@ -35,7 +35,7 @@ def field(name: str, value: str, *, hidden: bool = True, form: int = 0, served: 
 
 
 def page(*fields: dict[str, Any], shown: tuple[str, ...] = ()) -> Any:
-    return read_given([{"url": "https://shop.example/cart", "language": "en", "fields": fields, "shown": shown}])
+    return read_page_forms([{"url": "https://shop.example/cart", "language": "en", "fields": fields, "shown": shown}])
 
 
 def commit(*values: tuple[str, str | int], query: str = "step=2") -> CommitSet:
@@ -54,7 +54,7 @@ def test_a_field_that_is_both_is_shown() -> None:
 
 
 def test_what_no_field_holds_is_fresh_if_it_looks_made_up_and_is_not_on_the_page() -> None:
-    assert worth_finding(commit(("ref", UUID), ("size", "M"))) == [UUID]
+    assert generated_values(commit(("ref", UUID), ("size", "M"))) == [UUID]
     assert sources_of(commit(("ref", UUID), ("size", "M")), page()) == (("ref", "fresh"),)
     assert sources_of(commit(("ref", UUID)), page(shown=(UUID,))) == ()
 

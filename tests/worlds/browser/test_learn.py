@@ -9,7 +9,7 @@ import pytest
 from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
-from midcourse.worlds.browser.learn import Learned, attended, learning, pattern
+from midcourse.worlds.browser.learn import PolicyLearner, learn_policy, open_attended, pattern
 from tests.worlds.browser.site import Answer, Site
 
 SHOP = "https://shop.example"
@@ -22,8 +22,8 @@ def uncommented(proposal: str) -> str:
     return "\n".join(line for line in said if line.startswith(("[", "safe", "unsafe", "navigate", "request", "status")))
 
 
-def seen(*requests: tuple[str, str, dict[str, str]]) -> Learned:
-    learned = Learned()
+def seen(*requests: tuple[str, str, dict[str, str]]) -> PolicyLearner:
+    learned = PolicyLearner()
     for method, path, fields in requests:
         request = Request(method=method, url=SHOP + path, fields=fields)
         if method == "GET":
@@ -57,11 +57,11 @@ def test_what_was_rejected_may_be_evidence() -> None:
     learned.on_sent(sent)
     agreed: dict[str, Any] = tomllib.loads(uncommented(learned.proposal()))
     assert agreed[SHOP]["evidence"] == [{"request": "POST /orders", "status": 422}]
-    assert read_origins(agreed, SHOP).disproved("POST", f"{SHOP}/orders", 422, "")
+    assert read_origins(agreed, SHOP).disproof("POST", f"{SHOP}/orders", 422, "")
 
 
 def test_whoever_was_refused_is_named() -> None:
-    learned = Learned()
+    learned = PolicyLearner()
     for what in (
         "GET https://cdn.example/x.js",
         "CONNECT fonts.example:443",
@@ -93,17 +93,17 @@ def test_what_varies_is_left_open(path: str, said: str) -> None:
 async def test_a_person_at_a_browser_is_watched_and_not_held_up() -> None:
     site = Site({"/": "<title>Shop</title>", "/orders": Answer("no", status=422), "/cancel": "gone"})
     other = Site({"/pixel": "x"})
-    with learning() as learned:
+    with learn_policy() as learned:
         async with (
             site.served(),
             other.served("localhost"),
-            attended(f"{site.url}/", headed=False) as session,
+            open_attended(f"{site.url}/", headed=False) as session,
         ):
             page = session.tab.page
             await page.evaluate("fetch('/orders', {method: 'POST', body: 'a'}).then(r => r.text())")
             await page.evaluate(f"fetch('{other.url}/pixel', {{mode: 'no-cors'}}).then(() => 0).catch(() => 0)")
             await page.goto(f"{site.url}/cancel?order=3")
-            leaving = asyncio.create_task(session.left())
+            leaving = asyncio.create_task(session.wait_until_closed())
             await page.close()
             await leaving
     proposal = learned.proposal()

@@ -148,7 +148,7 @@ def test_an_answer_proves_only_what_a_rule_says(method: str, path: str, status: 
         {"request": "POST /login", "status": [401, 403]},
     ]
     origins = read_origins({SHOP: {"evidence": rules}}, SHOP)
-    assert bool(origins.disproved(method, SHOP + path, status, body)) is proved
+    assert bool(origins.disproof(method, SHOP + path, status, body)) is proved
 
 
 # --- destinations and secrets
@@ -161,10 +161,10 @@ def test_only_what_is_listed_is_vouched_for() -> None:
 
 def test_a_secret_is_typed_only_where_it_belongs() -> None:
     origins = read_origins({SHOP: {"secrets": ["password"]}, "https://other.example": {}}, SHOP)
-    assert origins.takes_secret("password", "https://shop.example/login")
-    assert not origins.takes_secret("password", "https://other.example/login")
-    assert not origins.takes_secret("password", "about:blank")
-    assert not origins.takes_secret("token", "https://shop.example/login")
+    assert origins.allows_secret("password", "https://shop.example/login")
+    assert not origins.allows_secret("password", "https://other.example/login")
+    assert not origins.allows_secret("password", "about:blank")
+    assert not origins.allows_secret("token", "https://shop.example/login")
 
 
 # --- reading
@@ -215,7 +215,7 @@ def test_a_file_is_read_as_its_own_docstring_shows_it(tmp_path: Path) -> None:
     file.write_text("\n".join(line.removeprefix("    ") for line in shown.splitlines()))
     read = read_origins(file, "https://start.example")
     assert read.is_safe("POST", "https://shop.example/draft/1")
-    assert read.disproved("POST", "https://shop.example/orders", 422, "field-error")
+    assert read.disproof("POST", "https://shop.example/orders", 422, "field-error")
 
 
 def test_a_file_that_cannot_be_read_is_refused_by_its_name(tmp_path: Path) -> None:

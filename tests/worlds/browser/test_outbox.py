@@ -10,7 +10,7 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from midcourse.domain.approval import CommitSet
-from midcourse.worlds.browser.egress.outbox import MOST_WAITING, commit_of
+from midcourse.worlds.browser.egress.outbox import MAX_WAITING, commit_of
 from midcourse.worlds.browser.egress.request import file_value
 from tests.worlds.browser.fenced import Fenced, fenced, until
 from tests.worlds.browser.shared import SharedChromium
@@ -115,7 +115,7 @@ async def test_it_waits_whichever_way_it_goes(here: Here, way: str) -> None:
     await here.run("const at = location.origin;" + WAYS[way])
     (held,) = await here.held()
     assert happened(here.site) == []
-    await here.let_go(held)
+    await here.release(held)
     await until(lambda: happened(here.site) != [])
     assert len(happened(here.site)) == 1
 
@@ -157,7 +157,7 @@ async def test_a_form_with_a_file_arrives_byte_for_byte(here: Here) -> None:
         values=(("item", "a & b"), ("token", "7"), ("bill", bill)),
         abridged=True,
     )
-    await here.let_go(held)
+    await here.release(held)
     await until(lambda: bool(here.site.effects()))
     (sent,) = (asked for asked in here.site.asked if asked.method == "POST")
     assert sent.body == held.request.body
@@ -224,8 +224,8 @@ async def test_nothing_is_sent_when_the_tab_that_wanted_it_goes_away(here: Here)
 
 async def test_a_page_that_sends_without_end_can_still_be_read(here: Here) -> None:
     await here.run("for (let i = 0; i < 20; i++) fetch('/orders', {method: 'POST', body: String(i)})")
-    held = await here.held(MOST_WAITING)
-    assert len(held) == MOST_WAITING
+    held = await here.held(MAX_WAITING)
+    assert len(held) == MAX_WAITING
     assert await here.page.evaluate("fetch('/other').then(r => r.status)") == 200
     assert here.site.effects() == []
 

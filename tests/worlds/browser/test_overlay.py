@@ -7,8 +7,8 @@ from PIL import Image, ImageChops
 
 from midcourse.domain.observation import Zone
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.page.redaction import Concealed
-from midcourse.worlds.browser.page.screenshots import shot
+from midcourse.worlds.browser.page.redaction import SecretLocator
+from midcourse.worlds.browser.page.screenshots import take_screenshot
 from tests.worlds.browser.visitor import Visitor
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -18,7 +18,7 @@ async def drawn_over(visitor: Visitor) -> Image.Image:
     """What the zones changed about the picture of the page."""
     assert isinstance(visitor.world, Browser)
     seen = await visitor.see()
-    plain = await shot(visitor.world._tab, Concealed())
+    plain = await take_screenshot(visitor.world._tab, SecretLocator())
     pictures = [Image.open(BytesIO(png)).convert("RGB") for png in (plain, await visitor.world.picture(seen))]
     return ImageChops.difference(*pictures)
 

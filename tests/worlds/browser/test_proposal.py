@@ -2,7 +2,7 @@
 
 import tomllib
 
-from midcourse.worlds.browser.proposal import propose_policy
+from midcourse.worlds.browser.learn import propose_policy
 
 SHOP = "https://shop.example"
 

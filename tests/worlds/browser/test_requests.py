@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.approval import CommitSet
-from midcourse.worlds.browser.egress.request import LONGEST, MOST_VALUES, Request, file_value
+from midcourse.worlds.browser.egress.request import LONGEST, MAX_VALUES, Request, file_value
 
 FORM = "application/x-www-form-urlencoded"
 URL = "https://shop.example/orders"
@@ -99,10 +99,10 @@ def test_what_is_too_much_to_show_is_bound_all_the_same() -> None:
     first, second = (commit(f"note={long}{end}".encode(), FORM) for end in "ab")
     assert first != second
     assert len(str(first.values[0][1])) < LONGEST + 100
-    many = [{str(n): n for n in range(MOST_VALUES)} | {"last": last} for last in (1, 2)]
+    many = [{str(n): n for n in range(MAX_VALUES)} | {"last": last} for last in (1, 2)]
     shown = [commit(json.dumps(each).encode(), "application/json") for each in many]
     assert shown[0] != shown[1]
-    assert len(shown[0].values) == MOST_VALUES + 1
+    assert len(shown[0].values) == MAX_VALUES + 1
 
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.text(alphabet="a.[]{}\\0", max_size=3)

@@ -138,8 +138,8 @@ async def test_what_the_page_takes_back_cannot_be_allowed_any_more(hand: Hand, s
     assert held(outcome)
     await page_of(hand).evaluate("() => stop.abort()")
     assert isinstance(hand.world, Browser)
-    fence = hand.world._running.fence
-    await until(lambda: not fence.outbox.waiting)
+    guard = hand.world._running.guard
+    await until(lambda: not guard.outbox.waiting)
     assert await hand.world.commit_set(call) is None
     assert site.asked == []
 
@@ -243,8 +243,8 @@ async def test_what_a_page_sends_by_itself_is_a_zone_and_goes_only_when_it_is_al
     await show(hand, site, "<p>Calm</p>")
     await page_of(hand).evaluate("() => { fetch('/orders', {method: 'POST', body: JSON.stringify({n: 1})}) }")
     assert isinstance(hand.world, Browser)
-    fence = hand.world._running.fence
-    await until(lambda: bool(fence.outbox.waiting))
+    guard = hand.world._running.guard
+    await until(lambda: bool(guard.outbox.waiting))
     zone = await hand.zone(f"POST {site.url}/orders", "request")
     assert zone.state == (("n", 1),)
     call = hand.call("send", zone)
@@ -262,8 +262,8 @@ async def test_a_form_that_nobody_meant_to_submit_can_be_sent_and_its_answer_is_
     site.pages["/orders"] = Answer(status=303, fields={"Location": "/other"})
     await page_of(hand).evaluate("() => document.forms[0].submit()")
     assert isinstance(hand.world, Browser)
-    fence = hand.world._running.fence
-    await until(lambda: bool(fence.outbox.waiting))
+    guard = hand.world._running.guard
+    await until(lambda: bool(guard.outbox.waiting))
     call = hand.call("send", await hand.zone(f"POST {site.url}/orders", "request"))
     assert await hand.world.commit_set(call) is not None
     ok(await again(hand, call))

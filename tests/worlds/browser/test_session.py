@@ -13,7 +13,7 @@ from midcourse.blobs import BlobFolder
 from midcourse.codec import decode
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.browser import Browser
-from midcourse.worlds.browser.page.redaction import Concealed
+from midcourse.worlds.browser.page.redaction import SecretLocator
 from midcourse.worlds.browser.page.screenshots import Screenshots, When
 from midcourse.worlds.host.wire import Ready
 from midcourse.worlds.remote import RemoteWorld
@@ -60,7 +60,7 @@ async def test_screenshots_by_policy(pages: Pages, tmp_path: Path):
         assert isinstance(visitor.world, Browser)
         for when, taken in policies.items():
             visitor.world._screenshots = Screenshots(
-                when, str(tmp_path / "blobs"), Concealed()
+                when, str(tmp_path / "blobs"), SecretLocator()
             )  # one browser will do for all four
             assert "".join(await shots(visitor)) == taken, when
 

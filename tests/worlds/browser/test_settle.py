@@ -75,17 +75,17 @@ async def test_request_that_is_about_to_be_made_is_waited_for(monkeypatch: pytes
     tab: Any = SimpleNamespace(interrupted=False, silent=False, in_flight=set(), frames=frames, doing=lambda work: work)
     await settle(tab, Patience(quiet=0.01))
     overs = (
-        lambda: frames.has_asked_for(url),
-        lambda: frames._stays({"frameId": "f"}),
-        lambda: frames._detached({"frameId": "f"}),
+        lambda: frames.mark_requested(url),
+        lambda: frames._on_staying({"frameId": "f"}),
+        lambda: frames._on_detached({"frameId": "f"}),
     )
     for over in overs:
-        frames._leaves({"frameId": "f", "url": f"{url}#here", "disposition": "currentTab"})
+        frames._on_leaving({"frameId": "f", "url": f"{url}#here", "disposition": "currentTab"})
         settling = asyncio.create_task(settle(tab, Patience(quiet=0.01)))
         await asyncio.sleep(0.1)
         assert not settling.done()
         over()
-        assert not frames.leaving
+        assert not frames.is_leaving
         await settling
 
 

@@ -12,9 +12,9 @@ from midcourse.cli.overrides import places_with
 
 def learn(what: str, overrides: Sequence[str]) -> int:
     """From a person at a browser, or from a task; the exit code is the run's."""
-    from midcourse.worlds.browser.learn import learning
+    from midcourse.worlds.browser.learn import learn_policy
 
-    with learning() as learned:
+    with learn_policy() as learned:
         if what.startswith(("http://", "https://")):
             print(
                 "Work in the browser as the task would. Close it, or press Ctrl-C, when you are done.", file=sys.stderr
@@ -34,14 +34,14 @@ def propose(name: str, overrides: Sequence[str]) -> None:
 
 
 async def _proposal(name: str, overrides: Sequence[str]) -> str:
-    from midcourse.worlds.browser.proposal import propose_policy, requests_of
+    from midcourse.worlds.browser.learn import propose_policy, requests_of
 
     async with located(*places_with(overrides, "home"), name) as found:
         return propose_policy(await requests_of(found.store, found.run.id))
 
 
 async def _sit_by(url: str) -> None:
-    from midcourse.worlds.browser.learn import attended
+    from midcourse.worlds.browser.learn import open_attended
 
-    async with attended(url) as session:
-        await session.left()
+    async with open_attended(url) as session:
+        await session.wait_until_closed()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Download
 
 
-class Arrival:
+class DownloadedFile:
     """A file that came, or is still coming."""
 
     def __init__(self, number: int, download: "Download") -> None:
@@ -31,11 +31,11 @@ class Downloads:
     """In the order in which they began. They stay in the folder that was given; without one, they go with the session."""
 
     def __init__(self, folder: str = "") -> None:
-        self._given = Path(folder).absolute() if folder else None
+        self._page_forms = Path(folder).absolute() if folder else None
         self._own: Path | None = None
-        self._arrivals: list[Arrival] = []
+        self._arrivals: list[DownloadedFile] = []
 
-    def __iter__(self) -> Iterator[Arrival]:
+    def __iter__(self) -> Iterator[DownloadedFile]:
         return iter(self._arrivals)
 
     def __len__(self) -> int:
@@ -45,14 +45,14 @@ class Downloads:
         """Once all of it has come."""
         from playwright.async_api import Error
 
-        arrival = Arrival(len(self) + 1, download)
+        arrival = DownloadedFile(len(self) + 1, download)
         self._arrivals.append(arrival)
         with suppress(Error):  # the browser was closed before it had come
             arrival.failure = await download.failure() or ""
             if not arrival.failure:
                 await self._save(download, arrival)
 
-    async def _save(self, download: "Download", arrival: Arrival) -> None:
+    async def _save(self, download: "Download", arrival: DownloadedFile) -> None:
         try:
             path = await asyncio.to_thread(self._reserve, Path(arrival.name).name)
         except OSError as trouble:
@@ -73,9 +73,9 @@ class Downloads:
         raise AssertionError("numbers do not end")
 
     def _folder(self) -> Path:
-        if self._given is not None:
-            private_folder(self._given)
-            return self._given
+        if self._page_forms is not None:
+            private_folder(self._page_forms)
+            return self._page_forms
         self._own = self._own or Path(tempfile.mkdtemp(prefix="midcourse-downloads-"))
         return self._own
 

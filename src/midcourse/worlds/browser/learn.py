@@ -7,18 +7,18 @@ need not be asked about, an answer that proves something) is proposed as a comme
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Generator, Iterable
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
+from midcourse.ports.store import Store
 from midcourse.worlds.browser.egress.address import Address, AddressRefused, parse
-from midcourse.worlds.browser.egress.observer import OBSERVER
-from midcourse.worlds.browser.egress.outbox import SentRequest
-from midcourse.worlds.browser.egress.policy import ANYWHERE, SAFE_METHODS, Origin, Origins, read_origins
+from midcourse.worlds.browser.egress.outbox import OBSERVER, SentRequest
+from midcourse.worlds.browser.egress.policy import ANYWHERE, SAFE_METHODS, OriginRules, Origins, read_origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.response import RecordedResponse
 from midcourse.worlds.browser.page.settle import Patience
-from midcourse.worlds.browser.session import Session, Terms
+from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 
 OFTEN = 3
 """So many times somebody hardly presses the same button in one sitting: a page saves or reports by itself."""
@@ -28,17 +28,22 @@ _ACTS = re.compile(
     re.IGNORECASE,
 )
 _REJECTS = (400, 409, 422)
+_EFFECTS = re.compile(
+    r"(?i)[/_.-](accept|activate|approve|book|buy|cancel|charge|confirm|delete|destroy|order|pay|place|post|publish|purchase|"
+    r"remove|send|sign-?up|submit|transfer|unsubscribe)(s|ing)?(?![a-z])"
+)
+"""Names of addresses that do what a person wants to be asked about, wherever in a run they are sent."""
 
 
-class Anybody(Origins):
+class AnyOrigin(Origins):
     """For a browser that a person is sitting at: whoever is public may be spoken to, and whoever is near as the start is."""
 
     def __init__(self, start: Origins) -> None:
         super().__init__({})
         self._start = start
 
-    def of(self, address: Address) -> Origin | None:
-        return self._start.of(address) or Origin()
+    def of(self, address: Address) -> OriginRules | None:
+        return self._start.of(address) or OriginRules()
 
 
 @dataclass
@@ -68,7 +73,7 @@ class _About:
         return sorted({(said, answer.status) for said, answer in self.answers if answer.status in _REJECTS})
 
 
-class Learned:
+class PolicyLearner:
     """Everything that was seen, by origin. It is a witness: the outbox tells it."""
 
     def __init__(self) -> None:
@@ -147,9 +152,9 @@ def _list(said: Iterable[str]) -> str:
 
 
 @asynccontextmanager
-async def attended(url: str, *, headed: bool = True) -> AsyncGenerator[Session]:
+async def open_attended(url: str, *, headed: bool = True) -> AsyncGenerator[BrowserSession]:
     """A browser for a person to work in. Nothing is held up, and whoever is public may be spoken to."""
-    terms = Terms(
+    options = SessionOptions(
         start=url,
         headed=headed,
         executable="",
@@ -157,12 +162,12 @@ async def attended(url: str, *, headed: bool = True) -> AsyncGenerator[Session]:
         height=800,
         storage="",
         downloads="",
-        origins=Anybody(read_origins(None, url)),
+        origins=AnyOrigin(read_origins(None, url)),
         authorities="",
         patience=Patience(),
         navigate_seconds=30.0,
     )
-    session = await Session.begin(terms)
+    session = await BrowserSession.begin(options)
     await session.attend()
     try:
         yield session
@@ -171,11 +176,57 @@ async def attended(url: str, *, headed: bool = True) -> AsyncGenerator[Session]:
 
 
 @contextmanager
-def learning() -> Generator[Learned]:
+def learn_policy() -> Generator[PolicyLearner]:
     """Inside, every browser that is opened tells what leaves it."""
-    learned = Learned()
+    learned = PolicyLearner()
     token = OBSERVER.set(learned)
     try:
         yield learned
     finally:
         OBSERVER.reset(token)
+
+
+# --- from a run that has finished
+
+
+def propose_policy(addresses: Sequence[str]) -> str:
+    """As TOML, from the requests that a run was allowed to send, in order: 'POST https://shop.example/orders'.
+
+    What came before the last request led up to it (a draft, a basket, a page of a form) and is proposed as safe. The last one is what the
+    run was for: it is asked about each time, as is everything whose address names an effect.
+    """
+    requests = [_named(address) for address in addresses]
+    if not requests:
+        return "# The run was asked about no request: it needs no policy file.\n"
+    asked = {requests[-1], *(each for each in requests if _EFFECTS.search(each[1]))}
+    safe: dict[str, set[str]] = defaultdict(set)
+    for origin, said in requests:
+        safe[origin] |= {said} if (origin, said) not in asked else set()
+    return "\n".join(
+        _run_section(origin, safe[origin], {said for at, said in asked if at == origin}) for origin in safe
+    )
+
+
+async def requests_of(store: Store, run_id: str) -> list[str]:
+    """The addresses that a run was allowed to send something to, in order, as far as that is known to have happened."""
+    entries = sorted(await store.ledger(run_id), key=lambda entry: entry.dispatched_at or 0.0)
+    done = [one for one in entries if one.consequence and one.outcome is not None and one.outcome.status == "ok"]
+    consequences = [await store.consequence(run_id, entry.consequence) for entry in done]
+    addresses = [one.commit.address for one in consequences if one is not None and " " in one.commit.address]
+    return [address for several in addresses for address in several.split(" and ")]
+
+
+def _named(address: str) -> tuple[str, str]:
+    method, _, url = address.partition(" ")
+    where = parse(url)
+    return where.origin, f"{method} {pattern(where.path)}"
+
+
+def _run_section(origin: str, safe: set[str], asked: set[str]) -> str:
+    lines = [f"[{json.dumps(origin)}]"]
+    if safe:
+        lines.append("# Led up to what the run was for. Take out what you want to be asked about:")
+        lines.append(f"safe = {json.dumps(sorted(safe))}")
+    if asked:
+        lines.append(f"# Asked about each time: {', '.join(sorted(asked))}")
+    return "\n".join([*lines, ""])

@@ -1,13 +1,16 @@
 """One browser from its start to its end: its process, its context, its tabs, and what it keeps for the next one."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from midcourse.domain.outcome import Outcome
+from midcourse.files import atomic_write, private_folder
 from midcourse.worlds.base import Scene, failed
 from midcourse.worlds.browser.chromium import Chromium, Sandbox
 from midcourse.worlds.browser.downloads import Downloads
@@ -16,11 +19,10 @@ from midcourse.worlds.browser.egress.outbox import HeldRequest
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.proxy_login import enter
 from midcourse.worlds.browser.page.capture import Capture
-from midcourse.worlds.browser.page.frames import Gone, script
-from midcourse.worlds.browser.page.provenance import Given, read_given
+from midcourse.worlds.browser.page.forms import PageForms, read_page_forms
+from midcourse.worlds.browser.page.frames import DocumentGone, script
 from midcourse.worlds.browser.page.settle import Patience, settle
-from midcourse.worlds.browser.page.tabs import Interrupted, Tab, Tabs
-from midcourse.worlds.browser.storage import Storage
+from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab, Tabs
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Frame, Request
@@ -28,12 +30,32 @@ if TYPE_CHECKING:
 _CLOSES_WITHIN = 5.0
 
 
-class LedElsewhere(Exception):
+class Storage:
+    """Without a path it is nowhere. Whoever has the file is logged in, so it is for its owner's eyes only."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path).absolute() if path else None
+
+    def load(self) -> dict[str, Any]:
+        """Options for a context of Playwright's."""
+        if self._path is None or not self._path.exists():
+            return {}
+        return {"storage_state": self._path}
+
+    async def save(self, context: "BrowserContext") -> None:
+        if self._path is None:
+            return
+        text = json.dumps(await context.storage_state())
+        private_folder(self._path.parent)
+        atomic_write(self._path, text)
+
+
+class LandedElsewhere(Exception):
     """Another page came than the one that was asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class SessionOptions:
     """What a session is started with."""
 
     start: str
@@ -51,45 +73,45 @@ class Terms:
     uploads: str | None = None
 
 
-class Session:
+class BrowserSession:
     def __init__(
-        self, terms: Terms, chromium: Chromium, context: "BrowserContext", storage: Storage, fence: Guard
+        self, options: SessionOptions, chromium: Chromium, context: "BrowserContext", storage: Storage, guard: Guard
     ) -> None:
-        self._terms = terms
-        self.fence = fence
+        self._options = options
+        self.guard = guard
         self._chromium = chromium
         self._context = context
         self._storage = storage
         self._capture = Capture()
         self._background: set[Request] = set()
-        self.tabs = Tabs(context, Downloads(terms.downloads))
+        self.tabs = Tabs(context, Downloads(options.downloads))
 
     @classmethod
-    async def begin(cls, terms: Terms, chromium: Chromium | None = None) -> "Session":
+    async def begin(cls, options: SessionOptions, chromium: Chromium | None = None) -> "BrowserSession":
         """With the first page loaded, if it loads: that it does not is to be seen on it."""
-        chromium = chromium or Chromium(executable=terms.executable, headed=terms.headed, sandbox=terms.sandbox)
-        storage = Storage(terms.storage)
-        fence = Guard(terms.origins, authorities=terms.authorities, certificate=chromium.certificate)
-        proxy = await fence.proxy.open()
+        chromium = chromium or Chromium(executable=options.executable, headed=options.headed, sandbox=options.sandbox)
+        storage = Storage(options.storage)
+        guard = Guard(options.origins, authorities=options.authorities, certificate=chromium.certificate)
+        proxy = await guard.proxy.open()
         try:
             context = await chromium.start(
                 proxy=proxy,
-                flags=fence.proxy.flags,
-                viewport={"width": terms.width, "height": terms.height},
+                flags=guard.proxy.flags,
+                viewport={"width": options.width, "height": options.height},
                 accept_downloads=True,
                 service_workers="block",
                 **storage.load(),
             )
         except BaseException:
-            await fence.proxy.close()
+            await guard.proxy.close()
             raise
-        session = cls(terms, chromium, context, storage, fence)
+        session = cls(options, chromium, context, storage, guard)
         try:
             await context.add_init_script(script("listeners.js"))
             await session.tabs.begin()
-            await enter(context, session.tab.page, fence.proxy.password)
-            await session.go(terms.start)
-            await session.rest()
+            await enter(context, session.tab.page, guard.proxy.password)
+            await session.go(options.start)
+            await session.settle()
         except BaseException:
             await session.end()
             raise
@@ -97,12 +119,12 @@ class Session:
 
     async def end(self) -> None:
         with suppress(Exception):  # a browser that is gone has nothing more to keep
-            await self.keep()
-        await self.fence.proxy.close()
+            await self.save_storage()
+        await self.guard.proxy.close()
         await self._chromium.close()
         self.tabs.downloads.close()
 
-    async def left(self) -> None:
+    async def wait_until_closed(self) -> None:
         """Until somebody has closed every tab."""
         from playwright.async_api import Error
 
@@ -116,14 +138,14 @@ class Session:
 
     async def look(self) -> Scene:
         scene = await self._capture.look(self.tabs)
-        scene.zones += tuple(held.zone for held in self.fence.outbox.waiting)
+        scene.zones += tuple(held.zone for held in self.guard.outbox.waiting)
         return scene
 
-    async def stamp(self) -> tuple[object, ...]:
+    async def change_stamp(self) -> tuple[object, ...]:
         """Another one as soon as a look may show something new. It takes two milliseconds, whatever the page is like."""
         tab, changes = self.tab, [0]
-        with suppress(Gone, Interrupted):
-            changes = await tab.asking(tab.frames.ask_all("changes"))
+        with suppress(DocumentGone, PageInterrupted):
+            changes = await tab.query(tab.frames.ask_all("changes"))
         return tab.number, tab.page.url, tab.interrupted, len(self.tabs), len(self.tabs.downloads), *changes
 
     async def go(self, url: str) -> Outcome | None:
@@ -137,22 +159,22 @@ class Session:
         from playwright.async_api import Error
         from playwright.async_api import TimeoutError as TimedOut
 
-        within = 1000 * self._terms.navigate_seconds
+        within = 1000 * self._options.navigate_seconds
         going = (frame or tab.page).goto(url, wait_until="commit", timeout=within, referer=referrer)
         try:
-            await tab.doing(going)
+            await tab.perform(going)
         except TimedOut:
             return Outcome(status="unknown", reason="timeout", detail=f"no answer from {url}")
         except Error as error:
-            if "Download is starting" in error.message or self.fence.outbox.waiting:
+            if "Download is starting" in error.message or self.guard.outbox.waiting:
                 return None
-            tab.trouble = error.message.partition("\n")[0]
-            return failed("not_reached", tab.trouble)
+            tab.load_error = error.message.partition("\n")[0]
+            return failed("not_reached", tab.load_error)
         return None
 
-    async def let_go(self, several: Sequence[HeldRequest]) -> Outcome:
+    async def release(self, several: Sequence[HeldRequest]) -> Outcome:
         """What was parked goes in the frame that wanted to go there, if there still is one."""
-        self.fence.outbox.release(several)
+        self.guard.outbox.release(several)
         for held in several:
             if held.allowed is None:
                 outcome = await self._claim(held)
@@ -163,15 +185,15 @@ class Session:
     async def _claim(self, held: HeldRequest) -> Outcome | None:
         """By going there, past the browser's cache: what is there of this address is not what was asked for."""
         request = held.request
-        tab, frame = self.tabs.wanting(request.method, request.url)
+        tab, frame = self.tabs.find_navigation(request.method, request.url)
         cdp: Any = await self._context.new_cdp_session(tab.page)  # Playwright leaves its types open
         try:
             await cdp.send("Network.enable")
             await cdp.send("Network.setCacheDisabled", {"cacheDisabled": True})
             return await self._go(tab, request.url, frame, referrer=held.claim)
         finally:
-            with suppress(Interrupted):  # by a dialog, behind which nothing is answered
-                await tab.doing(cdp.detach())
+            with suppress(PageInterrupted):  # by a dialog, behind which nothing is answered
+                await tab.perform(cdp.detach())
 
     async def _replace(self) -> None:
         """A page that crashed, or that nothing gets through to, cannot be brought back."""
@@ -184,94 +206,94 @@ class Session:
 
     async def attend(self) -> None:
         """What leaves is theirs, and nothing is held up; tabs that they open come to the front."""
-        self.fence.outbox.attended = self.tabs.acting = True
+        self.guard.outbox.attended = self.tabs.acting = True
         await self.tab.page.bring_to_front()
 
-    async def left_alone(self) -> None:
+    async def end_attendance(self) -> None:
         """From here on things wait again. What the person did is settled first."""
-        if self.fence.outbox.attended:
-            await self.rest()
-            self.fence.outbox.attended = False
+        if self.guard.outbox.attended:
+            await self.settle()
+            self.guard.outbox.attended = False
 
     # --- around an act
 
-    async def stir(self) -> None:
+    async def begin_act(self) -> None:
         """An act begins: what changes from here on, it may have changed."""
         self.tabs.acting = True
-        self._background = {request for request in self.tab.in_flight if not self._waits(request)}
-        await self._tell_acting(True)
+        self._background = {request for request in self.tab.in_flight if not self._is_held(request)}
+        await self._set_acting(True)
 
-    async def rest(self) -> None:
+    async def settle(self) -> None:
         """Wait until the page in front is done with it, also if that is another one by now."""
         settled: Tab | None = None
         while settled is not self.tab:
             settled = self.tab
-            await settle(settled, self._terms.patience, lambda one: one in self._background or self._waits(one))
-            await self.tabs.settled()
-            await self._close_strangers()
-            await self.tab.know_status()
+            await settle(settled, self._options.patience, lambda one: one in self._background or self._is_held(one))
+            await self.tabs.wait_for_arrivals()
+            await self._close_refused_tabs()
+            await self.tab.read_status()
         self.tabs.acting = False
-        await self._tell_acting(False)
+        await self._set_acting(False)
 
-    async def _close_strangers(self) -> None:
+    async def _close_refused_tabs(self) -> None:
         """A tab that the act opened and that leads where nobody may go: there is nothing to be seen in it."""
-        fresh, self.tabs.fresh = self.tabs.fresh, []
-        for tab in fresh:
-            with suppress(Gone, Interrupted):
-                address = await tab.asking(tab.frames.address())
-                if len(self.tabs) > 1 and self.fence.origins.turns_away(address):
+        opened_by_act, self.tabs.opened_by_act = self.tabs.opened_by_act, []
+        for tab in opened_by_act:
+            with suppress(DocumentGone, PageInterrupted):
+                address = await tab.query(tab.frames.address())
+                if len(self.tabs) > 1 and self.guard.origins.refuses(address):
                     await tab.page.close()
 
-    def _waits(self, request: "Request") -> bool:
-        return self.fence.outbox.holds(request.method, request.url)
+    def _is_held(self, request: "Request") -> bool:
+        return self.guard.outbox.holds(request.method, request.url)
 
-    async def keep(self) -> None:
+    async def save_storage(self) -> None:
         """Cookies and the like, for a session after this one."""
         if not (self.tab.interrupted or self.tab.silent):
-            with suppress(Interrupted):
-                await self.tab.doing(self._storage.save(self._context))
+            with suppress(PageInterrupted):
+                await self.tab.perform(self._storage.save(self._context))
 
-    async def _tell_acting(self, acting: bool) -> None:
-        with suppress(Gone, Interrupted):
-            await self.tab.asking(self.tab.frames.ask_all("acts", acting))
+    async def _set_acting(self, acting: bool) -> None:
+        with suppress(DocumentGone, PageInterrupted):
+            await self.tab.query(self.tab.frames.ask_all("acts", acting))
 
     # --- elsewhere
 
-    async def text_at(self, url: str) -> str | None:
+    async def read_text_at(self, url: str) -> str | None:
         """What another page says, opened in a tab of its own. None: it did not come, or came as an error.
 
-        Raises `LedElsewhere` if another page came in its place: a sign-in does not show that an order is missing.
+        Raises `LandedElsewhere` if another page came in its place: a sign-in does not show that an order is missing.
         """
-        tab = await self.tabs.aside()
+        tab = await self.tabs.open_hidden()
         try:
-            answer = await tab.doing(tab.page.goto(url, timeout=1000 * self._terms.navigate_seconds))
+            answer = await tab.perform(tab.page.goto(url, timeout=1000 * self._options.navigate_seconds))
             if answer is None or not answer.ok:
                 return None
-            await settle(tab, self._terms.patience)
+            await settle(tab, self._options.patience)
             if _place(tab.page.url) != _place(url):
-                raise LedElsewhere(tab.page.url)
+                raise LandedElsewhere(tab.page.url)
             return await Capture().text(tab)
-        except Interrupted:
+        except PageInterrupted:
             return None
         finally:
             await tab.page.close()
 
-    async def given(self, texts: Sequence[str]) -> tuple[Given, ...]:
+    async def read_forms(self, texts: Sequence[str]) -> tuple[PageForms, ...]:
         """What the page in front puts into its forms, and which of these texts are on it. Nothing if it does not answer."""
-        with suppress(Gone, Interrupted):
-            return read_given(await self.tab.asking(self.tab.frames.ask_all("given", list(texts))))
+        with suppress(DocumentGone, PageInterrupted):
+            return read_page_forms(await self.tab.query(self.tab.frames.ask_all("given", list(texts))))
         return ()
 
-    async def given_at(self, url: str) -> tuple[Given, ...]:
+    async def read_forms_at(self, url: str) -> tuple[PageForms, ...]:
         """The same for a page that is loaded in a hidden tab. None if another page or an error comes back."""
-        tab = await self.tabs.aside()
+        tab = await self.tabs.open_hidden()
         try:
-            answer = await tab.doing(tab.page.goto(url, timeout=1000 * self._terms.navigate_seconds))
+            answer = await tab.perform(tab.page.goto(url, timeout=1000 * self._options.navigate_seconds))
             if answer is None or not answer.ok or _place(tab.page.url) != _place(url):
                 return ()
-            await settle(tab, self._terms.patience)
-            return read_given(await tab.asking(tab.frames.ask_all("given", [])))
-        except (Gone, Interrupted):
+            await settle(tab, self._options.patience)
+            return read_page_forms(await tab.query(tab.frames.ask_all("given", [])))
+        except (DocumentGone, PageInterrupted):
             return ()
         finally:
             await tab.page.close()

@@ -1,4 +1,4 @@
-"""What can be done in a browser, and what it can be asked. How it is carried out is in hands.py, and what may leave in fence.py."""
+"""What can be done in a browser, and what it can be asked. How it is carried out is in hands.py, and what may leave in guard.py."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from midcourse.worlds.base import BaseWorld, Zone, failed, no_effect, probe, ski
 from midcourse.worlds.browser.egress.address import PAGES, AddressRefused
 from midcourse.worlds.browser.page.capture import shows
 from midcourse.worlds.browser.page.forms import commit_of_form
-from midcourse.worlds.browser.page.input import Hands
+from midcourse.worlds.browser.page.input import Input
 from midcourse.worlds.browser.page.tabs import Tab
-from midcourse.worlds.browser.page.values import Kind, Unreadable, read_as
-from midcourse.worlds.browser.session import LedElsewhere, Session, Terms
+from midcourse.worlds.browser.page.values import Kind, ValueUnreadable, read_as
+from midcourse.worlds.browser.session import BrowserSession, LandedElsewhere, SessionOptions
 
 _OPTIONS = ("option", "menuitem", "menuitemradio", "treeitem")
 _GLANCE, _GLANCES = 0.05, 20
@@ -25,13 +25,13 @@ _WAYS = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}
 class Skills(BaseWorld):
     """All that a planner may use. Each works on the tab in front, of a session that is open."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, options: SessionOptions) -> None:
         super().__init__()
-        self._terms = terms
-        self._session: Session | None = None
+        self._options = options
+        self._session: BrowserSession | None = None
 
     @property
-    def _running(self) -> Session:
+    def _running(self) -> BrowserSession:
         assert self._session is not None, "the browser is not open"
         return self._session
 
@@ -40,8 +40,8 @@ class Skills(BaseWorld):
         return self._running.tab
 
     @property
-    def _hands(self) -> Hands:
-        return Hands(self._tab)
+    def _input(self) -> Input:
+        return Input(self._tab)
 
     # --- skills: going places
 
@@ -49,7 +49,7 @@ class Skills(BaseWorld):
     async def navigate(self, url: str) -> Outcome | None:
         """Go to an address."""
         try:
-            address, _ = self._terms.origins.check(url, PAGES)
+            address, _ = self._options.origins.check(url, PAGES)
         except AddressRefused as refused:
             return failed("not_permitted", str(refused))
         return await self._running.go(address.url)
@@ -58,15 +58,15 @@ class Skills(BaseWorld):
     async def go_back(self) -> Outcome | None:
         """Go back a page."""
         tab = self._tab
-        if not await tab.doing(tab.frames.has_page_before()):
+        if not await tab.perform(tab.frames.has_page_before()):
             return no_effect("there is no page before this one")
-        await tab.doing(tab.page.go_back(wait_until="commit"))
+        await tab.perform(tab.page.go_back(wait_until="commit"))
         return None
 
     @skill(transition=True, offered_with=("zone:tab[0-9]*",))
     async def switch_tab(self, zone: Zone) -> Outcome | None:
         """Bring another tab to the front."""
-        tab = self._running.tabs.called(zone.id) if zone.role == "tab" else None
+        tab = self._running.tabs.find(zone.id) if zone.role == "tab" else None
         if tab is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' is no tab")
         return await self._running.tabs.switch(tab)
@@ -74,7 +74,7 @@ class Skills(BaseWorld):
     @skill(transition=True, offered_with=("zone:tab[0-9]*",))
     async def close_tab(self, zone: Zone) -> Outcome | None:
         """Close a tab, or with the zone `page` the one in front."""
-        tab = self._running.tabs.called(zone.id) if zone.role in ("tab", "page") else None
+        tab = self._running.tabs.find(zone.id) if zone.role in ("tab", "page") else None
         if tab is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' is no tab")
         if len(self._running.tabs) == 1:
@@ -86,32 +86,32 @@ class Skills(BaseWorld):
     @skill(transition=True)
     async def click(self, zone: Zone, button: Literal["left", "right"] = "left", times: int = 1) -> Outcome | None:
         """Click it, which may submit a form."""
-        return await self._hands.click(zone, button=button, times=times)
+        return await self._input.click(zone, button=button, times=times)
 
     @skill(undo="clear")
     async def type(self, zone: Zone, text: str) -> Outcome | None:
         """Replace the text of a field."""
-        return await self._hands.write(zone, text)
+        return await self._input.write(zone, text)
 
     @skill
     async def clear(self, zone: Zone) -> Outcome | None:
         """Empty a field."""
-        return await self._hands.write(zone, "")
+        return await self._input.write(zone, "")
 
     @skill(transition=True)
     async def press(self, zone: Zone, keys: Annotated[str, "such as Control+A"]) -> Outcome | None:
         """Press keys on it."""
-        return await self._hands.press(keys, None if zone.role == "page" else zone)
+        return await self._input.press(keys, None if zone.role == "page" else zone)
 
     @skill(transition=True)
     async def press_keys(self, keys: str) -> Outcome | None:
         """Press keys where the focus is."""
-        return await self._hands.press(keys)
+        return await self._input.press(keys)
 
     @skill
     async def hover(self, zone: Zone) -> Outcome | None:
         """Move the mouse over it."""
-        return await self._hands.hover(zone)
+        return await self._input.hover(zone)
 
     @skill
     async def scroll(
@@ -122,7 +122,7 @@ class Skills(BaseWorld):
     ) -> Outcome | None:
         """Scroll what it is in, or the zone `page`."""
         right, down = _WAYS[direction]
-        return await self._hands.scroll(zone, right * amount, down * amount)
+        return await self._input.scroll(zone, right * amount, down * amount)
 
     @skill
     async def drag(
@@ -136,7 +136,7 @@ class Skills(BaseWorld):
         target = await self._find(to) if to else None
         if to and target is None:
             return Outcome(status="unreachable", reason="target_not_visible", detail=f"there is no zone '{to}'")
-        return await self._hands.drag(zone, target, right, down)
+        return await self._input.drag(zone, target, right, down)
 
     # --- skills: fields and dialogs
 
@@ -144,57 +144,57 @@ class Skills(BaseWorld):
     async def select(self, zone: Zone, option: Annotated[str, "several: A | B"]) -> Outcome | None:
         """Select only this option."""
         names = [name.strip() for name in option.split(" | ")]
-        outcome = await self._hands.choose(zone, names)
+        outcome = await self._input.choose(zone, names)
         if outcome is None or outcome.reason != "wrong_target":
             return outcome
         if zone.get("options") and zone.role in ("textbox", "combobox", "searchbox"):
-            return await self._hands.write(zone, option)
+            return await self._input.write(zone, option)
         return await self._pick(zone, option)
 
     async def _pick(self, zone: Zone, option: str) -> Outcome | None:
         """From a list that the page has made itself: it opens at a click."""
-        before = await self._options()
+        before = await self._shown_options()
         found = None if zone.get("expanded") is False else await self._option(zone, option, before)
         if found is None:
-            await self._hands.click(zone)
-            await self._running.rest()
-            after = await self._options()
+            await self._input.click(zone)
+            await self._running.settle()
+            after = await self._shown_options()
             known = {one.id for one in before}
             new = [one for one in after if one.id not in known]
             found = await self._option(zone, option, new) or await self._option(zone, option, after)
         if found is None:
             return failed("no_such_option", f"no option '{option}' showed at {zone.role} '{zone.label}'")
-        return await self._hands.click(found)
+        return await self._input.click(found)
 
-    async def _options(self) -> list[Zone]:
+    async def _shown_options(self) -> list[Zone]:
         scene = await self._running.look()
         return [zone for zone in scene.zones if zone.role in _OPTIONS]
 
     async def _option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
         """Of the list's own, if it has any: others may be called the same."""
-        own = await self._hands.offered(zone, options) or options
+        own = await self._input.offered(zone, options) or options
         return next((one for one in own if one.label == label), None)
 
     @skill(undo="uncheck")
     async def check(self, zone: Zone) -> Outcome | None:
         """Make sure it is checked."""
-        return await self._hands.set_checked(zone, True, self._running.rest)
+        return await self._input.set_checked(zone, True, self._running.settle)
 
     @skill(undo="check")
     async def uncheck(self, zone: Zone) -> Outcome | None:
         """Make sure it is not checked."""
-        return await self._hands.set_checked(zone, False, self._running.rest)
+        return await self._input.set_checked(zone, False, self._running.settle)
 
     @skill(offered_with=("file", "role:file", "role:download"))
     async def upload(self, zone: Zone, path: str) -> Outcome | None:
         """Give a file to a file field, or to a button that asks for a file."""
         file = Path(path)
-        if self._terms.uploads is not None and not await asyncio.to_thread(_is_below, file, self._terms.uploads):
-            allowed = f"files below {self._terms.uploads}" if self._terms.uploads else "no files"
+        if self._options.uploads is not None and not await asyncio.to_thread(_is_below, file, self._options.uploads):
+            allowed = f"files below {self._options.uploads}" if self._options.uploads else "no files"
             return failed("not_allowed", f"{allowed} may be uploaded from this machine")
         if not await asyncio.to_thread(file.is_file):
             return failed("no_such_file", f"there is no file '{path}'")
-        return await self._hands.upload(zone, file)
+        return await self._input.upload(zone, file)
 
     @skill(transition=True, offered_with=("zone:dialog",))
     async def accept(self, zone: Zone, text: Annotated[str, "if it asks for some"] = "") -> Outcome | None:
@@ -220,26 +220,26 @@ class Skills(BaseWorld):
         if form is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' belongs to no form")
         if form["pressed"]:
-            return await self._hands.click(zone)
-        return await self._hands.ask("submit", zone)
+            return await self._input.click(zone)
+        return await self._input.ask("submit", zone)
 
     async def form_sends(self, zone: Zone) -> CommitSet | None:
         form = await self._form(zone)
         return None if form is None else commit_of_form(form)
 
     async def _form(self, zone: Zone) -> dict[str, Any] | None:
-        await self._hands.load("forms.js", zone)
-        return await self._hands.ask("form", zone)
+        await self._input.load("forms.js", zone)
+        return await self._input.ask("form", zone)
 
     @skill(effect="irreversible", transition=True, commit_set="request_sends", offered_with=("role:request",))
     async def send(self, zone: Zone) -> Outcome | None:
         """Send a request that is waiting."""
-        if self._running.fence.request(zone.id) is None:
+        if self._running.guard.find_request(zone.id) is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' is no request that waits")
         return Outcome(status="no_effect", reason="would_send", detail="it has to be allowed first")
 
     async def request_sends(self, zone: Zone) -> CommitSet | None:
-        held = self._running.fence.request(zone.id)
+        held = self._running.guard.find_request(zone.id)
         return None if held is None else held.request.commit
 
     # --- skills: reading
@@ -257,26 +257,26 @@ class Skills(BaseWorld):
 
     async def _change(self) -> None:
         """Until something may have changed, or for a while: what a script sets without touching the page leaves no trace."""
-        before = await self._running.stamp()
+        before = await self._running.change_stamp()
         for _ in range(_GLANCES):
             await asyncio.sleep(_GLANCE)
-            if await self._running.stamp() != before:
+            if await self._running.change_stamp() != before:
                 return
 
     @skill(effect="read")
     async def read(self, zone: Zone) -> Mapping[str, Scalar]:
         """Read all its text, or the path of a download."""
-        return {"text": await self._hands.read(zone)}
+        return {"text": await self._input.read(zone)}
 
     @skill(effect="read", offered_with=("output",))
     async def extract(
         self, zone: Zone, name: Annotated[str, "of the output"], kind: Kind = "string"
     ) -> Mapping[str, Scalar] | Outcome:
         """Read its text, or the path of a download, as a value of the task's output."""
-        text = await self._hands.read(zone)
+        text = await self._input.read(zone)
         try:
             return {name: read_as(kind, text)}
-        except Unreadable as trouble:
+        except ValueUnreadable as trouble:
             return failed("unreadable", str(trouble))
 
     # --- probes
@@ -284,10 +284,10 @@ class Skills(BaseWorld):
     @probe
     async def page_shows(self, url: str, text: str) -> bool | Literal["elsewhere"] | None:
         """Whether the page at this address shows this text."""
-        address, _ = self._terms.origins.check(url, PAGES)
+        address, _ = self._options.origins.check(url, PAGES)
         try:
-            said = await self._running.text_at(address.url)
-        except LedElsewhere:
+            said = await self._running.read_text_at(address.url)
+        except LandedElsewhere:
             return "elsewhere"
         return None if said is None else text in said
 

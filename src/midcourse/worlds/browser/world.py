@@ -15,24 +15,24 @@ from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import Scene, Unseen, failed
 from midcourse.worlds.browser.chromium import Sandbox
 from midcourse.worlds.browser.egress.acceptance import is_accepted, is_sign_in, leads_to_sign_in, place_of
-from midcourse.worlds.browser.egress.bounds import PUBLIC, bounded
+from midcourse.worlds.browser.egress.bounds import PUBLIC, restrict_to
 from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
 from midcourse.worlds.browser.egress.policy import Origins, read_origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
-from midcourse.worlds.browser.page.frames import Gone
-from midcourse.worlds.browser.page.input import Unreached
-from midcourse.worlds.browser.page.provenance import (
+from midcourse.worlds.browser.page.forms import (
     changed_between,
     form_page,
+    generated_values,
     sources_of,
     without_passwords,
-    worth_finding,
 )
-from midcourse.worlds.browser.page.redaction import Concealed
-from midcourse.worlds.browser.page.screenshots import Screenshots, When, drawn
+from midcourse.worlds.browser.page.frames import DocumentGone
+from midcourse.worlds.browser.page.input import ZoneUnreachable
+from midcourse.worlds.browser.page.redaction import SecretLocator
+from midcourse.worlds.browser.page.screenshots import Screenshots, When, draw_zones
 from midcourse.worlds.browser.page.settle import Patience
-from midcourse.worlds.browser.page.tabs import Interrupted, Tab
-from midcourse.worlds.browser.session import Session, Terms
+from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
+from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 from midcourse.worlds.browser.skills import Skills
 
 _WITH_DIALOG = ("accept", "dismiss", "switch_tab", "close_tab")
@@ -99,8 +99,8 @@ class Browser(Skills):
             )
         allowed = read_origins(origins, start)
         if within is not None:
-            allowed = bounded(allowed, within)
-        terms = Terms(
+            allowed = restrict_to(allowed, within)
+        options = SessionOptions(
             start=start,
             headed=headed,
             executable=executable,
@@ -115,10 +115,10 @@ class Browser(Skills):
             sandbox=sandbox,
             uploads=uploads,
         )
-        super().__init__(terms)
-        self._concealed = Concealed()
-        self._screenshots = Screenshots(screenshots, blobs, self._concealed)
-        self._catalogue = _catalogue(super().catalogue(), start, terms.origins)
+        super().__init__(options)
+        self._secrets = SecretLocator()
+        self._screenshots = Screenshots(screenshots, blobs, self._secrets)
+        self._catalogue = _catalogue(super().catalogue(), start, options.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
         """The last reread with its request and result: the same is asked before and after an approval."""
         self._sign_ins = SignIns()
@@ -127,7 +127,7 @@ class Browser(Skills):
 
     async def open(self) -> str:
         await super().open()
-        self._session = await Session.begin(self._terms)
+        self._session = await BrowserSession.begin(self._options)
         return ""
 
     async def close(self) -> None:
@@ -138,14 +138,14 @@ class Browser(Skills):
     async def conceal(self, secrets: Pairs) -> None:
         for written, value in secrets:
             name, _, origin = written.partition("@")
-            self._concealed.add([(name, str(value))])
+            self._secrets.add([(name, str(value))])
             if origin:
                 self._sign_ins.bind(name, str(value), origin)
 
     async def attend(self) -> str:
         await self._running.attend()
         return (
-            "in the browser's window" if self._terms.headed else "its browser has no window: the world needs `headed`"
+            "in the browser's window" if self._options.headed else "its browser has no window: the world needs `headed`"
         )
 
     def catalogue(self) -> Catalogue:
@@ -153,32 +153,34 @@ class Browser(Skills):
         return self._catalogue
 
     async def commit_set(self, call: Call) -> CommitSet | None:
-        if self._session is None or self._session.fence.lost(call):
+        if self._session is None or self._session.guard.has_lost(call):
             return None
-        held = self._session.fence.waiting_for(call)
+        held = self._session.guard.held_for(call)
         commit = commit_of(held) if held else await super().commit_set(call)
         if commit is not None and commit.address:
-            pages = await self._session.given(worth_finding(commit))
+            pages = await self._session.read_forms(generated_values(commit))
             commit = replace(commit, sources=sources_of(commit, pages))
-            self._session.fence.agree(call, commit)
-            return without_passwords(commit, pages, self._concealed.values)
-        return self._session.fence.agree(call, commit)
+            self._session.guard.bind(call, commit)
+            return without_passwords(commit, pages, self._secrets.values)
+        return self._session.guard.bind(call, commit)
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
         """Load the page once more in a hidden tab and compare its forms."""
-        commit = self._session.fence.agreed(call) if self._session else None
+        commit = self._session.guard.bound_to(call) if self._session else None
         if self._session is None or commit is None:
             return None
         if self._reread is None or self._reread[:2] != (commit, names):
-            self._reread = (commit, names, await self._changed(self._session, commit, names))
+            self._reread = (commit, names, await self._find_changed(self._session, commit, names))
         return self._reread[2]
 
-    async def _changed(self, session: Session, commit: CommitSet, names: tuple[str, ...]) -> tuple[str, ...] | None:
+    async def _find_changed(
+        self, session: BrowserSession, commit: CommitSet, names: tuple[str, ...]
+    ) -> tuple[str, ...] | None:
         from playwright.async_api import Error
 
-        before = await session.given(())
+        before = await session.read_forms(())
         try:
-            after = await session.given_at(form_page(commit, before)) if before else ()
+            after = await session.read_forms_at(form_page(commit, before)) if before else ()
         except Error:
             return None
         return changed_between(commit, names, before, after) if after else None
@@ -190,7 +192,7 @@ class Browser(Skills):
 
     async def observe(self) -> Observation | Unseen:
         if self._session is not None:
-            await self._session.left_alone()
+            await self._session.end_attendance()
         seen = await super().observe()
         if isinstance(seen, Unseen):
             return seen
@@ -198,112 +200,112 @@ class Browser(Skills):
 
     async def picture(self, seen: Observation, *, whole: bool = False) -> bytes:
         """For people: a PNG of the page, in view or whole, with the zones of this look drawn over it."""
-        return await drawn(self._tab, seen.zones, self._concealed, whole=whole)
+        return await draw_zones(self._tab, seen.zones, self._secrets, whole=whole)
 
-    def turned_away(self) -> tuple[str, ...]:
-        """For people: what the fence did not let through since this was last asked."""
-        return tuple(dict.fromkeys(refusal.what for refusal in self._running.fence.proxy.refusals()))
+    def take_refused(self) -> tuple[str, ...]:
+        """For people: what the guard did not let through since this was last asked."""
+        return tuple(dict.fromkeys(refusal.what for refusal in self._running.guard.proxy.take_refusals()))
 
     async def _attempt(self, call: Call) -> Outcome:
         if self._session is None:
             return failed("world_lost", "the browser is not open")
         declared = self.catalogue().skill(call.skill)
         if declared is None or declared.effect == "read":
-            return await self._carried_out(call)
+            return await self._carry_out(call)
         if self._tab.dialog is not None and call.skill not in _WITH_DIALOG:
             return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' has to be answered first")
-        await self._session.left_alone()
-        fence = self._session.fence
-        if (repeated := fence.repeats(call)) is not None:
+        await self._session.end_attendance()
+        guard = self._session.guard
+        if (repeated := guard.answer_repeat(call)) is not None:
             return repeated
-        await self._session.stir()
+        await self._session.begin_act()
         before = await self._session.look() if call.allowed else None
-        own = fence.begin(call)
-        with fence.expecting(call):
-            outcome = await (self._let_go(own) if own else self._carried_out(call))
-            await self._session.rest()
-        outcome = fence.judged(call, outcome, sends=bool(own) or declared.effect == "irreversible")
-        if not call.allowed and (signs_in := await self._signs_in(call)):
+        own = guard.begin_act(call)
+        with guard.expect(call):
+            outcome = await (self._release(own) if own else self._carry_out(call))
+            await self._session.settle()
+        outcome = guard.judge(call, outcome, sends=bool(own) or declared.effect == "irreversible")
+        if not call.allowed and (signs_in := await self._held_sign_in(call)):
             outcome = await self._sign_in(call, signs_in)
-        if before is not None and outcome.status == "ok" and fence.outbox.sent:
-            outcome = await self._with_answer(outcome, before)
-        await self._session.keep()
+        if before is not None and outcome.status == "ok" and guard.outbox.sent:
+            outcome = await self._with_response_evidence(outcome, before)
+        await self._session.save_storage()
         if self._tab.crashed:
-            outcome = _interrupted(self._tab)
+            outcome = _interruption_outcome(self._tab)
         self._screenshots.failed = outcome.status != "ok"
         return outcome
 
-    async def _with_answer(self, outcome: Outcome, before: Scene) -> Outcome:
+    async def _with_response_evidence(self, outcome: Outcome, before: Scene) -> Outcome:
         """With what the answers to what the act sent, and the page that they led to, say about it."""
         session, places = self._running, self._sign_ins.places
         if is_sign_in(before):
             places.add(place_of(before.surface.address))
         after = await session.look()
-        if is_accepted(session.fence.outbox.sent, before, after, await session.given(()), places):
+        if is_accepted(session.guard.outbox.sent, before, after, await session.read_forms(()), places):
             return replace(outcome, evidence="response")
         if leads_to_sign_in(before, after, places):
             return replace(outcome, status="unknown", reason="signed_out")
         return outcome
 
-    async def _signs_in(self, call: Call) -> tuple[HeldRequest, ...]:
+    async def _held_sign_in(self, call: Call) -> tuple[HeldRequest, ...]:
         """What waits for this call, if it is nothing but a sign-in with a secret that belongs there."""
-        waiting = self._running.fence.waiting_for(call)
+        waiting = self._running.guard.held_for(call)
         if len(waiting) != 1 or not self._sign_ins:
             return ()
         request = waiting[0].request
-        if self._terms.origins.is_declared_unsafe(request.method, request.url):
+        if self._options.origins.is_declared_unsafe(request.method, request.url):
             return ()
-        return waiting if self._sign_ins.admit(request, await self._running.given(())) else ()
+        return waiting if self._sign_ins.admit(request, await self._running.read_forms(())) else ()
 
     async def _sign_in(self, call: Call, waiting: tuple[HeldRequest, ...]) -> Outcome:
         session = self._running
         before = await session.look()
         self._sign_ins.places.add(place_of(before.surface.address))
-        session.fence.begin(replace(call, allowed=True))
-        outcome = await self._let_go(waiting)
-        await session.rest()
-        return session.fence.judged(call, outcome, sends=True)
+        session.guard.begin_act(replace(call, allowed=True))
+        outcome = await self._release(waiting)
+        await session.settle()
+        return session.guard.judge(call, outcome, sends=True)
 
-    async def _carried_out(self, call: Call) -> Outcome:
+    async def _carry_out(self, call: Call) -> Outcome:
         async def attempt() -> Outcome:
-            return await self._secret_refused(call) or await super(Browser, self)._attempt(call)
+            return await self._refuse_secret(call) or await super(Browser, self)._attempt(call)
 
-        return await self._come_what_may(attempt())
+        return await self._catch_interruptions(attempt())
 
-    async def _let_go(self, held: Sequence[HeldRequest]) -> Outcome:
-        return await self._come_what_may(self._running.let_go(held))
+    async def _release(self, held: Sequence[HeldRequest]) -> Outcome:
+        return await self._catch_interruptions(self._running.release(held))
 
-    async def _come_what_may(self, doing: Awaitable[Outcome]) -> Outcome:
+    async def _catch_interruptions(self, doing: Awaitable[Outcome]) -> Outcome:
         from playwright.async_api import Error
 
         tab = self._tab
         try:
             return await doing
-        except Unreached as unreached:
+        except ZoneUnreachable as unreached:
             return unreached.outcome
-        except Interrupted:
-            return _interrupted(tab)
-        except (Gone, Error) as error:
+        except PageInterrupted:
+            return _interruption_outcome(tab)
+        except (DocumentGone, Error) as error:
             if tab.interrupted:
-                return _interrupted(tab)
+                return _interruption_outcome(tab)
             return Outcome(status="unknown", reason="error", detail=str(error))
 
-    async def _secret_refused(self, call: Call) -> Outcome | None:
+    async def _refuse_secret(self, call: Call) -> Outcome | None:
         """A secret is typed into fields of origins that may know it, and is pictured nowhere."""
         if not call.secrets:
             return None
         values = dict(call.arguments)
-        self._concealed.add((str(name), str(values[argument])) for argument, name in call.secrets)
+        self._secrets.add((str(name), str(values[argument])) for argument, name in call.secrets)
         zone = await self._find(call.zone)
         if zone is None:
             return failed("secret_not_allowed_here", "a secret is typed into a field, and into nothing else")
-        await self._hands.load("secrets.js", zone)
-        origin = await self._hands.ask("origin", zone)
+        await self._input.load("secrets.js", zone)
+        origin = await self._input.ask("origin", zone)
         for _, name in call.secrets:
-            if not (self._terms.origins.takes_secret(str(name), origin) or self._sign_ins.takes(str(name), origin)):
+            if not (self._options.origins.allows_secret(str(name), origin) or self._sign_ins.takes(str(name), origin)):
                 detail = f"'{name}' may not be typed at {origin}; if it belongs there, name it '{name}@{origin}'"
                 return failed("secret_not_allowed_here", detail)
-        return await self._hands.ask("conceal", zone)
+        return await self._input.ask("conceal", zone)
 
 
 def _catalogue(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
@@ -322,7 +324,7 @@ def _catalogue(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
     return replace(declared, skills=tuple(skills))
 
 
-def _interrupted(tab: Tab) -> Outcome:
+def _interruption_outcome(tab: Tab) -> Outcome:
     """Something came up before it was over, and will be seen."""
     if tab.crashed:
         return failed("page_crashed", f"the page crashed: {tab.page.url}")

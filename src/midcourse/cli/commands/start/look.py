@@ -67,7 +67,7 @@ async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Sigh
             raise ConnectionError(f"the page cannot be seen: {seen.detail}")
         if why := _why_no_page(seen):
             raise ConnectionError(f"there is no page at {url}: {why}")
-        picture, turned_away = await browser.picture(seen, whole=whole), browser.turned_away()
+        picture, turned_away = await browser.picture(seen, whole=whole), browser.take_refused()
     finally:
         await browser.close()
     return Sight(seen=seen, picture=picture, turned_away=turned_away, milliseconds=round(1000 * took, 1))

@@ -15,7 +15,7 @@ from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
-from midcourse.worlds.browser.page.provenance import Given
+from midcourse.worlds.browser.page.forms import PageForms
 
 _REDIRECTS = (301, 302, 303)
 _SIGN_IN = re.compile(r"(?i)(?:^|[/_.-])(?:log|sign)[_-]?(?:in|on)\b|/(?:auth|sso|oauth2?|saml|sessions?/new)\b")
@@ -60,7 +60,7 @@ _REFUSALS = (
 
 
 def is_accepted(
-    sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[Given], sign_ins: set[str]
+    sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[PageForms], sign_ins: set[str]
 ) -> bool:
     """Whether each request that may have done something was answered well and led on, to neither a sign-in nor an error.
 
@@ -132,7 +132,7 @@ def _is_refusal(name: str, value: object) -> bool:
     return name in ("detail", "message", "reason", "title") and isinstance(value, str) and bool(_FAILURE.search(value))
 
 
-def _is_refused(after: Scene, pages: Sequence[Given]) -> bool:
+def _is_refused(after: Scene, pages: Sequence[PageForms]) -> bool:
     """Whether the page is an error, has a field marked as wrong, or is written in a language that is not read here."""
     page = next((zone for zone in after.zones if zone.id == "page"), None)
     status = page.get("status") if page else None
@@ -144,7 +144,7 @@ def _is_refused(after: Scene, pages: Sequence[Given]) -> bool:
     return marked or any(each.language and each.language not in _READ for each in pages[:1])
 
 
-def _same_form(sent: Sequence[SentRequest], pages: Sequence[Given]) -> bool:
+def _same_form(sent: Sequence[SentRequest], pages: Sequence[PageForms]) -> bool:
     """Whether a form of the page would send the same fields to the same place once more."""
     asked = {place_of(each.request.url): {name for name, _ in each.request.commit.values} for each in sent}
     for form in (form for page in pages for form in page.forms):
@@ -157,7 +157,7 @@ def _same_form(sent: Sequence[SentRequest], pages: Sequence[Given]) -> bool:
     return False
 
 
-def _stayed(before: Scene, after: Scene, pages: Sequence[Given]) -> bool:
+def _stayed(before: Scene, after: Scene, pages: Sequence[PageForms]) -> bool:
     """Whether a page whose script sent something still shows fields to fill in at the same place."""
     fields = any(not field.hidden for page in pages for form in page.forms for field in form.fields)
     return fields and place_of(before.surface.address) == place_of(after.surface.address)

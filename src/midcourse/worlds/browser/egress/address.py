@@ -29,7 +29,7 @@ _DROPPED = str.maketrans("", "", "\t\n\r")
 _METADATA = (IPv4Address("168.63.129.16"), IPv4Address("100.100.100.200"), IPv6Address("fd00:ec2::254"))
 """Of clouds that keep it elsewhere than on a link-local address."""
 _NOWHERE = (IPv4Network("0.0.0.0/8"), IPv4Network("192.0.0.0/24"), IPv4Network("240.0.0.0/4"))
-_CARRIES_IPV4 = (IPv6Network("::/96"), IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+_EMBEDDING_IPV4 = (IPv6Network("::/96"), IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 _GLOBAL_IPV6 = IPv6Network("2000::/3")
 
 
@@ -75,14 +75,14 @@ def parse(url: str, schemes: Sequence[str] = PAGES) -> Address:
     scheme, colon, after = text.partition(":")
     scheme = scheme.lower()
     if not colon or not re.fullmatch(r"[a-z][a-z0-9+.-]*", scheme):
-        raise AddressRefused(f"'{_shown(url)}' is no whole URL; write it with {schemes[0]}:// in front")
+        raise AddressRefused(f"'{_abbreviate(url)}' is no whole URL; write it with {schemes[0]}:// in front")
     if scheme not in schemes:
         raise AddressRefused(f"'{scheme}:' is not opened; only {' and '.join(schemes)} are")
     authority, rest = _split(after)
     if "@" in authority:
-        raise AddressRefused(f"'{_shown(url)}' has a user name before its host; write it without")
+        raise AddressRefused(f"'{_abbreviate(url)}' has a user name before its host; write it without")
     if _DOTS.search(re.split("[?#]", rest, maxsplit=1)[0]):
-        raise AddressRefused(f"'{_shown(url)}' goes back in its path; write where it leads")
+        raise AddressRefused(f"'{_abbreviate(url)}' goes back in its path; write where it leads")
     host, port = _host_and_port(authority, DEFAULT_PORTS[scheme])
     return Address(scheme=scheme, host=_host(host), port=port, rest=rest)
 
@@ -102,7 +102,7 @@ def _host_and_port(authority: str, default: int) -> tuple[str, int]:
         before, colon, after = authority.rpartition(":")
         host, port = (before, after) if colon else (authority, "")
     if port and not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 2**16):
-        raise AddressRefused(f"'{_shown(port)}' is no port; one is a number from 1 to 65535")
+        raise AddressRefused(f"'{_abbreviate(port)}' is no port; one is a number from 1 to 65535")
     return host, int(port) if port else default
 
 
@@ -114,12 +114,12 @@ def _host(written: str) -> str:
                 raise ValueError
             return f"[{ip.compressed}]"
         except ValueError:
-            raise AddressRefused(f"'{_shown(written)}' is no IPv6 address") from None
+            raise AddressRefused(f"'{_abbreviate(written)}' is no IPv6 address") from None
     host = unquote(written, errors="replace").lower()
     if not host.isascii():
-        raise AddressRefused(f"'{_shown(host)}' has letters that look like others; write the name as xn--…")
+        raise AddressRefused(f"'{_abbreviate(host)}' has letters that look like others; write the name as xn--…")
     if not _NAME.fullmatch(host) or len(host) > 253:
-        raise AddressRefused(f"'{_shown(host)}' is no host; write letters, digits, hyphens and single dots only")
+        raise AddressRefused(f"'{_abbreviate(host)}' is no host; write letters, digits, hyphens and single dots only")
     return str(_ipv4(host)) if _is_numeric(host.rpartition(".")[2]) else host
 
 
@@ -137,7 +137,7 @@ def _ipv4(host: str) -> IPv4Address:
             raise ValueError
         return IPv4Address(sum(number << (24 - 8 * i) for i, number in enumerate(first)) + last)
     except ValueError:
-        raise AddressRefused(f"'{_shown(host)}' is neither a name nor an IPv4 address") from None
+        raise AddressRefused(f"'{_abbreviate(host)}' is neither a name nor an IPv4 address") from None
 
 
 def _number(part: str) -> int:
@@ -148,7 +148,7 @@ def _number(part: str) -> int:
     return int(part, 8) if part.startswith("0") else int(part)
 
 
-def _shown(text: str) -> str:
+def _abbreviate(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
@@ -157,7 +157,7 @@ def _shown(text: str) -> str:
 
 def reach_of(ip: Ip) -> Reach:
     """An IPv6 address that only carries an IPv4 one reaches as far as that."""
-    inner = _carried(ip)
+    inner = _embedded_ipv4(ip)
     if inner is not None:
         return reach_of(inner)
     if ip in _METADATA or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
@@ -173,7 +173,7 @@ def reach_of(ip: Ip) -> Reach:
     return "public" if ip in _GLOBAL_IPV6 and ip.is_global else "barred"
 
 
-def _carried(ip: Ip) -> IPv4Address | None:
+def _embedded_ipv4(ip: Ip) -> IPv4Address | None:
     if isinstance(ip, IPv4Address) or ip.is_loopback or ip.is_unspecified:
         return None
     if ip.teredo:
@@ -181,11 +181,11 @@ def _carried(ip: Ip) -> IPv4Address | None:
     if ip.ipv4_mapped or ip.sixtofour:
         return ip.ipv4_mapped or ip.sixtofour
     low = int(ip) & 0xFFFFFFFF
-    carries = any(ip in network for network in _CARRIES_IPV4) or (int(ip) >> 32) & 0xFFFFFFFF in (0x5EFE, 0x2005EFE)
+    carries = any(ip in network for network in _EMBEDDING_IPV4) or (int(ip) >> 32) & 0xFFFFFFFF in (0x5EFE, 0x2005EFE)
     return IPv4Address(low) if carries else None
 
 
-async def resolved(address: Address, *, private: bool, resolver: Resolver | None = None) -> tuple[Ip, ...]:
+async def resolve(address: Address, *, private: bool, resolver: Resolver | None = None) -> tuple[Ip, ...]:
     """Every address behind it, all of them good to go to. Raises `AddressRefused` if one is not.
 
     `private` allows loopback and private networks; a barred address has to be written out in the policy file.
@@ -196,7 +196,7 @@ async def resolved(address: Address, *, private: bool, resolver: Resolver | None
     elif address.host == "localhost" or address.host.endswith(".localhost"):
         found = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
     else:
-        found = await (resolver or look_up)(address.host)
+        found = await (resolver or look_up_host)(address.host)
     if not found:
         raise AddressRefused(f"nobody knows the address of '{address.host}'")
     for ip in found:
@@ -214,7 +214,7 @@ def _check(address: Address, ip: Ip, *, private: bool) -> None:
     raise AddressRefused(f"{leads}, which is not public; if it is meant, give {address.origin} private = true")
 
 
-async def look_up(host: str) -> Sequence[Ip]:
+async def look_up_host(host: str) -> Sequence[Ip]:
     """By the system's resolver. Nothing, if it does not know."""
     loop = asyncio.get_running_loop()
     try:

@@ -6,20 +6,20 @@ from pathlib import Path
 
 from midcourse.errors import TaskInvalid
 from midcourse.worlds.browser.egress.address import Address, parse, reach_of
-from midcourse.worlds.browser.egress.policy import Origin, Origins, read_policy
+from midcourse.worlds.browser.egress.policy import OriginRules, Origins, read_policy
 
 PUBLIC = "public"
 """A bound that every origin is within, but for private networks and this machine."""
 
 
-class Bounded(Origins):
+class RestrictedOrigins(Origins):
     """An origin may be spoken to if both policies allow it, and a request goes unasked if it is safe by both."""
 
     def __init__(self, own: Origins, bound: Origins) -> None:
         super().__init__(own.named)
         self._bound = bound
 
-    def of(self, address: Address) -> Origin | None:
+    def of(self, address: Address) -> OriginRules | None:
         found, bound = super().of(address), self._bound.of(address)
         if found is None or bound is None:
             return None
@@ -32,14 +32,14 @@ class Bounded(Origins):
 class _AnyPublicOrigin(Origins):
     """In no private network. It leaves open what is safe."""
 
-    def of(self, address: Address) -> Origin | None:
-        return Origin()
+    def of(self, address: Address) -> OriginRules | None:
+        return OriginRules()
 
     def is_safe(self, method: str, url: str) -> bool:
         return True
 
 
-def bounded(own: Origins, within: str | Path | Mapping[str, object]) -> Origins:
+def restrict_to(own: Origins, within: str | Path | Mapping[str, object]) -> Origins:
     """Raises `TaskInvalid` for an origin that is named and cannot be allowed; below a wildcard it is refused when it is asked for."""
     bound = _AnyPublicOrigin({}) if within == PUBLIC else read_policy(within)
     for name, origin in own.named.items():
@@ -52,4 +52,4 @@ def bounded(own: Origins, within: str | Path | Mapping[str, object]) -> Origins:
         near = origin.private or (address.ip is not None and reach_of(address.ip) != "public")
         if near and not allowed.private:
             raise TaskInvalid(f"{name} is in a private network, which the policy of this host does not allow")
-    return Bounded(own, bound)
+    return RestrictedOrigins(own, bound)

@@ -30,85 +30,85 @@ class Guard:
         """`authorities` is a file with certificates of those who may vouch for servers, besides the usual ones."""
         self.origins = origins
         self.outbox = Outbox(origins)
-        trusted = _trusting(authorities) if authorities else None
+        trusted = _trust_store(authorities) if authorities else None
         self.proxy = Proxy(origins, self.outbox, trusted=trusted, certificate=certificate)
-        self._turned: _Key | None = None
+        self._held_call: _Key | None = None
         """The call that something waited for when it was last carried out."""
-        self._own: tuple[HeldRequest, ...] = ()
-        self._agreed: tuple[_Key, CommitSet] | None = None
+        self._held: tuple[HeldRequest, ...] = ()
+        self._bound: tuple[_Key, CommitSet] | None = None
 
     # --- what a call would send
 
-    def waiting_for(self, call: Call) -> tuple[HeldRequest, ...]:
+    def held_for(self, call: Call) -> tuple[HeldRequest, ...]:
         """What its act set off, if all of it still waits."""
         waits = self.outbox.waiting
-        return self._own if _key(call) == self._turned and all(held in waits for held in self._own) else ()
+        return self._held if _key(call) == self._held_call and all(held in waits for held in self._held) else ()
 
-    def lost(self, call: Call) -> bool:
+    def has_lost(self, call: Call) -> bool:
         """Whether what waited for it has gone away: then nobody can say any more what it would send."""
-        return _key(call) == self._turned and not self.waiting_for(call)
+        return _key(call) == self._held_call and not self.held_for(call)
 
-    def request(self, zone: str) -> HeldRequest | None:
+    def find_request(self, zone: str) -> HeldRequest | None:
         return next((held for held in self.outbox.waiting if held.zone.id == zone), None)
 
-    def agree(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
+    def bind(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
         """What was read for this call. Allowed, it may send this and nothing else."""
-        self._agreed = None if commit is None else (_key(call), commit)
+        self._bound = None if commit is None else (_key(call), commit)
         return commit
 
-    def agreed(self, call: Call) -> CommitSet | None:
+    def bound_to(self, call: Call) -> CommitSet | None:
         """What was read last for this call."""
-        key, commit = self._agreed or (None, None)
+        key, commit = self._bound or (None, None)
         return commit if key == _key(call) else None
 
     # --- around an act
 
-    def begin(self, call: Call) -> tuple[HeldRequest, ...]:
+    def begin_act(self, call: Call) -> tuple[HeldRequest, ...]:
         """What this act is to let go, instead of being carried out. Whatever else waits is dropped."""
         self.outbox.begin_act()
-        self.proxy.refusals()  # of before
-        own = self._own_of(call) if call.allowed else ()
+        self.proxy.take_refusals()  # of before
+        own = self._releasable(call) if call.allowed else ()
         if call.skill != SEND:
             self.outbox.drop([held for held in self.outbox.waiting if held not in own])
-            self._turned, self._own = None, ()
+            self._held_call, self._held = None, ()
         if own:
-            self._agreed = None  # it goes as it is; where its answer leads to is not bound by it
+            self._bound = None  # it goes as it is; where its answer leads to is not bound by it
         return own
 
-    def _own_of(self, call: Call) -> tuple[HeldRequest, ...]:
-        named = self.request(call.zone) if call.skill == SEND else None
-        return (named,) if named is not None else self.waiting_for(call)
+    def _releasable(self, call: Call) -> tuple[HeldRequest, ...]:
+        named = self.find_request(call.zone) if call.skill == SEND else None
+        return (named,) if named is not None else self.held_for(call)
 
-    def repeats(self, call: Call) -> Outcome | None:
+    def answer_repeat(self, call: Call) -> Outcome | None:
         """To the same call once more, without being allowed, as after a crash: nothing is done again, and nothing dropped."""
-        own = () if call.allowed else self.waiting_for(call)
+        own = () if call.allowed else self.held_for(call)
         return Outcome(status="no_effect", reason="would_send", detail=_would_send(own)) if own else None
 
     @contextmanager
-    def expecting(self, call: Call) -> Generator[None]:
+    def expect(self, call: Call) -> Generator[None]:
         """Inside, a form may send exactly what was read for this call, if it is allowed at all."""
-        key, agreed = self._agreed or (None, None)
-        if agreed is None or not agreed.address or not call.allowed or key != _key(call):
+        key, bound = self._bound or (None, None)
+        if bound is None or not bound.address or not call.allowed or key != _key(call):
             yield
         else:
-            with self.outbox.expect(agreed):
+            with self.outbox.expect(bound):
                 yield
 
-    def judged(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
+    def judge(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
         """What came of it, by what left. `sends`: it is an act whose point is that something leaves."""
         self.outbox.end_act()
         sent = list(self.outbox.sent)
         if sent:
-            outcome = _of_sent(outcome, sent, self.origins)
+            outcome = _judge_sent(outcome, sent, self.origins)
             redirects = tuple(held for held in self.outbox.waiting if held.request.redirected_from)
             if redirects:
-                return self._redirected(call, outcome, redirects)
+                return self._hold_redirects(call, outcome, redirects)
             redirected = any(each.redirected and each.request.method not in SAFE_METHODS for each in sent)
             unsure = redirected and outcome.status == "ok"
             return replace(outcome, status="unknown", reason="redirected") if unsure else outcome
         if self.outbox.waiting and call.skill != SEND:
-            self._turned, self._own = _key(call), self.outbox.waiting
-            return Outcome(status="no_effect", reason="would_send", detail=_would_send(self._own))
+            self._held_call, self._held = _key(call), self.outbox.waiting
+            return Outcome(status="no_effect", reason="would_send", detail=_would_send(self._held))
         if sends and not self.outbox.passed_count:
             detail = outcome.detail or "nothing left the browser"
             return replace(
@@ -116,15 +116,15 @@ class Guard:
             )
         return self._with_refusals(outcome)
 
-    def _redirected(self, call: Call, outcome: Outcome, redirects: tuple[HeldRequest, ...]) -> Outcome:
+    def _hold_redirects(self, call: Call, outcome: Outcome, redirects: tuple[HeldRequest, ...]) -> Outcome:
         """What was allowed has left, and a server asked for it elsewhere: that waits, as the same call's."""
-        self._turned, self._own = _key(call), redirects
+        self._held_call, self._held = _key(call), redirects
         status = "no_effect" if outcome.status == "no_effect" else "unknown"
         detail = f"{outcome.detail}; redirected: {_would_send(redirects)}"
         return Outcome(status=status, reason="would_send", detail=detail)
 
     def _with_refusals(self, outcome: Outcome) -> Outcome:
-        refused = self.proxy.refusals()
+        refused = self.proxy.take_refusals()
         if not refused:
             return outcome
         says = f"not let through: {refused[0].what}: {refused[0].why}"
@@ -132,7 +132,7 @@ class Guard:
         return replace(outcome, detail=f"{outcome.detail}; {says}" if outcome.detail else says)
 
 
-def _trusting(authorities: str) -> ssl.SSLContext:
+def _trust_store(authorities: str) -> ssl.SSLContext:
     trusted = ssl.create_default_context()
     try:
         trusted.load_verify_locations(authorities)
@@ -141,7 +141,7 @@ def _trusting(authorities: str) -> ssl.SSLContext:
     return trusted
 
 
-def _of_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> Outcome:
+def _judge_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> Outcome:
     """Nothing came of it if nobody was reached, or if each answer proves it."""
     proofs = [_disproof(each, origins) for each in sent]
     if all(proofs):
@@ -157,7 +157,7 @@ def _disproof(sent: SentRequest, origins: Origins) -> str:
         return f"{request.commit.address} reached nobody"
     if sent.response.status is None:
         return ""
-    return origins.disproved(request.method, request.url, sent.response.status, sent.response.text)
+    return origins.disproof(request.method, request.url, sent.response.status, sent.response.text)
 
 
 def _would_send(held: tuple[HeldRequest, ...]) -> str:

@@ -15,18 +15,19 @@ import secrets
 from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Zone
-from midcourse.worlds.browser.egress.observer import OBSERVER
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.response import RecordedResponse
 
-MOST_WAITING = 5
+MAX_WAITING = 5
 """To one origin. Chromium has six connections to each; if all waited, the page could not even be read any more."""
-MOST_PARKED = 20
+MAX_PARKED = 20
 _PAGE_RESOURCES = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
 _SHOWN = 20
 """Values of a request that are on the screen."""
@@ -62,6 +63,23 @@ class SentRequest:
     redirected: bool = False
 
 
+class Observer(Protocol):
+    """Is told of every request that leaves a browser or is refused. Used by `midcourse effects learn` only."""
+
+    def on_passed(self, request: Request) -> None:
+        """It left without needing permission."""
+        ...
+
+    def on_sent(self, sent: SentRequest) -> None:
+        """It was allowed to leave; its response is still to come."""
+        ...
+
+    def on_refused(self, what: str) -> None: ...
+
+
+OBSERVER: ContextVar[Observer | None] = ContextVar("midcourse_observer", default=None)
+
+
 class Outbox:
     """Of one browser."""
 
@@ -71,7 +89,7 @@ class Outbox:
         self._waiting: dict[int, HeldRequest] = {}
         self._count = 0
         self._expected: CommitSet | None = None
-        self._redirects: deque[Request] = deque(maxlen=MOST_PARKED)
+        self._redirects: deque[Request] = deque(maxlen=MAX_PARKED)
         """What servers asked to be sent again elsewhere, as it would be sent."""
         self._claimable: list[HeldRequest] = []
         self.sent: list[SentRequest] = []
@@ -124,7 +142,7 @@ class Outbox:
 
     def park(self, request: Request) -> None:
         alike = any(held.allowed is None and held.request == request for held in self.waiting)
-        if not alike and len(self._waiting) < MOST_PARKED:
+        if not alike and len(self._waiting) < MAX_PARKED:
             self._add(request, None)
 
     def _record_sent(self, request: Request) -> SentRequest:
@@ -155,7 +173,7 @@ class Outbox:
 
     async def _hold(self, request: Request) -> bool:
         near = [held for held in self.waiting if held.allowed and _origin(held.request) == _origin(request)]
-        if len(near) >= MOST_WAITING:
+        if len(near) >= MAX_WAITING:
             return False
         allowed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         held = self._add(request, allowed)

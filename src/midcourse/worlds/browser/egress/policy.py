@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 SOCKET = "WS"
 """The method by which the policy file calls a frame that a page sends through a WebSocket."""
-MOST_DECODED = 3
+MAX_DECODED = 3
 """Times that a path is: by a proxy, by a server, and by an application that should not."""
 ANYWHERE = ("http", "https", "ws", "wss")
 _AS_PAGES = {"ws": "http", "wss": "https"}
@@ -61,20 +61,20 @@ class RequestPattern:
             raise ValueError(f"'{written}' is no request; write a method and a path, such as 'POST /draft*'")
         return cls(method, path)
 
-    def some(self, method: str, path: str) -> bool:
+    def matches_any_reading(self, method: str, path: str) -> bool:
         """Whether it fits in at least one way that a server may read the request. Many answer HEAD as they do GET, and do the
         same with a slash at the end or a query that they did not ask for.
         """
         methods = ("*", method, "GET") if method == "HEAD" else ("*", method)
         ways = {way.lower() for each in _readings(path) for way in (each, each.partition("?")[0].rstrip("/") or "/")}
-        return self.method in methods and any(globbed(self.path.lower(), way) for way in ways)
+        return self.method in methods and any(matches_glob(self.path.lower(), way) for way in ways)
 
-    def every(self, method: str, path: str) -> bool:
+    def matches_every_reading(self, method: str, path: str) -> bool:
         """Whether it fits however a server may read the request."""
-        return self.method in ("*", method) and all(globbed(self.path, each) for each in _readings(path))
+        return self.method in ("*", method) and all(matches_glob(self.path, each) for each in _readings(path))
 
 
-def globbed(pattern: str, text: str) -> bool:
+def matches_glob(pattern: str, text: str) -> bool:
     return _expression(pattern).fullmatch(text) is not None
 
 
@@ -90,7 +90,7 @@ def _readings(path: str) -> tuple[str, ...]:
     """
     bare, mark, query = path.partition("?")
     found: dict[str, None] = {}
-    for _ in range(1 + MOST_DECODED):
+    for _ in range(1 + MAX_DECODED):
         sooner, early, rest = path.partition("?")
         found |= dict.fromkeys((path, _resolved(bare) + mark + query, _resolved(sooner) + early + rest))
         path, bare, query = unquote(path), unquote(bare), unquote(query)
@@ -123,11 +123,15 @@ class EvidenceRule:
         return (self.status,) if isinstance(self.status, int) else self.status
 
     def fits(self, method: str, path: str, status: int, body: str) -> bool:
-        return status in self.statuses and self.text in body and RequestPattern.of(self.request).every(method, path)
+        return (
+            status in self.statuses
+            and self.text in body
+            and RequestPattern.of(self.request).matches_every_reading(method, path)
+        )
 
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True))
-class Origin:
+class OriginRules:
     """What the policy file says about one origin."""
 
     allowed: bool = True
@@ -150,21 +154,21 @@ class Origin:
 class Origins:
     """The policy of one browser: the file, and the origin that it starts from."""
 
-    def __init__(self, named: Mapping[str, Origin]) -> None:
+    def __init__(self, named: Mapping[str, OriginRules]) -> None:
         self._named = dict(named)
 
     @property
-    def named(self) -> Mapping[str, Origin]:
+    def named(self) -> Mapping[str, OriginRules]:
         return self._named
 
-    def of(self, address: Address) -> Origin | None:
+    def of(self, address: Address) -> OriginRules | None:
         """Who that is, if it may be spoken to. A WebSocket belongs to the origin of its pages."""
         scheme = _AS_PAGES.get(address.scheme, address.scheme)
         origin = Address(scheme=scheme, host=address.host, port=address.port, rest="").origin
         found = self._named.get(origin) or self._under_wildcard(origin)
         return found if found is not None and found.allowed else None
 
-    def check(self, url: str, schemes: Sequence[str] = ANYWHERE) -> tuple[Address, Origin]:
+    def check(self, url: str, schemes: Sequence[str] = ANYWHERE) -> tuple[Address, OriginRules]:
         """Raises `AddressRefused`."""
         address = parse(url, schemes)
         origin = self.of(address)
@@ -172,7 +176,7 @@ class Origins:
             raise AddressRefused(f"{address.origin} is not in the policy file, so it is not spoken to")
         return address, origin
 
-    def turns_away(self, url: str) -> bool:
+    def refuses(self, url: str) -> bool:
         """Whether it is a page of somebody who is not spoken to."""
         if not url.startswith(("http:", "https:")):
             return False
@@ -182,7 +186,7 @@ class Origins:
             return True
         return False
 
-    def _under_wildcard(self, origin: str) -> Origin | None:
+    def _under_wildcard(self, origin: str) -> OriginRules | None:
         """The nearest `*.` above it."""
         scheme, _, rest = origin.partition("://")
         while "." in rest:
@@ -199,15 +203,15 @@ class Origins:
             return False
         if self.is_declared_unsafe(method, url):
             return False
-        safe = any(RequestPattern.of(written).every(method, address.path) for written in origin.safe)
+        safe = any(RequestPattern.of(written).matches_every_reading(method, address.path) for written in origin.safe)
         return safe or method in SAFE_METHODS
 
     def is_declared_unsafe(self, method: str, url: str) -> bool:
         """Whether the policy says that it has to be allowed, whatever it is."""
         address, origin = self.check(url)
-        return any(RequestPattern.of(written).some(method, address.path) for written in origin.unsafe)
+        return any(RequestPattern.of(written).matches_any_reading(method, address.path) for written in origin.unsafe)
 
-    def disproved(self, method: str, url: str, status: int, body: str) -> str:
+    def disproof(self, method: str, url: str, status: int, body: str) -> str:
         """The rule by which this answer proves that nothing was stored, in words; empty if none does."""
         address, origin = self.check(url)
         for rule in origin.evidence:
@@ -216,7 +220,7 @@ class Origins:
                 return f"{address.origin} answers {status}{said} to {rule.request} if nothing was stored"
         return ""
 
-    def takes_secret(self, name: str, url: str) -> bool:
+    def allows_secret(self, name: str, url: str) -> bool:
         try:
             return name in self.check(url)[1].secrets
         except AddressRefused:
@@ -242,20 +246,20 @@ def read_origins(policy: str | Path | Mapping[str, object] | None, start: str) -
         begin = parse(start)
     except AddressRefused as refused:
         raise TaskInvalid(f"the start URL: {refused}") from None
-    return Origins({begin.origin: Origin(private=_is_near(begin)), **read_policy(policy).named})
+    return Origins({begin.origin: OriginRules(private=_is_local(begin)), **read_policy(policy).named})
 
 
 def read_policy(policy: str | Path | Mapping[str, object] | None) -> Origins:
     """Only those that it names."""
     file = str(policy) if isinstance(policy, str | Path) else "origins"
-    named: dict[str, Origin] = {}
+    named: dict[str, OriginRules] = {}
     for written, told in policy_values(policy).items():
         name, address = _name(written, file)
-        named[name] = _origin(written, _with_default(told, private=_is_near(address)), file)
+        named[name] = _origin(written, _with_default(told, private=_is_local(address)), file)
     return Origins(named)
 
 
-def _is_near(address: Address) -> bool:
+def _is_local(address: Address) -> bool:
     """Whoever writes down an address of this machine or of a private network means it. A name has to be vouched for."""
     if address.host == "localhost" or address.host.endswith(".localhost"):
         return True
@@ -304,9 +308,9 @@ def _public_suffixes() -> "PublicSuffixList":
     return PublicSuffixList()
 
 
-def _origin(written: str, told: object, file: str) -> Origin:
+def _origin(written: str, told: object, file: str) -> OriginRules:
     try:
-        return TypeAdapter(Origin).validate_json(json.dumps(told, default=str))
+        return TypeAdapter(OriginRules).validate_json(json.dumps(told, default=str))
     except ValidationError as invalid:
         raise TaskInvalid(f"{file}: '{written}': {_sentence(invalid)}") from None
 
@@ -315,7 +319,7 @@ def _with_default(told: object, *, private: bool) -> object:
     return {"private": private, **cast(Mapping[str, object], told)} if isinstance(told, Mapping) else told
 
 
-_KEYS = tuple({**Origin.__dataclass_fields__, **EvidenceRule.__dataclass_fields__})
+_KEYS = tuple({**OriginRules.__dataclass_fields__, **EvidenceRule.__dataclass_fields__})
 _WANTED = {
     "bool_type": "has to be true or false",
     "dataclass_type": "has to be a table",

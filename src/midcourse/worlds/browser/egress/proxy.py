@@ -17,21 +17,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
-from midcourse.worlds.browser.egress.address import Address, AddressRefused, Resolver, parse, resolved
+from midcourse.worlds.browser.egress.address import Address, AddressRefused, Resolver, parse, resolve
 from midcourse.worlds.browser.egress.connection import ProxyConnection
 from midcourse.worlds.browser.egress.http_head import MAX_HEAD
-from midcourse.worlds.browser.egress.observer import OBSERVER
-from midcourse.worlds.browser.egress.outbox import Outbox
+from midcourse.worlds.browser.egress.outbox import OBSERVER, Outbox
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.proxy_login import USER
 from midcourse.worlds.browser.egress.tls import Certificate
 
-LISTENS_AT = ("127.77.67.71", "127.0.0.1")
+LISTEN_ADDRESSES = ("127.77.67.71", "127.0.0.1")
 """The first of these that this machine has. A site that clears its cookies (`Clear-Site-Data`) makes Chromium forget passwords for its
 host, whatever the port; so the gate is not where a site would be, if the whole of 127.* is loopback, as it is on Linux."""
 FLAGS = (
     "--disable-quic",
-    f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {address}' for address in LISTENS_AT)}",
+    f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {address}' for address in LISTEN_ADDRESSES)}",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--no-pings",
@@ -40,8 +39,8 @@ FLAGS = (
 """Without these Chromium knows other ways out, or speaks for itself. Which of the two about WebRTC counts depends on the
 build; the other one is ignored without a word."""
 
-_ERRANDS = tuple(
-    errand
+_CHROMIUM_REQUESTS = tuple(
+    prefix
     for host in (
         "android.clients.google.com",
         "clients2.google.com",
@@ -53,12 +52,12 @@ _ERRANDS = tuple(
         "safebrowsing.googleapis.com",
         "update.googleapis.com",
     )
-    for errand in (f"CONNECT {host}:443", f"GET http://{host}/", f"POST http://{host}/")
+    for prefix in (f"CONNECT {host}:443", f"GET http://{host}/", f"POST http://{host}/")
 )
 """Chromium's own, without TLS once that was refused. No page asked for them, so nobody is told that they were refused."""
 
-CONNECTS_WITHIN = 10.0
-MOST_KEPT = 200
+CONNECT_SECONDS = 10.0
+MAX_KEPT = 200
 """Refusals. A page can cause any number."""
 
 
@@ -71,7 +70,7 @@ class Refusal:
 
 
 @cache
-def _trusted_by_the_system() -> ssl.SSLContext:
+def _system_trust_store() -> ssl.SSLContext:
     """Read when it is first needed: it takes long."""
     return ssl.create_default_context()
 
@@ -97,15 +96,15 @@ class Proxy:
         self._certificate = certificate or Certificate()
         self._trusted = trusted
         self._observer = OBSERVER.get()
-        self._refusals: deque[Refusal] = deque(maxlen=MOST_KEPT)
+        self._refusals: deque[Refusal] = deque(maxlen=MAX_KEPT)
         self._server: asyncio.Server | None = None
-        self._passages: set[asyncio.Task[None]] = set()
+        self._connections: set[asyncio.Task[None]] = set()
 
     async def open(self) -> str:
         """The address to give to Chromium as its proxy."""
-        for address in LISTENS_AT:
+        for address in LISTEN_ADDRESSES:
             with suppress(OSError):
-                self._server = await asyncio.start_server(self._come, address, 0, limit=MAX_HEAD)
+                self._server = await asyncio.start_server(self._accept, address, 0, limit=MAX_HEAD)
                 return "http://{}:{}".format(*self._server.sockets[0].getsockname())
         raise ConnectionError("there is no free port on this machine")
 
@@ -113,22 +112,22 @@ class Proxy:
         """From here on nothing leaves any more."""
         if self._server is not None:
             self._server.close()
-        for passage in self._passages:
-            passage.cancel()
-        await asyncio.gather(*self._passages, return_exceptions=True)
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
 
     @property
     def flags(self) -> tuple[str, ...]:
         """With which Chromium has to be started."""
         return (*FLAGS, self._certificate.flag)
 
-    def refusals(self) -> tuple[Refusal, ...]:
+    def take_refusals(self) -> tuple[Refusal, ...]:
         """What was turned away since this was last asked."""
         found = tuple(self._refusals)
         self._refusals.clear()
         return found
 
-    # --- asked by a passage
+    # --- asked by a connection
 
     def admits(self, credentials: str) -> bool:
         """Whether it is the gate's own browser that shows these."""
@@ -154,11 +153,11 @@ class Proxy:
     async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """To the very address that was checked. Raises `AddressRefused`, or `OSError` if nobody answers there."""
         origin = self._origins.check(address.url)[1]
-        trusted = (self._trusted or _trusted_by_the_system()) if address.scheme in ("https", "wss") else None
+        trusted = (self._trusted or _system_trust_store()) if address.scheme in ("https", "wss") else None
         trouble: OSError = ConnectionRefusedError(f"{address.host} does not answer")
-        for ip in await resolved(address, private=origin.private, resolver=self._resolver):
+        for ip in await resolve(address, private=origin.private, resolver=self._resolver):
             try:
-                async with asyncio.timeout(CONNECTS_WITHIN):
+                async with asyncio.timeout(CONNECT_SECONDS):
                     return await asyncio.open_connection(
                         str(ip),
                         address.port,
@@ -171,7 +170,7 @@ class Proxy:
         raise trouble
 
     def refuse(self, what: str, why: str) -> None:
-        if what.startswith(_ERRANDS):
+        if what.startswith(_CHROMIUM_REQUESTS):
             return
         self._refusals.append(Refusal(what=what, why=why))
         if self._observer is not None:
@@ -179,7 +178,7 @@ class Proxy:
 
     # --- connections
 
-    def _come(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        passage = asyncio.create_task(ProxyConnection(self, reader, writer).serve())
-        self._passages.add(passage)
-        passage.add_done_callback(self._passages.discard)
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = asyncio.create_task(ProxyConnection(self, reader, writer).serve())
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)

@@ -4,9 +4,10 @@ Values are read out of the body as far as its kind is known. What is too large t
 bound by its digest, and the commit set says that it is abridged.
 """
 
+import codecs
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from email.message import Message
 from hashlib import sha256
@@ -16,14 +17,13 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
-from midcourse.worlds.browser.egress.charset import UTF_8, charset_of
 from midcourse.worlds.browser.egress.http_head import Head
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 
-MOST_VALUES = 2000
+MAX_VALUES = 2000
 LONGEST = 20_000
 """Characters of one name or value that are kept."""
-MOST_CHARACTERS = 200_000
+MAX_CHARACTERS = 200_000
 """Of all names and values together, but for the last one."""
 RAW = "body"
 """The name of a value that is a whole body."""
@@ -33,6 +33,16 @@ REDIRECTED = "redirected from"
 """The name of the value that says whose answer asked for a request."""
 
 CROSS_SITE = "cross-site"
+UTF_8 = "utf-8"
+
+_ASCII_CHARSETS = re.compile(
+    r"ascii|iso8859-\d+|cp125\d|cp874|cp932|cp949|cp950|koi8-[ru]|mac-(roman|cyrillic)|tis-620"
+    r"|gb2312|gbk|gb18030|big5|shift_jis|euc_jp|euc_kr"
+)
+"""By Python's names. In all of them ASCII means what it says. In UTF-7, UTF-16, ISO-2022 or HZ it does not: there, what looks like one
+value may be another."""
+_CHARSET_NAME = re.compile(r"[\w.:-]+", re.ASCII)
+"""Python is generous about the rest, and others may not be."""
 
 _OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
 _OF_ONE_ORIGIN = ("authorization", "cookie", "origin", "referer", "sec-fetch-site")
@@ -40,7 +50,7 @@ _PART = re.compile(
     r'Content-Disposition: form-data; name="([^"\r\n]*)"(?:; filename="([^"\r\n]*)"\r\nContent-Type: ([^\r\n]*))?'
 )
 """The head of a part as browsers write it. What else might be in one is not shown to anybody."""
-_MARKED = re.compile(r"([.\[\]{}\\])")
+_STRUCTURAL = re.compile(r"([.\[\]{}\\])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,10 +136,10 @@ def commit_set(address: str, values: Pairs) -> CommitSet:
     """With what is too much to be kept bound by its digest."""
     kept: list[tuple[str, Scalar]] = []
     characters, abridged = 0, False
-    for name, value in values[:MOST_VALUES]:
-        if characters > MOST_CHARACTERS:
+    for name, value in values[:MAX_VALUES]:
+        if characters > MAX_CHARACTERS:
             break
-        pair = _short(name), _short(value) if isinstance(value, str) else value
+        pair = _shorten(name), _shorten(value) if isinstance(value, str) else value
         abridged = abridged or any(isinstance(part, Digested) for part in pair)
         characters += sum(len(str(part)) for part in pair)
         kept.append((str(pair[0]), str(pair[1]) if isinstance(pair[1], str) else pair[1]))
@@ -138,7 +148,7 @@ def commit_set(address: str, values: Pairs) -> CommitSet:
     return CommitSet(address=address, values=tuple(kept), abridged=abridged or bool(rest))
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     return Digested(f"{text[:LONGEST]}… ({len(text)} characters, sha256 {digest(text.encode(errors='surrogatepass'))})")
@@ -173,6 +183,19 @@ def normalize_newlines(text: str) -> str:
 
 
 # --- what is in a body
+
+
+def charset_of(named: Sequence[str]) -> str | None:
+    """Python's name of it; UTF-8 if none is named. None: it is unknown or not plain, or there are several."""
+    if not named:
+        return UTF_8
+    try:
+        (name,) = named
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return None
+    known = found == UTF_8 or _ASCII_CHARSETS.fullmatch(found)
+    return found if known and _CHARSET_NAME.fullmatch(name) else None
 
 
 def _values(kind: str, body: bytes) -> Pairs:
@@ -256,16 +279,20 @@ def _json(body: bytes, charset: str) -> Pairs | None:
     try:
         text = body.decode(charset)
         read: object = json.loads(
-            text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_number, parse_int=_integer
+            text,
+            object_pairs_hook=_with_unique_names,
+            parse_constant=_reject_constant,
+            parse_float=_parse_float,
+            parse_int=_parse_int,
         )
-        flat = tuple(_flat(None, cast(object, read))) if isinstance(read, dict | list) else None
+        flat = tuple(_flatten(None, cast(object, read))) if isinstance(read, dict | list) else None
         "".join(f"{name}{value}" for name, value in flat or ()).encode()
         return flat
     except (ValueError, RecursionError):
         return None
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _with_unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
     read = dict(pairs)
     if len(read) != len(pairs):
         raise ValueError("a name is there twice")
@@ -279,33 +306,33 @@ class _Literal:
     text: str
 
 
-def _number(text: str) -> "float | _Literal":
-    number = float(text) if isfinite(float(text)) else _no_number(text)
+def _parse_float(text: str) -> "float | _Literal":
+    number = float(text) if isfinite(float(text)) else _reject_constant(text)
     return number if str(number) == text else _Literal(text)
 
 
-def _integer(text: str) -> "int | _Literal":
+def _parse_int(text: str) -> "int | _Literal":
     return int(text) if str(int(text)) == text else _Literal(text)
 
 
-def _no_number(text: str) -> float:
+def _reject_constant(text: str) -> float:
     raise ValueError(f"{text} is no number")
 
 
-def _flat(path: str | None, value: object) -> Iterator[tuple[str, Scalar]]:
+def _flatten(path: str | None, value: object) -> Iterator[tuple[str, Scalar]]:
     """No two different values come out alike: what stands for structure is marked in names, and what is empty is named."""
     if isinstance(value, dict):
         entries = cast(dict[str, object], value)
         if not entries:
             yield (path or "") + "{}", None
         for key, inner in entries.items():
-            name = _MARKED.sub(r"\\\1", key) or r"\0"
-            yield from _flat(name if path is None else f"{path}.{name}", inner)
+            name = _STRUCTURAL.sub(r"\\\1", key) or r"\0"
+            yield from _flatten(name if path is None else f"{path}.{name}", inner)
     elif isinstance(value, list):
         if not value:
             yield (path or "") + "[]", None
         for i, inner in enumerate(cast(list[object], value)):
-            yield from _flat(f"{path or ''}[{i}]", inner)
+            yield from _flatten(f"{path or ''}[{i}]", inner)
     elif isinstance(value, _Literal):
         yield (path or "") + "{number}", value.text
     else:

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urljoin
 
-MOST_KEPT = 2**18
+MAX_KEPT = 2**18
 
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)")
 
@@ -19,7 +19,7 @@ class RecordedResponse:
         return bool(self._raw)
 
     def append(self, data: bytes) -> None:
-        self._raw += data[: max(0, MOST_KEPT - len(self._raw))]
+        self._raw += data[: max(0, MAX_KEPT - len(self._raw))]
 
     @property
     def status(self) -> int | None:
@@ -44,7 +44,7 @@ class RecordedResponse:
     @property
     def has_head(self) -> bool:
         """Whether all of its head has come, or more than a head can be."""
-        return b"\r\n\r\n" in self._final() or len(self._raw) == MOST_KEPT
+        return b"\r\n\r\n" in self._final() or len(self._raw) == MAX_KEPT
 
     def _final(self) -> bytes:
         raw = bytes(self._raw)

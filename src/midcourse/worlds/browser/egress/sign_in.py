@@ -7,7 +7,7 @@ from midcourse.worlds.browser.egress.acceptance import place_of
 from midcourse.worlds.browser.egress.address import AddressRefused, parse
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.page.capture import origin_of
-from midcourse.worlds.browser.page.provenance import Form, Given
+from midcourse.worlds.browser.page.forms import Form, PageForms
 
 _NAMES = ("text", "email", "tel", "search")
 """Types of fields that take a user name."""
@@ -31,7 +31,7 @@ class SignIns:
         """Whether this secret may be typed into fields of this origin."""
         return name in self._bound and self._bound[name][1] == _normal(origin)
 
-    def admit(self, request: Request, pages: Sequence[Given]) -> bool:
+    def admit(self, request: Request, pages: Sequence[PageForms]) -> bool:
         """Whether it is a form of the bound origin's own that sends only its secret, a user name, and hidden fields as served."""
         origin = origin_of(request.url)
         secrets = {secret for secret, bound in self._bound.values() if bound == _normal(origin)}

@@ -10,10 +10,9 @@ from urllib.parse import urldefrag, urlsplit
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
-from midcourse.worlds.browser.downloads import Arrival
-from midcourse.worlds.browser.page.frames import Frames, Gone, Silent
-from midcourse.worlds.browser.page.gc_pause import uncollected
-from midcourse.worlds.browser.page.tabs import Interrupted, Tab, Tabs
+from midcourse.worlds.browser.downloads import DownloadedFile
+from midcourse.worlds.browser.page.frames import DocumentGone, DocumentSilent, Frames, pause_gc
+from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab, Tabs
 
 _UNSEEN = (("seen", False),)
 
@@ -32,25 +31,25 @@ class Capture:
         if tab.dialog is not None:
             return _scene(tab, tabs, _Seen(title=tab.page.url, zones=[], print=[]), (*_dialog(tab), *around))
         try:
-            seen = await tab.asking(self._page(tab.frames))
-        except Silent:
+            seen = await tab.query(self._page(tab.frames))
+        except DocumentSilent:
             seen = _Seen(title="", zones=[], print=[])
-        except Interrupted:
+        except PageInterrupted:
             changed = tab.alive or tab is not tabs.front
             return await self.look(tabs) if changed else _scene(tab, tabs, _Seen(title="", zones=[], print=[]), around)
         return _scene(tab, tabs, seen, around)
 
     async def text(self, tab: Tab) -> str:
         """Everything that can be read on it, a line for each label and each state."""
-        seen = await tab.asking(self._page(tab.frames))
+        seen = await tab.query(self._page(tab.frames))
         return "\n".join((seen.title, *_lines(seen.zones)))
 
     async def _page(self, frames: Frames) -> "_Seen":
         for _ in range(2):
             try:
-                await frames.meet()
+                await frames.discover()
                 return await self._frame(frames, frames.main, _Place())
-            except Gone:  # another document came meanwhile
+            except DocumentGone:  # another document came meanwhile
                 continue
         return await self._frame(frames, frames.main, _Place())
 
@@ -60,7 +59,7 @@ class Capture:
         known = last.key if last and last.at == at else ""
         answer: dict[str, Any] = await frames.ask("look", self._next.get(name, 1), known, frame=frame)
         self._next[name] = answer["next"]
-        with uncollected():
+        with pause_gc():
             zones = _zones(name, answer, at)
             if last is not None and "order" in answer:
                 known_zones = last.zones | zones
@@ -80,13 +79,13 @@ class Capture:
     async def _inner(self, frames: Frames, entry: list[Any], around: "_Place", seen: "_Seen") -> None:
         """The zones of a frame, where it is in the page around it."""
         name, x, y, scale, state, advert = entry
-        if not name or not (frame := frames.called(name)):
+        if not name or not (frame := frames.find(name)):
             return
         left, top = (at + around.scale * offset for at, offset in ((around.left, x), (around.top, y)))
         place = _Place(left=round(left), top=round(top), scale=around.scale * scale, state={**around.state, **state})
         try:
             inner = await self._frame(frames, frame, place)
-        except Gone:
+        except DocumentGone:
             return
         seen.zones.extend(inner.zones)
         if not advert:
@@ -173,7 +172,7 @@ def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
     said = (
         ("status", tab.status),
         ("tabs", len(tabs)),
-        ("error", tab.trouble or None),
+        ("error", tab.load_error or None),
         ("crashed", tab.crashed or None),
         ("silent", tab.silent or None),
         ("closed", tab.page.is_closed() or None),
@@ -192,12 +191,12 @@ def _dialog(tab: Tab) -> tuple[Zone, ...]:
 async def _other(tab: Tab) -> Zone:
     """A tab behind the one in front, by its title if it can be asked."""
     title = ""
-    with suppress(Gone, Interrupted):
-        title = await tab.asking(tab.frames.ask("title"))
+    with suppress(DocumentGone, PageInterrupted):
+        title = await tab.query(tab.frames.ask("title"))
     return Zone(id=f"tab{tab.number}", role="tab", label=title or tab.page.url, state=(("href", tab.page.url),))
 
 
-def _file(one: Arrival) -> Zone:
+def _file(one: DownloadedFile) -> Zone:
     outcome = ("error", one.failure) if one.failure else ("value", str(one.path)) if one.path else ("busy", True)
     return Zone(id=f"download{one.number}", role="download", label=one.name, state=(("href", one.url), outcome))
 

@@ -1,11 +1,88 @@
-"""What would the form around this send? Every field, hidden ones too, and where it would go."""
+"""Which values of a request come from the page itself, and which of them it changes each time it is loaded."""
 
+import hashlib
+import re
+import time
 from base64 import b64decode
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-from midcourse.domain.approval import CommitSet
-from midcourse.domain.argument import Pairs
-from midcourse.worlds.browser.egress.request import RAW, commit_set, file_value, normalize_newlines
+from midcourse.domain.approval import CommitSet, Source
+from midcourse.domain.argument import Pairs, Scalar
+from midcourse.policy.likeness import QUERY, looks_random
+from midcourse.worlds.browser.egress.request import RAW, REDIRECTED, commit_set, file_value, normalize_newlines
+
+_PREFIX = re.compile(r"^\d+: ")
+_DAY = 86_400.0
+_SOON = 300.0
+"""Seconds by which the clock of a site may be ahead."""
+_EPOCHS = {10: 1.0, 13: 1e3, 16: 1e6}
+"""Ticks a second of a time that is written with so many digits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One field of a form. `served` is the value that it was loaded with, if it is a hidden one that came with the page."""
+
+    name: str
+    hidden: bool
+    value: str
+    served: str | None
+    type: str = ""
+    """As HTML has it: `text`, `password`, `submit`."""
+
+    @property
+    def original(self) -> str:
+        return self.value if self.served is None else self.served
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    action: str
+    fields: tuple[Field, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(field.name for field in self.fields)
+
+    def originals(self, name: str) -> list[str]:
+        return sorted(field.original for field in self.fields if field.name == name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageForms:
+    """What one document holds."""
+
+    url: str
+    forms: tuple[Form, ...]
+    shown: frozenset[str]
+    language: str = ""
+    """As the document says, without a region: `en`."""
+
+
+def read_page_forms(answers: Iterable[dict[str, Any]]) -> tuple[PageForms, ...]:
+    """What the script in each frame said."""
+    return tuple(_page_forms(answer) for answer in answers)
+
+
+def _page_forms(answer: dict[str, Any]) -> PageForms:
+    forms: dict[int, tuple[str, list[Field]]] = {}
+    for one in answer["fields"]:
+        _, fields = forms.setdefault(one["form"], (one["action"], []))
+        fields.append(Field(**{name: one[name] for name in ("name", "hidden", "value", "served", "type")}))
+    return PageForms(
+        url=answer["url"],
+        forms=tuple(Form(action=action, fields=tuple(fields)) for action, fields in forms.values()),
+        shown=frozenset(answer["shown"]),
+        language=answer["language"],
+    )
+
+
+# --- what a form would send
 
 
 def commit_of_form(form: dict[str, Any]) -> CommitSet | None:
@@ -32,3 +109,126 @@ def _texts(values: list[list[str]]) -> Pairs:
 
 def _value(text: str, kind: str | None = None, content: str = "") -> str:
     return normalize_newlines(text) if kind is None else file_value(text, kind, b64decode(content))
+
+
+# --- where values come from
+
+
+def generated_values(commit: CommitSet) -> list[str]:
+    """Values that may have been made up for this request: whether they are on the page tells."""
+    return sorted({str(value) for _, value in _all(commit) if looks_random(value) or is_now(value)})
+
+
+def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str, Source], ...]:
+    """By name. Values of which nothing is known are left out."""
+    form = _submitted(commit, pages)
+    forms = [form] if form else [each for page in pages for each in page.forms]
+    shown = frozenset[str]().union(*(page.shown for page in pages))
+    found: dict[str, Source] = {}
+    for name in dict.fromkeys(name for name, _ in _all(commit)):
+        values = [value for known, value in _all(commit) if known == name]
+        fields = [field for each in forms for field in each.fields if field.name == _PREFIX.sub("", name)]
+        if _PREFIX.sub("", name) == REDIRECTED:
+            found[name] = "fresh"  # a redirect to the same address sends the same
+        elif fields and any(not field.hidden for field in fields):
+            found[name] = "shown"
+        elif fields:
+            found[name] = "fresh" if all(map(is_now, values)) else "hidden"
+        elif all((looks_random(value) or is_now(value)) and str(value) not in shown for value in values):
+            found[name] = "fresh"
+    return tuple(found.items())
+
+
+def without_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Collection[str]) -> CommitSet:
+    """With passwords that were typed on the page replaced by their length and a digest, so that an approval of one is void for
+    another; but for those that are `named` secrets, which are shown by their names.
+    """
+    fields = [field for page in pages for form in page.forms for field in form.fields]
+    typed = {
+        (field.name, field.value) for field in fields if field.type == "password" and field.value not in ("", *named)
+    }
+
+    def masked(name: str, value: Scalar) -> Scalar:
+        return _masked(str(value)) if (_PREFIX.sub("", name), value) in typed else value
+
+    return replace(commit, values=tuple((name, masked(name, value)) for name, value in commit.values))
+
+
+@lru_cache(maxsize=16)
+def _masked(password: str) -> str:
+    """The same in every session, since duplicates are recognised by it, and slow to guess from."""
+    digest = hashlib.scrypt(password.encode(errors="surrogatepass"), salt=b"midcourse", n=2**14, r=8, p=1, dklen=8)
+    return f"<password of {len(password)} characters, digest {digest.hex()}>"
+
+
+def is_now(value: Scalar, now: float | None = None) -> bool:
+    """Whether this is a time of today, as a script or a form would write it down. A date or a full minute is not."""
+    if value is None or isinstance(value, bool):
+        return False
+    now = time.time() if now is None else now
+    text = str(value).strip()
+    whole = text.partition(".")[0]
+    if whole.isdecimal() and (ticks := _EPOCHS.get(len(whole))):
+        return -_DAY <= int(whole) / ticks - now <= _SOON
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    if read.tzinfo is None:
+        return read.second + read.microsecond > 0 and abs(read.replace(tzinfo=UTC).timestamp() - now) <= 1.5 * _DAY
+    return read.second + read.microsecond > 0 and -_DAY <= read.timestamp() - now <= _SOON
+
+
+# --- what changes by itself
+
+
+def form_page(commit: CommitSet, pages: Sequence[PageForms]) -> str:
+    """The address of the document whose form sends this; of the first, if no form does."""
+    form = _submitted(commit, pages)
+    return next((page.url for page in pages if form in page.forms), pages[0].url if pages else "")
+
+
+def changed_between(
+    commit: CommitSet, names: Sequence[str], before: Sequence[PageForms], after: Sequence[PageForms]
+) -> tuple[str, ...] | None:
+    """Which of these differ between the page as it was loaded and the page loaded again. None: that cannot be told."""
+    form = _submitted(commit, before)
+    again = _alike(form, after) if form else None
+    if form is None or again is None:
+        return None
+    return tuple(name for name in names if _changes(name, form, again))
+
+
+def _changes(name: str, form: Form, again: Form) -> bool:
+    if name.startswith(QUERY):
+        was, now = (parse_qsl(urlsplit(one.action).query, keep_blank_values=True) for one in (form, again))
+        return [v for n, v in was if n == name[1:]] != [v for n, v in now if n == name[1:]]
+    name = _PREFIX.sub("", name)
+    return form.originals(name) != again.originals(name)
+
+
+def _submitted(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
+    """The form that these values come from: it leads to their address, and most of them are its own."""
+    place = _place(commit.address.rpartition(" ")[2])
+    sent = {(_PREFIX.sub("", name), str(value)) for name, value in commit.values}
+    names = {name for name, _ in sent}
+    fitting = [each for page in pages for each in page.forms if _place(each.action) == place and each.names & names]
+    return max(fitting, key=lambda each: sum((f.name, f.value) in sent for f in each.fields), default=None)
+
+
+def _alike(form: Form, pages: Sequence[PageForms]) -> Form | None:
+    """The same form of the page loaded again: of several with the same address, the one with the most values in common."""
+    had = {(field.name, field.original) for field in form.fields}
+    fitting = [e for page in pages for e in page.forms if _place(e.action) == _place(form.action)]
+    fitting = [each for each in fitting if each.names & form.names]
+    return max(fitting, key=lambda each: sum((f.name, f.original) in had for f in each.fields), default=None)
+
+
+def _place(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.netloc, parts.path.rstrip("/")
+
+
+def _all(commit: CommitSet) -> list[tuple[str, Scalar]]:
+    query = urlsplit(commit.address.rpartition(" ")[2]).query
+    return [*((QUERY + name, value) for name, value in parse_qsl(query, keep_blank_values=True)), *commit.values]

@@ -1,9 +1,10 @@
 """Our scripts in every frame of a page, in a world of their own that no script of the page can see or touch."""
 
 import asyncio
+import gc
 import json
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag
 
 from pydantic_core import from_json
-
-from midcourse.worlds.browser.page.gc_pause import uncollected
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
@@ -46,11 +45,11 @@ def script(*names: str) -> str:
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
-class Gone(Exception):
+class DocumentGone(Exception):
     """The document that was asked is no longer there."""
 
 
-class Silent(Gone):
+class DocumentSilent(DocumentGone):
     """It is there and does not answer: a script of its own never ends, or the page to come stopped half-way."""
 
 
@@ -69,7 +68,7 @@ class Context:
         try:
             return await self.cdp.send(method, parameters)
         except Error as error:
-            raise Gone(error.message) from error
+            raise DocumentGone(error.message) from error
 
 
 class Frames:
@@ -104,7 +103,7 @@ class Frames:
             return ""
         return self._names.setdefault(frame, f"f{len(self._names) + 1}")
 
-    def called(self, name: str) -> str:
+    def find(self, name: str) -> str:
         """The frame of this name, or nothing."""
         return next((frame for frame, one in self._names.items() if one == name), "") if name else self.main
 
@@ -112,12 +111,12 @@ class Frames:
         return self._parents.get(frame, "")
 
     @property
-    def leaving(self) -> bool:
+    def is_leaving(self) -> bool:
         """Whether one is about to go to another page and has not asked for it yet, as after a click on a form's button."""
         now = asyncio.get_running_loop().time()
         return any(now < until for _, until in self._leaving.values())
 
-    def has_asked_for(self, url: str) -> None:
+    def mark_requested(self, url: str) -> None:
         """One of them: whoever wanted to go there is on its way."""
         gone = [frame for frame, (wanted, _) in self._leaving.items() if urldefrag(wanted).url == urldefrag(url).url]
         for frame in gone:
@@ -129,16 +128,16 @@ class Frames:
         return tuple(self._contexts)
 
     async def ask(self, function: str, *arguments: object, frame: str = "") -> Any:
-        """What `midcourse.<function>` answers there, out of its JSON if it is text. Raises `Gone`."""
+        """What `midcourse.<function>` answers there, out of its JSON if it is text. Raises `DocumentGone`."""
         words = ", ".join(json.dumps(one) for one in arguments)
         value = await self.run(f"midcourse.{function}({words})", frame=frame)
         if not isinstance(value, str):
             return value
-        with uncollected():
+        with pause_gc():
             return _read(value)
 
     async def run(self, source: str, *, frame: str = "") -> Any:
-        """What it comes to in that world of ours. Raises `Gone`."""
+        """What it comes to in that world of ours. Raises `DocumentGone`."""
         context = await self._context(frame or self.main)
         try:
             async with asyncio.timeout(self._patience(frame, context)):
@@ -151,7 +150,7 @@ class Frames:
                 )
         except TimeoutError:
             self._silent.add(context.unique)
-            raise Silent(f"frame {self.name_of(frame)} does not answer") from None
+            raise DocumentSilent(f"frame {self.name_of(frame)} does not answer") from None
         self._silent.discard(context.unique)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "a script failed"))
@@ -169,12 +168,12 @@ class Frames:
             *(self.ask(function, *arguments, frame=frame) for frame in self.all), return_exceptions=True
         )
         for answer in answers:
-            if isinstance(answer, BaseException) and not isinstance(answer, Gone):
+            if isinstance(answer, BaseException) and not isinstance(answer, DocumentGone):
                 raise answer
         return [answer for answer in answers if not isinstance(answer, BaseException)]
 
     async def address(self) -> str:
-        """Of the page, also of one that could not be had. Raises `Gone`."""
+        """Of the page, also of one that could not be had. Raises `DocumentGone`."""
         context = await self._context(self.main)
         document = (await context.send("Page.getFrameTree"))["frameTree"]["frame"]
         return document.get("unreachableUrl") or document["url"]
@@ -191,24 +190,24 @@ class Frames:
         found = await context.send("Runtime.evaluate", expression=expression, uniqueContextId=context.unique)
         await context.send("DOM.setFileInputFiles", files=[path], objectId=found["result"]["objectId"])
 
-    async def laid_out(self) -> list[dict[str, Any]]:
-        """What Chromium has laid out, of each process that draws a part of the page. Raises `Gone`."""
-        await self.meet()
+    async def read_layout(self) -> list[dict[str, Any]]:
+        """What Chromium has laid out, of each process that draws a part of the page. Raises `DocumentGone`."""
+        await self.discover()
         apart = {id(context.cdp): context for context in self._contexts.values()}
         return [await context.send("DOMSnapshot.captureSnapshot", computedStyles=[]) for context in apart.values()]
 
-    async def meet(self) -> None:
+    async def discover(self) -> None:
         """Get to know the frames that came since: those of other sites, and which element shows which frame."""
         for frame in self._page.frames[1:]:
             if self._tried.get(frame) != frame.url:
                 self._tried[frame] = frame.url
-                await self._listen_apart(frame)
+                await self._listen_to_process(frame)
         for frame in self.all:
             if frame != self.main:
-                with suppress(Gone):
-                    await self._own(frame)
+                with suppress(DocumentGone):
+                    await self._link_owner(frame)
 
-    async def _own(self, frame: str) -> None:
+    async def _link_owner(self, frame: str) -> None:
         """Let the script in the parent know which of its elements shows this frame."""
         context = self._contexts.get(self.parent_of(frame))
         if context is None or (frame, context.unique) in self._owned:
@@ -232,12 +231,12 @@ class Frames:
                     self._came.clear()
                     await self._came.wait()
         except TimeoutError:
-            raise Gone(f"frame {frame} has no document") from None
+            raise DocumentGone(f"frame {frame} has no document") from None
         return self._contexts[frame]
 
     # --- what Chromium tells
 
-    async def _listen_apart(self, frame: "Frame") -> None:
+    async def _listen_to_process(self, frame: "Frame") -> None:
         from playwright.async_api import Error
 
         with suppress(Error):  # it lives in the same process as the frame around it, or is gone
@@ -248,21 +247,21 @@ class Frames:
         cdp: Any = await self._page.context.new_cdp_session(where)
 
         def created(event: dict[str, Any]) -> None:
-            self._created(cdp, event["context"])
+            self._on_created(cdp, event["context"])
 
         def ended(*_: object) -> None:
             self._drop(frame for frame, context in self._contexts.items() if context.cdp is cdp)
 
         cdp.on("Runtime.executionContextCreated", created)
-        cdp.on("Runtime.executionContextDestroyed", self._destroyed)
+        cdp.on("Runtime.executionContextDestroyed", self._on_destroyed)
         cdp.on("Runtime.executionContextsCleared", ended)
         cdp.on("close", ended)
-        cdp.on("Page.frameAttached", self._attached)
-        cdp.on("Page.frameDetached", self._detached)
-        cdp.on("Page.frameRequestedNavigation", self._leaves)
-        cdp.on("Page.frameStoppedLoading", self._stays)
-        cdp.on("Page.windowOpen", self._opening)
-        cdp.on("Page.javascriptDialogClosed", self._answered)
+        cdp.on("Page.frameAttached", self._on_attached)
+        cdp.on("Page.frameDetached", self._on_detached)
+        cdp.on("Page.frameRequestedNavigation", self._on_leaving)
+        cdp.on("Page.frameStoppedLoading", self._on_staying)
+        cdp.on("Page.windowOpen", self._on_window_open)
+        cdp.on("Page.javascriptDialogClosed", self._on_dialog_closed)
         for domain in ("Page", "DOM", "Runtime"):
             await cdp.send(f"{domain}.enable")
         tree = (await cdp.send("Page.getFrameTree"))["frameTree"]
@@ -278,13 +277,13 @@ class Frames:
         for child in tree.get("childFrames", ()):
             self._learn(child)
 
-    def _created(self, cdp: Any, context: dict[str, Any]) -> None:
+    def _on_created(self, cdp: Any, context: dict[str, Any]) -> None:
         if context["name"] == _WORLD:
             made = Context(cdp=cdp, number=context["id"], unique=context["uniqueId"])
             self._contexts[context["auxData"]["frameId"]] = made
             self._came.set()
 
-    def _destroyed(self, event: dict[str, Any]) -> None:
+    def _on_destroyed(self, event: dict[str, Any]) -> None:
         unique = event["executionContextUniqueId"]
         self._drop(frame for frame, context in self._contexts.items() if context.unique == unique)
 
@@ -292,24 +291,24 @@ class Frames:
         for frame in list(frames):
             del self._contexts[frame]
 
-    def _leaves(self, event: dict[str, Any]) -> None:
+    def _on_leaving(self, event: dict[str, Any]) -> None:
         if event["disposition"] == "currentTab":
             self._leaving[event["frameId"]] = (event["url"], asyncio.get_running_loop().time() + _ASKS_WITHIN)
 
-    def _stays(self, event: dict[str, Any]) -> None:
+    def _on_staying(self, event: dict[str, Any]) -> None:
         self._leaving.pop(event["frameId"], None)
 
-    def _opening(self, _event: object) -> None:
+    def _on_window_open(self, _event: object) -> None:
         self._opens()
 
-    def _answered(self, _event: object) -> None:
+    def _on_dialog_closed(self, _event: object) -> None:
         self._dialog_answered()
 
-    def _attached(self, event: dict[str, Any]) -> None:
+    def _on_attached(self, event: dict[str, Any]) -> None:
         self._parents[event["frameId"]] = event["parentFrameId"]
 
-    def _detached(self, event: dict[str, Any]) -> None:
-        self._stays(event)
+    def _on_detached(self, event: dict[str, Any]) -> None:
+        self._on_staying(event)
         if event.get("reason") != "swap":
             self._contexts.pop(event["frameId"], None)
 
@@ -320,3 +319,18 @@ def _read(text: str) -> Any:
         return from_json(text)
     except ValueError:
         return from_json(json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace"))
+
+
+@contextmanager
+def pause_gc() -> Generator[None]:
+    """No garbage collection inside, where many objects without cycles are made: it took half of the time of a capture.
+
+    Do not await inside: the pause is for the whole process.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

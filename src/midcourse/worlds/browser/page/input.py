@@ -1,4 +1,4 @@
-"""Hands: how a zone is touched, with real mouse and keyboard. What is in the way is said, and never hit instead."""
+"""Input: how a zone is touched, with real mouse and keyboard. What is in the way is said, and never hit instead."""
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -9,8 +9,8 @@ from typing import Any, Literal
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import failed, no_effect
-from midcourse.worlds.browser.page.frames import Gone, script
-from midcourse.worlds.browser.page.tabs import Interrupted, Tab
+from midcourse.worlds.browser.page.frames import DocumentGone, script
+from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
 
 _ELEMENT = re.compile(r"(f\d+)?e(\d+)")
 _TYPED = 200
@@ -20,7 +20,7 @@ _BUDGE = 5
 """Pixels after which what is held counts as dragged, before the page is scrolled to where it goes."""
 
 
-class Unreached(Exception):
+class ZoneUnreachable(Exception):
     """Nothing was touched. The outcome says why."""
 
     def __init__(self, outcome: Outcome) -> None:
@@ -28,8 +28,8 @@ class Unreached(Exception):
         self.outcome = outcome
 
 
-class Hands:
-    """On one tab. Raise `Unreached` for what cannot be touched; return an outcome for what did not go as it should."""
+class Input:
+    """On one tab. Raise `ZoneUnreachable` for what cannot be touched; return an outcome for what did not go as it should."""
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
@@ -39,49 +39,49 @@ class Hands:
     async def ask(self, function: str, zone: Zone, *arguments: object) -> Any:
         """The script in the zone's frame, about its element."""
         frame, number = self._element(zone)
-        return await self._tab.asking(self._tab.frames.ask(function, number, *arguments, frame=frame))
+        return await self._tab.query(self._tab.frames.ask(function, number, *arguments, frame=frame))
 
     async def load(self, file: str, zone: Zone) -> None:
         """A script that only some questions need, in the zone's frame."""
-        await self._tab.asking(self._tab.frames.run(script(file), frame=self._element(zone)[0]))
+        await self._tab.query(self._tab.frames.run(script(file), frame=self._element(zone)[0]))
 
     async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", times: int = 1) -> None:
         """If something came in the way at the last moment, it did not notice, and there is one more try."""
         try:
             await self._click(zone, button, times)
-        except Unreached as missed:
+        except ZoneUnreachable as missed:
             if missed.outcome.reason != "missed":
                 raise
             await self._click(zone, button, times)
 
     async def _click(self, zone: Zone, button: Literal["left", "right"], times: int) -> None:
         async with self._touching(zone) as (x, y):
-            await self._tab.doing(self._mouse.click(x, y, button=button, click_count=times))
+            await self._tab.perform(self._mouse.click(x, y, button=button, click_count=times))
 
     async def hover(self, zone: Zone) -> None:
         async with self._touching(zone) as (x, y):
-            await self._tab.doing(self._mouse.move(x, y))
+            await self._tab.perform(self._mouse.move(x, y))
 
     async def drag(self, zone: Zone, to: Zone | None, right: float, down: float) -> None:
         """To the other zone, or by so many pixels. In small moves: many pages look at the way, not only at its end."""
         if to is not None:
             await self._middle(to)  # before anything is touched
         async with self._touching(zone) as (x, y):
-            await self._tab.doing(self._mouse.move(x, y))
-            await self._tab.doing(self._mouse.down())
+            await self._tab.perform(self._mouse.move(x, y))
+            await self._tab.perform(self._mouse.down())
             try:
                 if to is not None:
-                    await self._tab.doing(self._mouse.move(x + _BUDGE, y + _BUDGE, steps=2))
+                    await self._tab.perform(self._mouse.move(x + _BUDGE, y + _BUDGE, steps=2))
                     x, y = await self._middle(to)
-                await self._tab.doing(self._mouse.move(x + right, y + down, steps=12))
+                await self._tab.perform(self._mouse.move(x + right, y + down, steps=12))
             finally:
-                await self._tab.doing(self._mouse.up())
+                await self._tab.perform(self._mouse.up())
 
     async def write(self, zone: Zone, text: str) -> Outcome | None:
         """In place of what the field contains."""
         if not zone.get("focused"):
             await self.click(zone)
-        before = _checked(zone, await self.ask("prepare", zone, text))
+        before = _check_reachable(zone, await self.ask("prepare", zone, text))
         if "wrong" in before:
             return failed("wrong_target", f"{zone.role} '{zone.label}' takes no text")
         if "readonly" in before:
@@ -91,7 +91,7 @@ class Hands:
             return None if before["set"] else refused
         if not before.get("inserted"):
             await self._enter(text)
-        with suppress(Gone):  # such as one that leaves the page by itself once it is full
+        with suppress(DocumentGone):  # such as one that leaves the page by itself once it is full
             content = await self.ask("content", zone)
             if content == before["content"] != text or (zone.role == "spinbutton" and content == "" != text):
                 return no_effect(f"{zone.role} '{zone.label}' did not take it")
@@ -99,22 +99,22 @@ class Hands:
 
     async def _enter(self, text: str) -> None:
         if not text:
-            await self._tab.doing(self._keyboard.press("Delete"))
+            await self._tab.perform(self._keyboard.press("Delete"))
         elif len(text) > _TYPED or "\n" in text:
-            await self._tab.doing(self._keyboard.insert_text(text))
+            await self._tab.perform(self._keyboard.insert_text(text))
         else:
-            await self._tab.doing(self._keyboard.type(text))
+            await self._tab.perform(self._keyboard.type(text))
 
     async def press(self, keys: str, zone: Zone | None = None) -> Outcome | None:
         """`Enter`, `Control+A`; several in a row with spaces between them. Without a zone: where the focus is."""
         from playwright.async_api import Error
 
         if zone is not None:
-            _checked(zone, await self.ask("use", zone))
+            _check_reachable(zone, await self.ask("use", zone))
             await self.ask("focus", zone)
         for key in keys.split():
             try:
-                await self._tab.doing(self._keyboard.press(key))
+                await self._tab.perform(self._keyboard.press(key))
             except Error as error:
                 if "Unknown key" not in error.message:
                     raise
@@ -158,7 +158,7 @@ class Hands:
     ) -> bool | str | None:
         """How it is then; None: it is no longer there."""
         await self.click(zone)
-        with suppress(Gone):
+        with suppress(DocumentGone):
             if await self.ask("checked", zone) == before:
                 await rest()
             return await self.ask("checked", zone)
@@ -169,9 +169,9 @@ class Hands:
         from playwright.async_api import TimeoutError as TimedOut
 
         frame, number = self._element(zone)
-        _checked(zone, await self.ask("use", zone))
+        _check_reachable(zone, await self.ask("use", zone))
         if await self.ask("isFileField", zone):
-            await self._tab.doing(self._tab.frames.give_file(frame, number, str(path)))
+            await self._tab.perform(self._tab.frames.give_file(frame, number, str(path)))
             return None
         try:
             async with self._tab.page.expect_file_chooser(timeout=1000 * _CHOOSER_SECONDS) as chooser:
@@ -183,7 +183,7 @@ class Hands:
 
     async def scroll(self, zone: Zone, right: float, down: float) -> Outcome | None:
         if zone.role == "page":
-            moved = await self._tab.asking(self._tab.frames.ask("scroll", 0, right, down))
+            moved = await self._tab.query(self._tab.frames.ask("scroll", 0, right, down))
         else:
             moved = await self.ask("scroll", zone, right, down)
         return None if moved else no_effect("there is nothing further in that direction")
@@ -193,32 +193,32 @@ class Hands:
         if _ELEMENT.fullmatch(zone.id):
             return await self.ask("read", zone)
         if zone.role == "page":
-            return await self._tab.asking(self._tab.frames.ask("read", 0))
-        return _whereabouts(zone) if zone.role == "download" else zone.label
+            return await self._tab.query(self._tab.frames.ask("read", 0))
+        return _path_of(zone) if zone.role == "download" else zone.label
 
     # --- where it is
 
     @asynccontextmanager
     async def _touching(self, zone: Zone) -> AsyncGenerator[tuple[float, float]]:
         """Where on the page it can be touched, scrolled into view. Inside, no click reaches anything else, in any frame."""
-        await self._tab.asking(self._tab.frames.ask_all("bar"))
+        await self._tab.query(self._tab.frames.ask_all("bar"))
         missed = ""
         try:
             yield await self._place(zone)
         finally:
-            with suppress(Gone, Interrupted):
-                missed = _missed(await self._tab.asking(self._tab.frames.ask_all("release")))
+            with suppress(DocumentGone, PageInterrupted):
+                missed = _blocker(await self._tab.query(self._tab.frames.ask_all("release")))
         if missed:
-            raise Unreached(failed("missed", f"{missed} came in the way of {zone.role} '{zone.label}'"))
+            raise ZoneUnreachable(failed("missed", f"{missed} came in the way of {zone.role} '{zone.label}'"))
 
     async def _place(self, zone: Zone) -> tuple[float, float]:
         frames = self._tab.frames
         frame, number = self._element(zone)
-        place = _checked(zone, await self._tab.asking(frames.ask("reach", number, frame=frame)))
+        place = _check_reachable(zone, await self._tab.query(frames.ask("reach", number, frame=frame)))
         while frame != frames.main:
             name, frame = frames.name_of(frame), frames.parent_of(frame)
             through = frames.ask("throughFrame", name, place["x"], place["y"], frame=frame)
-            place = _checked(zone, await self._tab.asking(through))
+            place = _check_reachable(zone, await self._tab.query(through))
         return place["x"], place["y"]
 
     async def _middle(self, zone: Zone) -> tuple[float, float]:
@@ -228,27 +228,27 @@ class Hands:
     def _element(self, zone: Zone) -> tuple[str, int]:
         found = _ELEMENT.fullmatch(zone.id)
         if found is None:
-            raise Unreached(failed("wrong_target", f"{zone.role} '{zone.label}' is nothing on the page itself"))
-        frame = self._tab.frames.called(found[1] or "")
+            raise ZoneUnreachable(failed("wrong_target", f"{zone.role} '{zone.label}' is nothing on the page itself"))
+        frame = self._tab.frames.find(found[1] or "")
         if not frame:
-            raise Unreached(_gone(zone))
+            raise ZoneUnreachable(_gone(zone))
         return frame, int(found[2])
 
 
-def _missed(answers: Sequence[dict[str, Any]]) -> str:
+def _blocker(answers: Sequence[dict[str, Any]]) -> str:
     """What was hit in place of the zone, in whichever frame."""
     if any(answer["hit"] for answer in answers):
         return ""
     return next((answer["blocker"] for answer in answers if answer["blocker"]), "")
 
 
-def _checked(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:
+def _check_reachable(zone: Zone, place: dict[str, Any]) -> dict[str, Any]:
     if "gone" in place:
-        raise Unreached(_gone(zone))
+        raise ZoneUnreachable(_gone(zone))
     if "disabled" in place:
-        raise Unreached(failed("disabled", f"{zone.role} '{zone.label}' is disabled"))
+        raise ZoneUnreachable(failed("disabled", f"{zone.role} '{zone.label}' is disabled"))
     if "covered" in place:
-        raise Unreached(failed("covered", f"{zone.role} '{zone.label}' is covered by {place['covered']}"))
+        raise ZoneUnreachable(failed("covered", f"{zone.role} '{zone.label}' is covered by {place['covered']}"))
     return place
 
 
@@ -257,9 +257,9 @@ def _gone(zone: Zone) -> Outcome:
     return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
 
 
-def _whereabouts(file: Zone) -> str:
+def _path_of(file: Zone) -> str:
     if file.get("busy"):
-        raise Unreached(failed("busy", f"'{file.label}' is still coming"))
+        raise ZoneUnreachable(failed("busy", f"'{file.label}' is still coming"))
     if trouble := file.get("error"):
-        raise Unreached(failed("download_failed", f"'{file.label}' did not come: {trouble}"))
+        raise ZoneUnreachable(failed("download_failed", f"'{file.label}' did not come: {trouble}"))
     return str(file.get("value"))

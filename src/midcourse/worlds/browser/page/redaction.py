@@ -23,7 +23,7 @@ _UNWORDED = frozenset(
 _IN_LIST = ("OPTION", "OPTGROUP")
 
 
-class Concealed:
+class SecretLocator:
     """The secrets of one session."""
 
     def __init__(self) -> None:
@@ -44,9 +44,9 @@ class Concealed:
         return tuple(self._secrets.values())
 
     async def places(self, frames: Frames) -> Places:
-        """Of all documents in which there is something to cover. Raises `Gone`."""
+        """Of all documents in which there is something to cover. Raises `DocumentGone`."""
         found: dict[str, tuple[Box, ...]] = {}
-        for snapshot in await frames.laid_out():
+        for snapshot in await frames.read_layout():
             for written in snapshot["documents"]:
                 document = _Document(written, snapshot["strings"])
                 if boxes := (*self._in_text(document), *self._in_the_rest(document)):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from midcourse.blobs import BlobFolder
 from midcourse.domain.observation import Zone
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.browser.page.frames import Frames, Gone, script
-from midcourse.worlds.browser.page.redaction import Concealed, Places
-from midcourse.worlds.browser.page.tabs import Interrupted, Tab
+from midcourse.worlds.browser.page.frames import DocumentGone, Frames, script
+from midcourse.worlds.browser.page.redaction import Places, SecretLocator
+from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -23,19 +23,19 @@ _SECONDS = 10.0
 _TRIES = 3
 
 
-class Unpictured(Exception):
+class ScreenshotRefused(Exception):
     """There is no saying whether a picture would show a secret."""
 
 
 class Screenshots:
     """`on_change`: the page is another one than in the last picture. `on_failure`: the last act did not work."""
 
-    def __init__(self, when: When, blobs: str, concealed: Concealed) -> None:
+    def __init__(self, when: When, blobs: str, secrets: SecretLocator) -> None:
         if when != "never" and not blobs:
             raise TaskInvalid(f"screenshots = '{when}' needs a folder to keep them in: blobs")
         self._when: When = when
         self._blobs = BlobFolder(blobs)
-        self._concealed = concealed
+        self._secrets = secrets
         self._pictured = ""
         self.failed = False
 
@@ -47,8 +47,14 @@ class Screenshots:
 
         try:
             async with asyncio.timeout(_TRIES * _SECONDS):
-                picture = await tab.doing(shot(tab, self._concealed))
-        except (Interrupted, Error, Gone, Unpictured, TimeoutError):  # a page that cannot be pictured can still be read
+                picture = await tab.perform(take_screenshot(tab, self._secrets))
+        except (
+            PageInterrupted,
+            Error,
+            DocumentGone,
+            ScreenshotRefused,
+            TimeoutError,
+        ):  # a page that cannot be pictured can still be read
             return ""
         self._pictured, self.failed = fingerprint, False
         return await self._blobs.save(picture)
@@ -65,36 +71,36 @@ class Screenshots:
                 return True
 
 
-async def shot(tab: Tab, concealed: Concealed, *, whole: bool = False) -> bytes:
+async def take_screenshot(tab: Tab, secrets: SecretLocator, *, whole: bool = False) -> bytes:
     """A PNG of what is in view, or of the whole page. Covered are passwords, fields that a secret was typed into, and every
-    secret that the page shows. If it does not hold still for that, there is none: raises `Unpictured`.
+    secret that the page shows. If it does not hold still for that, there is none: raises `ScreenshotRefused`.
     """
-    if not concealed:
-        return await _shot(tab.page, whole=whole)
+    if not secrets:
+        return await _take_screenshot(tab.page, whole=whole)
     for _ in range(_TRIES):
-        places = await concealed.places(tab.frames)
-        async with _covered(tab.frames, places):
-            picture = await _shot(tab.page, whole=whole)
-            if await _all_covered(tab.frames, places) and await concealed.places(tab.frames) == places:
+        places = await secrets.places(tab.frames)
+        async with _cover_secrets(tab.frames, places):
+            picture = await _take_screenshot(tab.page, whole=whole)
+            if await _is_all_covered(tab.frames, places) and await secrets.places(tab.frames) == places:
                 return picture
-    raise Unpictured(tab.page.url)
+    raise ScreenshotRefused(tab.page.url)
 
 
-async def _shot(page: "Page", *, whole: bool) -> bytes:
+async def _take_screenshot(page: "Page", *, whole: bool) -> bytes:
     hidden = [frame.locator(_HIDDEN) for frame in page.frames]
     return await page.screenshot(mask=hidden, mask_color=_GREY, full_page=whole, timeout=1000 * _SECONDS)
 
 
 @asynccontextmanager
-async def _covered(frames: Frames, places: Places) -> AsyncGenerator[None]:
-    """Raises `Gone` for a document that nothing can be covered in."""
+async def _cover_secrets(frames: Frames, places: Places) -> AsyncGenerator[None]:
+    """Raises `DocumentGone` for a document that nothing can be covered in."""
 
     async def cover(frame: str) -> None:
         await frames.run(script("cover.js"), frame=frame)
         await frames.ask("cover", places[frame], frame=frame)
 
     async def uncover(frame: str) -> None:
-        with suppress(Gone):
+        with suppress(DocumentGone):
             await frames.ask("uncover", frame=frame)
 
     try:
@@ -104,17 +110,17 @@ async def _covered(frames: Frames, places: Places) -> AsyncGenerator[None]:
         await asyncio.gather(*map(uncover, places))
 
 
-async def _all_covered(frames: Frames, places: Places) -> bool:
+async def _is_all_covered(frames: Frames, places: Places) -> bool:
     """A page may take away what does not belong to it."""
     return all(await asyncio.gather(*(frames.ask("isCovered", frame=frame) for frame in places)))
 
 
-async def drawn(tab: Tab, zones: Iterable[Zone], concealed: Concealed, *, whole: bool = False) -> bytes:
+async def draw_zones(tab: Tab, zones: Iterable[Zone], secrets: SecretLocator, *, whole: bool = False) -> bytes:
     """The same with these zones drawn over it, each with its id; not those that something else lies over."""
     boxes = [(zone.id, zone.role, *zone.bounds) for zone in zones if zone.bounds and not zone.get("covered")]
     await tab.frames.run(script("overlay.js"))
     await tab.frames.ask("draw", boxes)
     try:
-        return await shot(tab, concealed, whole=whole)
+        return await take_screenshot(tab, secrets, whole=whole)
     finally:
         await tab.frames.ask("wipe")

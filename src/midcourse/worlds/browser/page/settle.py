@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from midcourse.worlds.browser.page.tabs import Interrupted, Tab
+from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Request
 
 _PAUSE = 0.02
-_MOST_RESTLESS = 1.0
+_MAX_RESTLESS = 1.0
 _SLOWNESS = 4.0
 """Where answers are slow, so is news of requests: the quiet has to last this many times as long as an answer takes."""
 
@@ -41,11 +41,11 @@ async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], boo
         still = await _still_for(tab, left)
         now = loop.time()
         quiet = max(patience.quiet, _SLOWNESS * (now - asked))
-        loading = tab.frames.leaving or not all(map(ignored, tab.in_flight))
+        loading = tab.frames.is_leaving or not all(map(ignored, tab.in_flight))
         if loading:
             busy = now
         still = min(still, now - begun, now - busy)
-        if still >= quiet or now - busy > max(_MOST_RESTLESS, quiet):
+        if still >= quiet or now - busy > max(_MAX_RESTLESS, quiet):
             return
         await asyncio.sleep(_PAUSE if loading else max(quiet - still, 0.001))
 
@@ -54,6 +54,6 @@ async def _still_for(tab: Tab, within: float) -> float:
     """Seconds since the last change in any document; none while there is no document, or none that answers."""
     try:
         async with asyncio.timeout(within):
-            return min(await tab.doing(tab.frames.ask_all("stillFor")), default=0.0) / 1000
-    except (Interrupted, TimeoutError):
+            return min(await tab.perform(tab.frames.ask_all("stillFor")), default=0.0) / 1000
+    except (PageInterrupted, TimeoutError):
         return 0.0

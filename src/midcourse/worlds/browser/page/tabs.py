@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from midcourse.worlds.browser.downloads import Downloads
-from midcourse.worlds.browser.page.frames import Frames, Gone, Silent
+from midcourse.worlds.browser.page.frames import DocumentGone, DocumentSilent, Frames
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Dialog, Download, Frame, Page, Request, Response
@@ -30,7 +30,7 @@ long each time, so that a slow page is not taken for a dead one forever.
 """
 
 
-class Interrupted(Exception):
+class PageInterrupted(Exception):
     """What was under way waits for the answer to a dialog, or will never end, since the page crashed or was closed."""
 
 
@@ -45,13 +45,13 @@ class Tab:
         self.frames = Frames(page, opens, self._on_answered)
         self.dialog: Dialog | None = None
         self.status: int | None = None
-        self.trouble = ""
+        self.load_error = ""
         """Why the last document did not come, in Chromium's words."""
         self.crashed = False
         self._silences = 0
         """How often in a row it did not answer."""
         self.in_flight: set[Request] = set()
-        self.wanted: dict[tuple[str, str], Frame] = {}
+        self.navigations: dict[tuple[str, str], Frame] = {}
         """The frames that went, or wanted to go, to other pages, by method and address."""
         self._interruption: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._unfinished: set[asyncio.Future[Any]] = set()
@@ -67,11 +67,11 @@ class Tab:
         page.on("response", self._on_response)
         await self.frames.begin()
 
-    async def know_status(self) -> None:
+    async def read_status(self) -> None:
         """Of a page that came before anybody listened, as the first one of a tab that another opens does."""
         if self.status is None:
-            with suppress(Gone, Interrupted):
-                self.status = await self.asking(self.frames.run(_STATUS)) or None
+            with suppress(DocumentGone, PageInterrupted):
+                self.status = await self.query(self.frames.run(_STATUS)) or None
 
     @property
     def alive(self) -> bool:
@@ -86,12 +86,12 @@ class Tab:
     def interrupted(self) -> bool:
         return self.dialog is not None or not self.alive
 
-    async def doing(self, work: Awaitable[T]) -> T:
-        """Its answer. Raises `Interrupted` as soon as a dialog opens or the page is gone; a dialog's answer lets it end."""
+    async def perform(self, work: Awaitable[T]) -> T:
+        """Its answer. Raises `PageInterrupted` as soon as a dialog opens or the page is gone; a dialog's answer lets it end."""
         if self._interruption.done():
             if asyncio.iscoroutine(work):
                 work.close()
-            raise Interrupted
+            raise PageInterrupted
         task = asyncio.ensure_future(work)
         try:
             await asyncio.wait({task, self._interruption}, return_when=asyncio.FIRST_COMPLETED)
@@ -101,17 +101,17 @@ class Tab:
         if task.done():
             return task.result()
         self._unfinished.add(task)
-        task.add_done_callback(self._finished)
-        raise Interrupted
+        task.add_done_callback(self._on_unfinished_done)
+        raise PageInterrupted
 
-    async def asking(self, work: Awaitable[T]) -> T:
-        """The page's answer to one of our scripts, as `doing` has it. Raises `Silent` if none comes."""
+    async def query(self, work: Awaitable[T]) -> T:
+        """The page's answer to one of our scripts, as `doing` has it. Raises `DocumentSilent` if none comes."""
         try:
             async with asyncio.timeout(self._patience):
-                answer = await self.doing(work)
+                answer = await self.perform(work)
         except TimeoutError:
             self._silences += 1
-            raise Silent(f"{self.page.url} does not answer") from None
+            raise DocumentSilent(f"{self.page.url} does not answer") from None
         self._silences = 0
         return answer
 
@@ -126,9 +126,9 @@ class Tab:
         self._interruption = asyncio.get_running_loop().create_future()
         await (dialog.accept(text or dialog.default_value) if accept else dialog.dismiss())
         if self._unfinished:
-            await self.doing(asyncio.wait(self._unfinished.copy()))
+            await self.perform(asyncio.wait(self._unfinished.copy()))
 
-    def _finished(self, task: "asyncio.Future[Any]") -> None:
+    def _on_unfinished_done(self, task: "asyncio.Future[Any]") -> None:
         self._unfinished.discard(task)
         if not task.cancelled():
             task.exception()  # nobody waits for it any more
@@ -160,10 +160,10 @@ class Tab:
         if request.resource_type not in _UNWAITED:
             self.in_flight.add(request)
         if request.is_navigation_request():
-            self.frames.has_asked_for(request.url)
-            self.wanted[request.method, request.url] = request.frame
-            while len(self.wanted) > _REMEMBERED:
-                self.wanted.pop(next(iter(self.wanted)))
+            self.frames.mark_requested(request.url)
+            self.navigations[request.method, request.url] = request.frame
+            while len(self.navigations) > _REMEMBERED:
+                self.navigations.pop(next(iter(self.navigations)))
 
     def _on_finished(self, request: "Request") -> None:
         self.in_flight.discard(request)
@@ -171,11 +171,11 @@ class Tab:
     def _on_failed(self, request: "Request") -> None:
         self.in_flight.discard(request)
         if self._is_document(request) and request.failure != _STAYED:
-            self.trouble = request.failure or "failed"
+            self.load_error = request.failure or "failed"
 
     def _on_response(self, response: "Response") -> None:
         if self._is_document(response.request) and response.status != _NO_CONTENT:
-            self.status, self.trouble = response.status, ""
+            self.status, self.load_error = response.status, ""
 
     def _is_document(self, request: "Request") -> bool:
         return request.is_navigation_request() and request.frame == self.page.main_frame
@@ -197,7 +197,7 @@ class Tabs:
         self._all_came = asyncio.Event()
         self._all_came.set()
         self.acting = False
-        self.fresh: list[Tab] = []
+        self.opened_by_act: list[Tab] = []
         """Those that the act opened."""
 
     async def begin(self) -> Tab:
@@ -225,7 +225,7 @@ class Tabs:
         self._front = tab.number
         return tab
 
-    async def aside(self) -> Tab:
+    async def open_hidden(self) -> Tab:
         """One that is no tab of the session's: nobody sees it, and whoever asked for it closes its page."""
         async with self._opening:
             page = await self._context.new_page()
@@ -234,7 +234,7 @@ class Tabs:
         await tab.begin()
         return tab
 
-    async def settled(self) -> None:
+    async def wait_for_arrivals(self) -> None:
         """Once every tab and file that has been announced has come, or soon after: a file may take its time, a tab may
         have been kept from opening.
         """
@@ -244,14 +244,14 @@ class Tabs:
         if self._arriving:
             await asyncio.wait(self._arriving, timeout=_SOON)
 
-    def called(self, zone_id: str) -> Tab | None:
+    def find(self, zone_id: str) -> Tab | None:
         """The tab that a zone stands for: `tab2`, or `page` for the one in front."""
         return self.front if zone_id == "page" else self._tabs.get(int(zone_id.removeprefix("tab")))
 
-    def wanting(self, method: str, url: str) -> "tuple[Tab, Frame]":
+    def find_navigation(self, method: str, url: str) -> "tuple[Tab, Frame]":
         """Where a page like this was last wanted; in front, if that is gone."""
         for tab in self._tabs.values():
-            frame = tab.wanted.get((method, url))
+            frame = tab.navigations.get((method, url))
             if frame is not None and tab.alive and not frame.is_detached():
                 return tab, frame
         return self.front, self.front.page.main_frame
@@ -267,7 +267,7 @@ class Tabs:
 
     def _on_page(self, page: "Page") -> None:
         self._expect(max(0, self._announced - 1))
-        self._later(self._opened(page))
+        self._run_in_background(self._adopt_popup(page))
 
     def _expect(self, tabs: int) -> None:
         self._announced = tabs
@@ -276,7 +276,7 @@ class Tabs:
         else:
             self._all_came.set()
 
-    async def _opened(self, page: "Page") -> None:
+    async def _adopt_popup(self, page: "Page") -> None:
         from playwright.async_api import Error
 
         acting = self.acting
@@ -287,19 +287,19 @@ class Tabs:
             tab = await self._adopt(page)
             if acting and tab.number in self._tabs:
                 self._front = tab.number
-                self.fresh.append(tab)
+                self.opened_by_act.append(tab)
 
     async def _adopt(self, page: "Page") -> Tab:
         self._opened_ever += 1
         tab = Tab(page, self._opened_ever, self._on_opening, opener=self._front)
         page.on("download", self._on_download)
-        page.on("close", lambda _: self._closed(tab))
+        page.on("close", lambda _: self._on_closed(tab))
         await tab.begin()
         if tab.alive or not self._tabs:
             self._tabs[tab.number] = tab
         return tab
 
-    def _closed(self, tab: Tab) -> None:
+    def _on_closed(self, tab: Tab) -> None:
         """The one before it comes to the front, or else the latest. Without any, what is left is a tab that was closed."""
         if len(self._tabs) > 1:
             self._tabs.pop(tab.number, None)
@@ -307,9 +307,9 @@ class Tabs:
                 self._front = tab.opener if tab.opener in self._tabs else max(self._tabs)
 
     def _on_download(self, download: "Download") -> None:
-        self._later(self.downloads.keep(download))
+        self._run_in_background(self.downloads.keep(download))
 
-    def _later(self, work: Awaitable[None]) -> None:
+    def _run_in_background(self, work: Awaitable[None]) -> None:
         task: asyncio.Task[None] = asyncio.ensure_future(work)
         self._arriving.add(task)
         task.add_done_callback(self._arriving.discard)

@@ -12,19 +12,19 @@ _YES = ("true", "yes", "on", "1", "checked", "✓", "✔")
 _NO = ("false", "no", "off", "0", "unchecked", "", "✗", "✘")
 
 
-class Unreadable(Exception):
+class ValueUnreadable(Exception):
     """The text says no such value."""
 
 
 def read_as(kind: Kind, text: str) -> Scalar:
-    """Raises `Unreadable` rather than guess."""
+    """Raises `ValueUnreadable` rather than guess."""
     match kind:
         case "string":
             return text
         case "integer":
             number = _number(text)
             if not number.is_integer():
-                raise Unreadable(f"'{text}' is no whole number")
+                raise ValueUnreadable(f"'{text}' is no whole number")
             return int(number)
         case "number":
             return _number(text)
@@ -38,7 +38,7 @@ def _number(text: str) -> float:
     """The only number in it, however it is written: 1,234.50 and 1.234,50 are the same."""
     found = [one.strip(" .,'\u00a0\u202f") for one in _NUMBER.findall(text)]
     if len(found) != 1:
-        raise Unreadable(f"there is {'no' if not found else 'more than one'} number in '{text}'")
+        raise ValueUnreadable(f"there is {'no' if not found else 'more than one'} number in '{text}'")
     digits = re.sub(r"['\u00a0\u202f ]", "", found[0]).replace("−", "-")
     return float(_with_point(digits))
 
@@ -59,4 +59,4 @@ def _truth(text: str) -> bool:
         return True
     if word in _NO:
         return False
-    raise Unreadable(f"'{text}' is neither yes nor no")
+    raise ValueUnreadable(f"'{text}' is neither yes nor no")
