@@ -55,7 +55,7 @@ def test_a_secret_belongs_to_the_start_or_to_the_origin_after_the_at_sign():
         ("password", "pin"),
         {"password": SHOP, "pin": "https://login.example"},
     )
-    assert options(asked)["origins"] == {"https://login.example": {"allowed": True}}, "or it is not spoken to"
+    assert options(asked)["origins"] == {"https://login.example": {"allowed": True}}, "or it cannot be reached"
 
 
 def test_a_policy_file_keeps_what_it_says(tmp_path: Path):
@@ -82,7 +82,7 @@ def test_a_value_that_would_end_the_text_stays_inside_it():
         ({"at": "shop.example"}, "write it with http"),
         ({"model": ""}, "--model or MIDCOURSE_MODEL"),
         ({"secrets": ("user@",)}, "secret 'user@': write its name"),
-        ({"secrets": ("pin@elsewhere",)}, "secret 'pin@elsewhere': 'elsewhere' is no whole URL"),
+        ({"secrets": ("pin@elsewhere",)}, "secret 'pin@elsewhere': 'elsewhere' is not a whole URL"),
         ({"secrets": ("card",)}, "read -rs MIDCOURSE_SECRET_CARD && export MIDCOURSE_SECRET_CARD"),
         ({"approvals": "sometimes"}, "approvals = 'sometimes'"),
         ({"origins": "missing.toml"}, "missing.toml: cannot be read"),

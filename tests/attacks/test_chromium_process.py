@@ -178,7 +178,7 @@ def test_root_gets_no_sandbox_and_is_told(monkeypatch: pytest.MonkeyPatch, caplo
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert [chromium._sandboxed("on") for _ in range(2)] == [False, False]
     [record] = caplog.records
-    assert "without its sandbox (Chromium has none for root: run this as another user)" in record.getMessage()
+    assert "without its sandbox (not available for root: run this as another user)" in record.getMessage()
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert chromium._sandboxed("on")
 

@@ -51,7 +51,7 @@ async def test_a_session_cannot_name_programs_or_files_of_the_host(world: str, o
 
 
 async def test_a_session_cannot_have_the_host_read_a_policy_file() -> None:
-    with pytest.raises(NotServed, match="not the name of a file"):
+    with pytest.raises(NotServed, match="not a file name"):
         await Menu([BROWSER]).make(BROWSER, {"start": START, "origins": "/etc/passwd"})
 
 
@@ -129,9 +129,9 @@ def test_a_session_can_only_narrow_the_policy_of_the_host() -> None:
     assert allowed.check("http://intranet.example/")[1].private is True
     with pytest.raises(AddressRefused):
         allowed.check("https://b.shops.example/")
-    with pytest.raises(TaskInvalid, match="not in the policy of this host"):
+    with pytest.raises(TaskInvalid, match="not in the policy of this world host"):
         Browser(START, origins={"https://evil.example": {}}, within=within)
-    with pytest.raises(TaskInvalid, match="not in the policy of this host"):
+    with pytest.raises(TaskInvalid, match="not in the policy of this world host"):
         Browser("https://evil.example/", within=within)
 
 

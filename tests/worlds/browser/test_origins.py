@@ -175,15 +175,15 @@ def test_a_secret_is_typed_only_where_it_belongs() -> None:
     [
         ({"saf": []}, "saf: no such key; did you mean 'safe'?"),
         ({"colour": 1}, "colour: no such key; there is allowed, private,"),
-        ({"safe": "POST /"}, "safe: has to be a list"),
-        ({"safe": ["draft"]}, "'draft' is no request; write a method and a path"),
-        ({"unsafe": ["get /x"]}, "'get /x' is no request"),
-        ({"private": "yes"}, "private: has to be true or false"),
-        ({"navigate": ["orders"]}, "'orders' is no path"),
+        ({"safe": "POST /"}, "safe: must be a list"),
+        ({"safe": ["draft"]}, "'draft' is not a request; write a method and a path"),
+        ({"unsafe": ["get /x"]}, "'get /x' is not a request"),
+        ({"private": "yes"}, "private: must be true or false"),
+        ({"navigate": ["orders"]}, "'orders' is not a path"),
         ({"evidence": [{"status": 422}]}, "evidence.0.request: is missing"),
         ({"evidence": [{"request": "POST /", "status": 500}]}, "only a status from 400 to 499 can prove it alone"),
-        ({"evidence": [{"request": "POST /", "status": "bad"}]}, "evidence.0.status: has to be a whole number"),
-        (3, "has to be a table"),
+        ({"evidence": [{"request": "POST /", "status": "bad"}]}, "evidence.0.status: must be a whole number"),
+        (3, "must be a table"),
     ],
 )
 def test_a_wrong_entry_is_refused_with_what_to_do(told: object, sentence: str) -> None:

@@ -316,7 +316,7 @@ async def test_what_reached_nobody_is_known_to_have_done_nothing() -> None:
         assert await browser.commit_set(call) is not None
         outcome = await again(hand, call)
         assert (outcome.status, outcome.evidence) == ("no_effect", "rule")
-        assert "reached nobody" in outcome.detail
+        assert "reached no server" in outcome.detail
     finally:
         await browser.close()
 

@@ -1,4 +1,4 @@
-"""A real Chromium as a world: what is seen, what can be done, and what may leave it."""
+"""The browser world: a real Chromium. `page/` observes and acts on pages; `egress/` holds and checks what leaves."""
 
 try:
     from midcourse.worlds.browser.world import Browser as Browser

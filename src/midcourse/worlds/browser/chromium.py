@@ -1,4 +1,4 @@
-"""The Chromium process of one session: how it is found, started and ended."""
+"""The Chromium process of one session: found, started and ended here."""
 
 import asyncio
 import logging
@@ -39,8 +39,8 @@ _OFF = (
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxPopup",
 )
-"""What Playwright disables, what forms look like to Chromium's makers, and the popups of an address bar that nobody types into, for
-which every context starts a process: of several such lists the last one counts."""
+"""Everything that Playwright disables (Chromium uses only the last such list), sending the layout of forms to Google, and the popups of
+the address bar, for which every context would start a process."""
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -53,30 +53,30 @@ FLAGS = (
     f"--disable-features={','.join(_OFF)}",
 )
 _NO_SANDBOX = (
-    "Chromium finds no sandbox that works here. Install the package chromium-sandbox, or allow unprivileged user namespaces; "
-    'sandbox = "off" does without. '
+    "Chromium finds no usable sandbox. Install the package chromium-sandbox, or allow unprivileged user namespaces; "
+    'sandbox = "off" runs without one. '
 )
 _NO_CHROMIUM = (
     "no browser could be started: there is no Chromium. Type `apt install chromium` or `playwright install chromium`; "
-    "one of your own is named by executable="
+    "or pass the path of another one as executable="
 )
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 
 
 class Chromium:
-    """Started by Playwright's driver, which ends it as soon as this process is gone, however that came about."""
+    """A Chromium, started by Playwright's driver, which ends it when this process ends, even by kill -9."""
 
     def __init__(self, *, executable: str = "", headed: bool = False, sandbox: Sandbox = "on") -> None:
         self._executable = executable
         self._headed = headed
         self._sandbox: Sandbox = sandbox
         self.certificate = Certificate()
-        """By which it knows the gate of every session in it."""
+        """By which it trusts the proxy of every session."""
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
 
     async def start(self, *, proxy: str, flags: Sequence[str], **context: Any) -> "BrowserContext":
-        """A browser, and a fresh context in it with these options of Playwright's.
+        """Start the browser and a fresh context in it with these Playwright options.
 
         Raises `TaskInvalid` without Playwright, `ConnectionError` if no browser starts.
         """
@@ -108,25 +108,25 @@ class Chromium:
             raise ConnectionError(f"no browser could be started: {hint}{error.message}") from error
 
     async def close(self) -> None:
-        """Twice is no error."""
+        """End the process. Safe to call twice."""
         browser, self._browser = self._browser, None
         driver, self._driver = self._driver, None
         if browser is not None:
             from playwright.async_api import Error
 
-            with suppress(Error):  # gone already
+            with suppress(Error):  # it has ended already
                 await browser.close()
         if driver is not None:
             await driver.stop()
 
 
 def system_chromium() -> str | None:
-    """The system's own, or None for what `playwright install` brought."""
+    """The path of the system's Chromium; None if Playwright's is to be used."""
     return next((found for name in _NAMES if (found := shutil.which(name))), None)
 
 
 async def find_chromium() -> str | None:
-    """The one that would be started: the system's own, or what `playwright install` brought. None: there is neither."""
+    """The path of the Chromium that would be started, the system's or Playwright's. None: neither is installed."""
     if found := system_chromium():
         return found
     from playwright.async_api import async_playwright
@@ -142,12 +142,14 @@ def _sandboxed(sandbox: Sandbox) -> bool:
         _say_unsandboxed("sandbox = off")
         return False
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        _say_unsandboxed("Chromium has none for root: run this as another user")
+        _say_unsandboxed("not available for root: run this as another user")
         return False
     return True
 
 
 @cache
 def _say_unsandboxed(why: str) -> None:
-    """Once for each process."""
-    log.warning("Chromium runs without its sandbox (%s); a page that exploits a bug in it has this account", why)
+    """Once per process."""
+    log.warning(
+        "Chromium runs without its sandbox (%s); a page that exploits a bug in it gets the rights of this account", why
+    )

@@ -1,4 +1,4 @@
-"""Files that came: where they are kept, and for how long."""
+"""Files that pages download: where they are kept, and for how long."""
 
 import asyncio
 import shutil
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class DownloadedFile:
-    """A file that came, or is still coming."""
+    """A file that was downloaded, or is still arriving."""
 
     def __init__(self, number: int, download: "Download") -> None:
         self.number = number
         self.name = download.suggested_filename
         self.url = download.url
         self.path: Path | None = None
-        """Where it is, once all of it has come."""
+        """Where it is, once it is complete."""
         self.failure = ""
 
 
 class Downloads:
-    """In the order in which they began. They stay in the folder that was given; without one, they go with the session."""
+    """In the order in which they began. Files stay in the given folder; without one, they are deleted with the session."""
 
     def __init__(self, folder: str = "") -> None:
         self._page_forms = Path(folder).absolute() if folder else None
@@ -42,12 +42,12 @@ class Downloads:
         return len(self._arrivals)
 
     async def keep(self, download: "Download") -> None:
-        """Once all of it has come."""
+        """Wait until it is complete, and save it."""
         from playwright.async_api import Error
 
         arrival = DownloadedFile(len(self) + 1, download)
         self._arrivals.append(arrival)
-        with suppress(Error):  # the browser was closed before it had come
+        with suppress(Error):  # the browser was closed before it was complete
             arrival.failure = await download.failure() or ""
             if not arrival.failure:
                 await self._save(download, arrival)
@@ -59,11 +59,11 @@ class Downloads:
             arrival.failure = str(trouble)
             return
         await download.save_as(path)
-        path.chmod(FILE)  # Playwright gives it the mode of its own copy
+        path.chmod(FILE)  # Playwright gives it the mode of its temporary copy
         arrival.path = path
 
     def _reserve(self, name: str) -> Path:
-        """A path that is nobody else's: what is there already is never written over."""
+        """Create an empty file under a free name: an existing file is never overwritten."""
         wanted = self._folder() / name
         for number in count(1):
             path = wanted.with_stem(f"{wanted.stem}-{number}") if number > 1 else wanted

@@ -1,4 +1,4 @@
-"""The environment of Chromium and of Playwright's driver: an allow-list, so that no key and no secret is among it.
+"""The environment variables of Chromium and of Playwright's driver: an allow-list, so that they contain no keys or secrets.
 
 An attacker who breaks out of a page into one of these processes reads its environment first.
 """
@@ -22,15 +22,16 @@ ALLOWED = frozenset((
 # fmt: on
 _ALLOWED_BEGINNINGS = ("LC_", "XDG_")
 _PROGRAMS = Path(__file__).parent / "programs"
-"""Replacements for the programs with which Chromium opens links that are not pages, such as `mailto:`, past the gate. Shipped, and not made for each browser, so that a process that is killed leaves no folder behind."""
+"""Replacements for the programs with which Chromium opens links such as `mailto:`, past the proxy. They are shipped rather than
+written for each browser, so that a killed process leaves no folder behind."""
 _TRANSPORTS = ("playwright._impl._transport", "playwright._impl.transport")
-"""Where Playwright starts its driver; which of them depends on its version."""
+"""Where Playwright starts its driver, depending on its version."""
 
 _minimal: ContextVar[bool] = ContextVar("minimal", default=False)
 
 
 def minimal_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What a browser needs of this environment."""
+    """The variables that a browser needs."""
     return {
         name: value
         for name, value in environment.items()
@@ -39,9 +40,9 @@ def minimal_environment(environment: Mapping[str, str] = os.environ) -> dict[str
 
 
 def browser_environment() -> dict[str, str | float | bool]:
-    """With programs that do nothing before those of the same names that Chromium would start on Linux.
+    """Chromium's environment. On Linux its PATH begins with programs that do nothing, in place of xdg-open and xdg-email.
 
-    Raises `ConnectionError` if they cannot be executed: then Chromium would find the real ones.
+    Raises `ConnectionError` if these are not executable: then Chromium would find the real ones.
     """
     environment: dict[str, str | float | bool] = {**minimal_environment()}
     if sys.platform == "linux":
@@ -56,9 +57,9 @@ def browser_environment() -> dict[str, str | float | bool]:
 def minimal_driver_environment() -> Generator[None]:
     """Inside, a driver that this task starts gets the minimal environment; other drivers keep the usual one.
 
-    Raises `ConnectionError` for a version of Playwright that offers no way to do so.
+    Raises `ConnectionError` if this version of Playwright cannot do so.
     """
-    if not _driver_environment_is_ours():
+    if not _patch_driver_environment():
         raise ConnectionError(
             "this version of Playwright cannot be started with a minimal environment; use another one"
         )
@@ -70,8 +71,8 @@ def minimal_driver_environment() -> Generator[None]:
 
 
 @cache
-def _driver_environment_is_ours() -> bool:
-    """Playwright takes an environment for the browser, but none for its driver."""
+def _patch_driver_environment() -> bool:
+    """Whether Playwright could be patched. It has an option for the environment of the browser, but none for its driver."""
     for name in _TRANSPORTS:
         try:
             transport = import_module(name)

@@ -1,7 +1,7 @@
-"""What would the policy file have to say, by what one supervised run showed? A proposal, for a person to read.
+"""Proposed policy files, for a person to review: from a session that a person supervised, or from a finished run.
 
-What would make the browser stricter is proposed as it is. What would loosen it (an origin that was refused, a request that
-need not be asked about, an answer that proves something) is proposed as a comment: somebody has to agree to it.
+Rules that make the browser stricter are proposed as they are. Rules that loosen it (a refused origin, a request that needs
+no approval, a response that proves something) are proposed as comments, so that a person has to enable them.
 """
 
 import json
@@ -17,11 +17,10 @@ from midcourse.worlds.browser.egress.outbox import OBSERVER, SentRequest
 from midcourse.worlds.browser.egress.policy import ANYWHERE, SAFE_METHODS, OriginRules, Origins, read_origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.response import RecordedResponse
-from midcourse.worlds.browser.page.settle import Patience
 from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 
 OFTEN = 3
-"""So many times somebody hardly presses the same button in one sitting: a page saves or reports by itself."""
+"""A person hardly presses the same button this often in one session: the page saves or reports by itself."""
 _VARIES = re.compile(r"\d+|[0-9a-f]{8,}|[0-9a-f-]{36}", re.IGNORECASE)
 _ACTS = re.compile(
     r"[/_.-](delete|remove|destroy|log-?out|sign-?out|cancel|unsubscribe|confirm|approve|activate|buy|pay|send)(?![a-z])",
@@ -32,11 +31,11 @@ _EFFECTS = re.compile(
     r"(?i)[/_.-](accept|activate|approve|book|buy|cancel|charge|confirm|delete|destroy|order|pay|place|post|publish|purchase|"
     r"remove|send|sign-?up|submit|transfer|unsubscribe)(s|ing)?(?![a-z])"
 )
-"""Names of addresses that do what a person wants to be asked about, wherever in a run they are sent."""
+"""Addresses whose names suggest an effect: they need approval wherever in a run they are sent."""
 
 
 class AnyOrigin(Origins):
-    """For a browser that a person is sitting at: whoever is public may be spoken to, and whoever is near as the start is."""
+    """The policy of a browser that a person uses: every public origin is allowed, private ones as for the start."""
 
     def __init__(self, start: Origins) -> None:
         super().__init__({})
@@ -48,17 +47,17 @@ class AnyOrigin(Origins):
 
 @dataclass
 class _About:
-    """What was seen of one origin. Requests are named as in the policy file."""
+    """The requests that one origin got, written as in the policy file."""
 
     pages: set[str] = field(default_factory=set[str])
     gets: set[str] = field(default_factory=set[str])
     unsafe: Counter[str] = field(default_factory=Counter[str])
     forms: set[str] = field(default_factory=set[str])
-    """Of the unsafe ones, those that brought another page: somebody pressed something."""
+    """The unsafe requests that opened another page: a person pressed a button."""
     answers: list[tuple[str, RecordedResponse]] = field(default_factory=list[tuple[str, RecordedResponse]])
 
     def see(self, request: Request, path: str) -> str:
-        """Its name."""
+        """Record a request. Returns its name."""
         said = f"{request.method} {path}"
         if request.method not in SAFE_METHODS:
             self.unsafe[said] += 1
@@ -74,7 +73,7 @@ class _About:
 
 
 class PolicyLearner:
-    """Everything that was seen, by origin. It is a witness: the outbox tells it."""
+    """Records the requests of a session by origin, as an observer of its outbox and proxy."""
 
     def __init__(self) -> None:
         self._known: dict[str, _About] = defaultdict(_About)
@@ -100,16 +99,16 @@ class PolicyLearner:
             return
 
     def proposal(self) -> str:
-        """As TOML."""
+        """The proposed policy file, as TOML."""
         sections = [_section(origin, about) for origin, about in sorted(self._known.items())]
         missing = [
             _missing(origin, times) for origin, times in self._refused.most_common() if origin not in self._known
         ]
-        return "\n".join([*sections, *missing]) or "# nothing was seen\n"
+        return "\n".join([*sections, *missing]) or "# no requests were seen\n"
 
 
 def pattern(path: str) -> str:
-    """With what varies from one thing to the next left open: '/orders/17?page=2' is '/orders/*'."""
+    """The path with ids and queries replaced by `*`: '/orders/17?page=2' is '/orders/*'."""
     bare, mark, _ = path.partition("?")
     parts = ["*" if _VARIES.fullmatch(part) else part for part in bare.split("/")]
     return "/".join(parts).replace("/*/*", "/*") + ("*" if mark and not parts[-1].endswith("*") else "")
@@ -122,18 +121,18 @@ def _page_origin(address: Address) -> str:
 def _section(origin: str, about: _About) -> str:
     lines = [f"[{json.dumps(origin)}]"]
     if acting := [said for said in about.gets if _ACTS.search(said)]:
-        lines.append("# By their method these are only GETs; by their names they do something.")
+        lines.append("# These are GETs, but their names suggest an effect.")
         lines.append(f"unsafe = {_list(acting)}")
     often = [said for said, times in about.unsafe.items() if times >= OFTEN and said not in about.forms]
     if often:
         lines.append(
-            f"# Sent by scripts, {OFTEN} times or more. If they only save a draft or report, nobody need be asked:"
+            f"# Sent by scripts, {OFTEN} times or more. If they only save a draft or report, they need no approval:"
         )
         lines.append(f"# safe = {_list(often)}")
     if asked := [said for said in about.unsafe if said not in often]:
         lines.append(f"# Asked about each time: {', '.join(sorted(asked))}")
     if about.pages:
-        lines.append("# Pages that were gone to. A planner may name them by itself with:")
+        lines.append("# Pages that were visited. To let a planner navigate to them by itself:")
         lines.append(f"# navigate = {_list(about.pages)}")
     for said, status in about.rejected:
         lines.append(f"# {said} was answered with {status}. If that always means that nothing was stored:")
@@ -153,20 +152,8 @@ def _list(said: Iterable[str]) -> str:
 
 @asynccontextmanager
 async def open_attended(url: str, *, headed: bool = True) -> AsyncGenerator[BrowserSession]:
-    """A browser for a person to work in. Nothing is held up, and whoever is public may be spoken to."""
-    options = SessionOptions(
-        start=url,
-        headed=headed,
-        executable="",
-        width=1280,
-        height=800,
-        storage="",
-        downloads="",
-        origins=AnyOrigin(read_origins(None, url)),
-        authorities="",
-        patience=Patience(),
-        navigate_seconds=30.0,
-    )
+    """A browser for a person to work in. Nothing is held, and every public origin may be reached."""
+    options = SessionOptions(start=url, headed=headed, origins=AnyOrigin(read_origins(None, url)))
     session = await BrowserSession.begin(options)
     await session.attend()
     try:
@@ -177,7 +164,7 @@ async def open_attended(url: str, *, headed: bool = True) -> AsyncGenerator[Brow
 
 @contextmanager
 def learn_policy() -> Generator[PolicyLearner]:
-    """Inside, every browser that is opened tells what leaves it."""
+    """Inside, the requests of every browser that is opened are recorded."""
     learned = PolicyLearner()
     token = OBSERVER.set(learned)
     try:
@@ -192,12 +179,12 @@ def learn_policy() -> Generator[PolicyLearner]:
 def propose_policy(addresses: Sequence[str]) -> str:
     """As TOML, from the requests that a run was allowed to send, in order: 'POST https://shop.example/orders'.
 
-    What came before the last request led up to it (a draft, a basket, a page of a form) and is proposed as safe. The last one is what the
-    run was for: it is asked about each time, as is everything whose address names an effect.
+    Requests before the last one only prepared it (a draft, a basket, a page of a form) and are proposed as safe. The last
+    one is the purpose of the run and keeps needing approval, like every request whose address suggests an effect.
     """
     requests = [_named(address) for address in addresses]
     if not requests:
-        return "# The run was asked about no request: it needs no policy file.\n"
+        return "# No request of the run needed approval, so it needs no policy file.\n"
     asked = {requests[-1], *(each for each in requests if _EFFECTS.search(each[1]))}
     safe: dict[str, set[str]] = defaultdict(set)
     for origin, said in requests:
@@ -208,7 +195,7 @@ def propose_policy(addresses: Sequence[str]) -> str:
 
 
 async def requests_of(store: Store, run_id: str) -> list[str]:
-    """The addresses that a run was allowed to send something to, in order, as far as that is known to have happened."""
+    """The requests that a run was allowed to send and is known to have sent, in order, as method and URL."""
     entries = sorted(await store.ledger(run_id), key=lambda entry: entry.dispatched_at or 0.0)
     done = [one for one in entries if one.consequence and one.outcome is not None and one.outcome.status == "ok"]
     consequences = [await store.consequence(run_id, entry.consequence) for entry in done]
@@ -225,7 +212,7 @@ def _named(address: str) -> tuple[str, str]:
 def _run_section(origin: str, safe: set[str], asked: set[str]) -> str:
     lines = [f"[{json.dumps(origin)}]"]
     if safe:
-        lines.append("# Led up to what the run was for. Take out what you want to be asked about:")
+        lines.append("# These only prepared the last request. Remove those that you want to approve each time:")
         lines.append(f"safe = {json.dumps(sorted(safe))}")
     if asked:
         lines.append(f"# Asked about each time: {', '.join(sorted(asked))}")

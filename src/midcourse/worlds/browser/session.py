@@ -1,10 +1,10 @@
-"""One browser from its start to its end: its process, its context, its tabs, and what it keeps for the next one."""
+"""One browser session: its Chromium process, its tabs, its guard, and its stored cookies, from start to end."""
 
 import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -31,13 +31,13 @@ _CLOSES_WITHIN = 5.0
 
 
 class Storage:
-    """Without a path it is nowhere. Whoever has the file is logged in, so it is for its owner's eyes only."""
+    """Cookies and local storage in a file, for the next session. The file logs its reader in, so only its owner can read it."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path).absolute() if path else None
 
     def load(self) -> dict[str, Any]:
-        """Options for a context of Playwright's."""
+        """The options of a Playwright context."""
         if self._path is None or not self._path.exists():
             return {}
         return {"storage_state": self._path}
@@ -51,29 +51,31 @@ class Storage:
 
 
 class LandedElsewhere(Exception):
-    """Another page came than the one that was asked for."""
+    """Another page came than the requested one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionOptions:
-    """What a session is started with."""
+    """The options of a session. `Browser` documents them."""
 
     start: str
-    headed: bool
-    executable: str
-    width: int
-    height: int
-    storage: str
-    downloads: str
     origins: Origins
-    authorities: str
-    patience: Patience
-    navigate_seconds: float
+    headed: bool = False
+    executable: str = ""
+    width: int = 1280
+    height: int = 800
+    storage: str = ""
+    downloads: str = ""
+    authorities: str = ""
+    patience: Patience = field(default_factory=Patience)
+    navigate_seconds: float = 30.0
     sandbox: Sandbox = "on"
     uploads: str | None = None
 
 
 class BrowserSession:
+    """A running Chromium with its tabs, behind the guard that holds what they send."""
+
     def __init__(
         self, options: SessionOptions, chromium: Chromium, context: "BrowserContext", storage: Storage, guard: Guard
     ) -> None:
@@ -88,7 +90,7 @@ class BrowserSession:
 
     @classmethod
     async def begin(cls, options: SessionOptions, chromium: Chromium | None = None) -> "BrowserSession":
-        """With the first page loaded, if it loads: that it does not is to be seen on it."""
+        """Start the browser and load the first page. A failure to load is visible in the first observation."""
         chromium = chromium or Chromium(executable=options.executable, headed=options.headed, sandbox=options.sandbox)
         storage = Storage(options.storage)
         guard = Guard(options.origins, authorities=options.authorities, certificate=chromium.certificate)
@@ -118,17 +120,17 @@ class BrowserSession:
         return session
 
     async def end(self) -> None:
-        with suppress(Exception):  # a browser that is gone has nothing more to keep
+        with suppress(Exception):  # a browser that has ended has nothing to save
             await self.save_storage()
         await self.guard.proxy.close()
         await self._chromium.close()
         self.tabs.downloads.close()
 
     async def wait_until_closed(self) -> None:
-        """Until somebody has closed every tab."""
+        """Wait until the user has closed every tab."""
         from playwright.async_api import Error
 
-        with suppress(Error):  # together with the browser
+        with suppress(Error):  # the whole browser was closed
             while self.tab.alive:
                 await self.tab.page.wait_for_event("close", timeout=0)
 
@@ -142,7 +144,7 @@ class BrowserSession:
         return scene
 
     async def change_stamp(self) -> tuple[object, ...]:
-        """Another one as soon as a look may show something new. It takes two milliseconds, whatever the page is like."""
+        """A value that changes when a look may show something new. Takes two milliseconds on pages of any size."""
         tab, changes = self.tab, [0]
         with suppress(DocumentGone, PageInterrupted):
             changes = await tab.query(tab.frames.ask_all("changes"))
@@ -173,7 +175,7 @@ class BrowserSession:
         return None
 
     async def release(self, several: Sequence[HeldRequest]) -> Outcome:
-        """What was parked goes in the frame that wanted to go there, if there still is one."""
+        """Release held requests. A parked one is claimed in the frame that requested it, if that still exists."""
         self.guard.outbox.release(several)
         for held in several:
             if held.allowed is None:
@@ -183,7 +185,7 @@ class BrowserSession:
         return Outcome()
 
     async def _claim(self, held: HeldRequest) -> Outcome | None:
-        """By going there, past the browser's cache: what is there of this address is not what was asked for."""
+        """Claim a parked request by a navigation, past the cache, which may hold another response of this address."""
         request = held.request
         tab, frame = self.tabs.find_navigation(request.method, request.url)
         cdp: Any = await self._context.new_cdp_session(tab.page)  # Playwright leaves its types open
@@ -192,25 +194,25 @@ class BrowserSession:
             await cdp.send("Network.setCacheDisabled", {"cacheDisabled": True})
             return await self._go(tab, request.url, frame, referrer=held.claim)
         finally:
-            with suppress(PageInterrupted):  # by a dialog, behind which nothing is answered
+            with suppress(PageInterrupted):  # a dialog is open: Chromium does not answer
                 await tab.perform(cdp.detach())
 
     async def _replace(self) -> None:
-        """A page that crashed, or that nothing gets through to, cannot be brought back."""
+        """Open a new tab in place of a page that crashed or does not answer."""
         dead = self.tab
         await self.tabs.open()
         with suppress(TimeoutError):
             await asyncio.wait_for(dead.page.close(), _CLOSES_WITHIN)
 
-    # --- a person at the browser
+    # --- a person uses the browser
 
     async def attend(self) -> None:
-        """What leaves is theirs, and nothing is held up; tabs that they open come to the front."""
+        """Let a person use the browser: nothing is held, and tabs that they open come to the front."""
         self.guard.outbox.attended = self.tabs.acting = True
         await self.tab.page.bring_to_front()
 
     async def end_attendance(self) -> None:
-        """From here on things wait again. What the person did is settled first."""
+        """Hold requests again, after the page has settled from what the person did."""
         if self.guard.outbox.attended:
             await self.settle()
             self.guard.outbox.attended = False
@@ -218,13 +220,13 @@ class BrowserSession:
     # --- around an act
 
     async def begin_act(self) -> None:
-        """An act begins: what changes from here on, it may have changed."""
+        """Mark the start of an act: later changes may be caused by it."""
         self.tabs.acting = True
         self._background = {request for request in self.tab.in_flight if not self._is_held(request)}
         await self._set_acting(True)
 
     async def settle(self) -> None:
-        """Wait until the page in front is done with it, also if that is another one by now."""
+        """Wait until the page in front has settled, even if another page comes to the front meanwhile."""
         settled: Tab | None = None
         while settled is not self.tab:
             settled = self.tab
@@ -236,7 +238,7 @@ class BrowserSession:
         await self._set_acting(False)
 
     async def _close_refused_tabs(self) -> None:
-        """A tab that the act opened and that leads where nobody may go: there is nothing to be seen in it."""
+        """Close tabs that the act opened and that lead to a refused origin: they show nothing."""
         opened_by_act, self.tabs.opened_by_act = self.tabs.opened_by_act, []
         for tab in opened_by_act:
             with suppress(DocumentGone, PageInterrupted):
@@ -248,21 +250,21 @@ class BrowserSession:
         return self.guard.outbox.holds(request.method, request.url)
 
     async def save_storage(self) -> None:
-        """Cookies and the like, for a session after this one."""
+        """Save cookies and local storage for the next session."""
         if not (self.tab.interrupted or self.tab.silent):
             with suppress(PageInterrupted):
                 await self.tab.perform(self._storage.save(self._context))
 
     async def _set_acting(self, acting: bool) -> None:
         with suppress(DocumentGone, PageInterrupted):
-            await self.tab.query(self.tab.frames.ask_all("acts", acting))
+            await self.tab.query(self.tab.frames.ask_all("setActing", acting))
 
-    # --- elsewhere
+    # --- other pages, in a hidden tab
 
     async def read_text_at(self, url: str) -> str | None:
-        """What another page says, opened in a tab of its own. None: it did not come, or came as an error.
+        """The text of another page, opened in a hidden tab. None: it did not load, or is an error.
 
-        Raises `LandedElsewhere` if another page came in its place: a sign-in does not show that an order is missing.
+        Raises `LandedElsewhere` if another page came instead: a sign-in does not show that an order is missing.
         """
         tab = await self.tabs.open_hidden()
         try:
@@ -279,20 +281,20 @@ class BrowserSession:
             await tab.page.close()
 
     async def read_forms(self, texts: Sequence[str]) -> tuple[PageForms, ...]:
-        """What the page in front puts into its forms, and which of these texts are on it. Nothing if it does not answer."""
+        """The forms of the page in front, and which of these texts it contains. Empty if it does not answer."""
         with suppress(DocumentGone, PageInterrupted):
-            return read_page_forms(await self.tab.query(self.tab.frames.ask_all("given", list(texts))))
+            return read_page_forms(await self.tab.query(self.tab.frames.ask_all("pageForms", list(texts))))
         return ()
 
     async def read_forms_at(self, url: str) -> tuple[PageForms, ...]:
-        """The same for a page that is loaded in a hidden tab. None if another page or an error comes back."""
+        """The forms of a page that is loaded in a hidden tab. Empty if another page or an error comes."""
         tab = await self.tabs.open_hidden()
         try:
             answer = await tab.perform(tab.page.goto(url, timeout=1000 * self._options.navigate_seconds))
             if answer is None or not answer.ok or _place(tab.page.url) != _place(url):
                 return ()
             await settle(tab, self._options.patience)
-            return read_page_forms(await tab.query(tab.frames.ask_all("given", [])))
+            return read_page_forms(await tab.query(tab.frames.ask_all("pageForms", [])))
         except (DocumentGone, PageInterrupted):
             return ()
         finally:

@@ -1,4 +1,4 @@
-"""What can be done in a browser, and what it can be asked. How it is carried out is in hands.py, and what may leave in guard.py."""
+"""The skills and probes of the browser world. `page/input.py` carries them out; `egress/guard.py` holds what they send."""
 
 import asyncio
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _WAYS = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}
 
 
 class Skills(BaseWorld):
-    """All that a planner may use. Each works on the tab in front, of a session that is open."""
+    """The skills that a planner may use. Each works on the tab in front of the open session."""
 
     def __init__(self, options: SessionOptions) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Skills(BaseWorld):
         """Bring another tab to the front."""
         tab = self._running.tabs.find(zone.id) if zone.role == "tab" else None
         if tab is None:
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is no tab")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is not a tab")
         return await self._running.tabs.switch(tab)
 
     @skill(transition=True, offered_with=("zone:tab[0-9]*",))
@@ -76,7 +76,7 @@ class Skills(BaseWorld):
         """Close a tab, or with the zone `page` the one in front."""
         tab = self._running.tabs.find(zone.id) if zone.role in ("tab", "page") else None
         if tab is None:
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is no tab")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is not a tab")
         if len(self._running.tabs) == 1:
             return failed("last_tab", "the last tab stays open")
         return await tab.page.close()
@@ -152,7 +152,7 @@ class Skills(BaseWorld):
         return await self._pick(zone, option)
 
     async def _pick(self, zone: Zone, option: str) -> Outcome | None:
-        """From a list that the page has made itself: it opens at a click."""
+        """Select from a list that the page draws itself: it opens with a click."""
         before = await self._shown_options()
         found = None if zone.get("expanded") is False else await self._option(zone, option, before)
         if found is None:
@@ -171,7 +171,7 @@ class Skills(BaseWorld):
         return [zone for zone in scene.zones if zone.role in _OPTIONS]
 
     async def _option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
-        """Of the list's own, if it has any: others may be called the same."""
+        """The option of this list, if it has any: other lists may have options of the same name."""
         own = await self._input.offered(zone, options) or options
         return next((one for one in own if one.label == label), None)
 
@@ -218,7 +218,7 @@ class Skills(BaseWorld):
         """Submit its form."""
         form = await self._form(zone)
         if form is None:
-            return failed("wrong_target", f"{zone.role} '{zone.label}' belongs to no form")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is not part of a form")
         if form["pressed"]:
             return await self._input.click(zone)
         return await self._input.ask("submit", zone)
@@ -235,8 +235,8 @@ class Skills(BaseWorld):
     async def send(self, zone: Zone) -> Outcome | None:
         """Send a request that is waiting."""
         if self._running.guard.find_request(zone.id) is None:
-            return failed("wrong_target", f"{zone.role} '{zone.label}' is no request that waits")
-        return Outcome(status="no_effect", reason="would_send", detail="it has to be allowed first")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' is not a held request")
+        return Outcome(status="no_effect", reason="would_send", detail="it needs approval first")
 
     async def request_sends(self, zone: Zone) -> CommitSet | None:
         held = self._running.guard.find_request(zone.id)
@@ -256,7 +256,7 @@ class Skills(BaseWorld):
         return None
 
     async def _change(self) -> None:
-        """Until something may have changed, or for a while: what a script sets without touching the page leaves no trace."""
+        """Wait until something may have changed, at most a second: values that a script sets leave no trace."""
         before = await self._running.change_stamp()
         for _ in range(_GLANCES):
             await asyncio.sleep(_GLANCE)
@@ -293,5 +293,5 @@ class Skills(BaseWorld):
 
 
 def _is_below(file: Path, folder: str) -> bool:
-    """Also after symbolic links are followed."""
+    """Whether the file is below the folder after symbolic links are followed."""
     return bool(folder) and file.resolve().is_relative_to(Path(folder).resolve())

@@ -1,4 +1,4 @@
-"""The browser as a world: how a call becomes an act on a page, and what comes of it."""
+"""The browser world: turns a call into an act on a page and its effects into an outcome."""
 
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
@@ -36,13 +36,25 @@ from midcourse.worlds.browser.session import BrowserSession, SessionOptions
 from midcourse.worlds.browser.skills import Skills
 
 _WITH_DIALOG = ("accept", "dismiss", "switch_tab", "close_tab")
-"""What can be done while a dialog of the browser's is open, besides reading."""
+"""Skills that work while a browser dialog is open, besides reading."""
 
 
 class Browser(Skills):
-    """A session in a Chromium of its own that begins at `start`. All options can be written in a task file.
+    """A session in a separate Chromium that begins at `start`. All options can be written in a task file.
 
-    Whatever comes up by itself (dialogs, new tabs, files, a crash) is seen at the next look; nothing of it raises.
+    Dialogs, new tabs, downloads and crashes appear in the next observation; they do not raise.
+
+    `origins` is the policy: which origins may be reached besides the start, and what is known about them; a file, or a
+    mapping of the same form. `within` is the operator's policy, which `origins` cannot exceed; "public" allows all origins
+    outside private networks. `authorities` is a file of certificates to trust besides the usual ones.
+
+    `storage` is a file of cookies to begin with, kept up to date. `blobs` is the folder of screenshots, `downloads` that of
+    downloaded files; without it, they are deleted when the browser is closed. Only files below `uploads` may be uploaded:
+    by default any, none if it is empty.
+
+    `sandbox="off"` starts Chromium without its sandbox, as it always is for root.
+
+    A page has settled after `quiet_seconds` without a change or a pending request, at the latest after `settle_seconds`.
     """
 
     name = "browser"
@@ -78,28 +90,8 @@ class Browser(Skills):
         settle_seconds: float = 5.0,
         navigate_seconds: float = 30.0,
     ) -> None:
-        """`origins` says whom it may speak to besides the start, and what is known about them: a policy file, or what would
-        be in one. `within` is the operator's policy: what it does not allow, `origins` cannot; "public" allows all
-        origins outside private networks. `authorities` is a file with certificates to trust besides the usual ones.
-
-        `storage` is a file with cookies to begin with, kept up to date. `blobs` is where screenshots go, and
-        `downloads` where files do that the page gives; without it, they are gone when the browser is closed. Only files
-        below `uploads` may be uploaded: any, unless it is said, and none if it is empty.
-
-        `sandbox="off"` starts Chromium without its sandbox, as it always is for root.
-
-        A page has settled after `quiet_seconds` without a change and without a request under way, or after
-        `settle_seconds` whatever it does.
-        """
         if sandbox not in get_args(Sandbox):
             raise TaskInvalid(f"sandbox is on or off, not '{sandbox}'")
-        if within is not None and isinstance(origins, str):
-            raise TaskInvalid(
-                "origins: a table, not the name of a file: this browser is bounded by a policy of its host"
-            )
-        allowed = read_origins(origins, start)
-        if within is not None:
-            allowed = restrict_to(allowed, within)
         options = SessionOptions(
             start=start,
             headed=headed,
@@ -108,7 +100,7 @@ class Browser(Skills):
             height=height,
             storage=storage,
             downloads=downloads,
-            origins=allowed,
+            origins=_allowed_origins(start, origins, within),
             authorities=authorities,
             patience=Patience(quiet=quiet_seconds, most=settle_seconds),
             navigate_seconds=navigate_seconds,
@@ -120,7 +112,7 @@ class Browser(Skills):
         self._screenshots = Screenshots(screenshots, blobs, self._secrets)
         self._catalogue = _catalogue(super().catalogue(), start, options.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
-        """The last reread with its request and result: the same is asked before and after an approval."""
+        """The last reread with its request and result, since it is needed before and after an approval."""
         self._sign_ins = SignIns()
 
     # --- the port
@@ -145,11 +137,13 @@ class Browser(Skills):
     async def attend(self) -> str:
         await self._running.attend()
         return (
-            "in the browser's window" if self._options.headed else "its browser has no window: the world needs `headed`"
+            "in the browser's window"
+            if self._options.headed
+            else "the browser has no window: set `headed` for this world"
         )
 
     def catalogue(self) -> Catalogue:
-        """Of every skill it shows only when it is tried whether it would send something, and what."""
+        """The skills. Only trying one shows whether it would send something, so the commit set of each comes from the world."""
         return self._catalogue
 
     async def commit_set(self, call: Call) -> CommitSet | None:
@@ -165,7 +159,7 @@ class Browser(Skills):
         return self._session.guard.bind(call, commit)
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Load the page once more in a hidden tab and compare its forms."""
+        """Which of these values change when the page is loaded again, in a hidden tab."""
         commit = self._session.guard.bound_to(call) if self._session else None
         if self._session is None or commit is None:
             return None
@@ -196,14 +190,14 @@ class Browser(Skills):
         seen = await super().observe()
         if isinstance(seen, Unseen):
             return seen
-        return replace(seen, screenshot=await self._screenshots.of(self._tab, seen.fingerprint))
+        return replace(seen, screenshot=await self._screenshots.take(self._tab, seen.fingerprint))
 
     async def picture(self, seen: Observation, *, whole: bool = False) -> bytes:
-        """For people: a PNG of the page, in view or whole, with the zones of this look drawn over it."""
+        """A PNG of the page for a person, visible part or whole, with the zones of this observation drawn over it."""
         return await draw_zones(self._tab, seen.zones, self._secrets, whole=whole)
 
     def take_refused(self) -> tuple[str, ...]:
-        """For people: what the guard did not let through since this was last asked."""
+        """The requests that were refused since the last call of this method."""
         return tuple(dict.fromkeys(refusal.what for refusal in self._running.guard.proxy.take_refusals()))
 
     async def _attempt(self, call: Call) -> Outcome:
@@ -213,7 +207,7 @@ class Browser(Skills):
         if declared is None or declared.effect == "read":
             return await self._carry_out(call)
         if self._tab.dialog is not None and call.skill not in _WITH_DIALOG:
-            return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' has to be answered first")
+            return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' must be answered first")
         await self._session.end_attendance()
         guard = self._session.guard
         if (repeated := guard.answer_repeat(call)) is not None:
@@ -236,7 +230,7 @@ class Browser(Skills):
         return outcome
 
     async def _with_response_evidence(self, outcome: Outcome, before: Scene) -> Outcome:
-        """With what the answers to what the act sent, and the page that they led to, say about it."""
+        """The outcome with the evidence of the responses and of the page that they led to."""
         session, places = self._running, self._sign_ins.places
         if is_sign_in(before):
             places.add(place_of(before.surface.address))
@@ -248,7 +242,7 @@ class Browser(Skills):
         return outcome
 
     async def _held_sign_in(self, call: Call) -> tuple[HeldRequest, ...]:
-        """What waits for this call, if it is nothing but a sign-in with a secret that belongs there."""
+        """The request held for this call, if it is only a sign-in with a secret that is bound to its origin."""
         waiting = self._running.guard.held_for(call)
         if len(waiting) != 1 or not self._sign_ins:
             return ()
@@ -291,14 +285,14 @@ class Browser(Skills):
             return Outcome(status="unknown", reason="error", detail=str(error))
 
     async def _refuse_secret(self, call: Call) -> Outcome | None:
-        """A secret is typed into fields of origins that may know it, and is pictured nowhere."""
+        """A failure if a secret may not be typed here. Registers it for redaction in screenshots, too."""
         if not call.secrets:
             return None
         values = dict(call.arguments)
         self._secrets.add((str(name), str(values[argument])) for argument, name in call.secrets)
         zone = await self._find(call.zone)
         if zone is None:
-            return failed("secret_not_allowed_here", "a secret is typed into a field, and into nothing else")
+            return failed("secret_not_allowed_here", "a secret can only be typed into a field")
         await self._input.load("secrets.js", zone)
         origin = await self._input.ask("origin", zone)
         for _, name in call.secrets:
@@ -308,8 +302,20 @@ class Browser(Skills):
         return await self._input.ask("conceal", zone)
 
 
+def _allowed_origins(
+    start: str, origins: str | Mapping[str, object] | None, within: str | Mapping[str, object] | None
+) -> Origins:
+    if within is None:
+        return read_origins(origins, start)
+    if isinstance(origins, str):  # else a task could read any file of the host
+        raise TaskInvalid(
+            "origins: must be a table, not a file name, because the world host sets a policy for this browser"
+        )
+    return restrict_to(read_origins(origins, start), within)
+
+
 def _catalogue(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
-    """With the destinations among the parameters, and those of them that the policy file vouches for."""
+    """The skills with destination parameters marked, and the destinations that the policy file vouches for."""
     vouched = tuple("*".join(map(escape, pattern.split("*"))) for pattern in origins.vouched)
     destinations = {("navigate", "url"): (escape(start), *vouched), ("upload", "path"): ()}
 
@@ -325,7 +331,7 @@ def _catalogue(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
 
 
 def _interruption_outcome(tab: Tab) -> Outcome:
-    """Something came up before it was over, and will be seen."""
+    """The outcome of an act that a dialog, a crash or a closed page interrupted."""
     if tab.crashed:
         return failed("page_crashed", f"the page crashed: {tab.page.url}")
     return Outcome(detail=f"a dialog opened: {tab.dialog.message}" if tab.dialog else "the page closed itself")

@@ -1,8 +1,8 @@
-"""Whether the answer to a request, and the page that it led to, show that the server accepted the request.
+"""Evidence from responses: whether the response to a request, and the page it led to, show that the server accepted it.
 
-This is weak evidence. A run may continue on it and never sends the request again, but it does not verify the goal. Where
-anything suggests otherwise (a sign-in, the same form again, words of failure, a language whose words of failure are not
-known here), the outcome stays unknown.
+This is weak evidence. A run may continue on it and never sends the request again, but it does not verify the goal. If
+anything speaks against it (a sign-in, the same form again, words of failure, a language whose words of failure are not
+listed here), the outcome stays unknown.
 """
 
 import json
@@ -42,7 +42,7 @@ _FAILURE = re.compile(
     r"fout(?:en|melding)?|mislukt|ongeldig\w*|helaas|uitverkocht|geweigerd|verlopen|niet\s+(?:mogelijk|beschikbaar|gelukt|gevonden|verzonden)"
     r")\b"
 )
-"""Words that a page which refuses something tends to say, in the languages of `_READ`."""
+"""Words with which pages refuse something, in the languages of `_READ`."""
 _READ = ("de", "en", "es", "fr", "it", "nl", "pt")
 _REFUSALS = (
     "cancelled",
@@ -62,9 +62,9 @@ _REFUSALS = (
 def is_accepted(
     sent: Sequence[SentRequest], before: Scene, after: Scene, pages: Sequence[PageForms], sign_ins: set[str]
 ) -> bool:
-    """Whether each request that may have done something was answered well and led on, to neither a sign-in nor an error.
+    """Whether each unsafe request got a good response that led to neither a sign-in nor an error.
 
-    `pages` are the documents of the page after it, and `sign_ins` the places where a password was asked for before.
+    `pages` are the documents of the page after it, and `sign_ins` the places that asked for a password before.
     """
     unsafe = [each for each in sent if each.request.method not in SAFE_METHODS or each.request.method_override]
     if not unsafe or any(zone.id == "dialog" for zone in after.zones):
@@ -84,7 +84,7 @@ def is_sign_in(scene: Scene) -> bool:
 
 
 def leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
-    """Whether the session has ended: a sign-in came in place of what was asked for."""
+    """Whether the user's session has ended: a sign-in page came instead of the requested one."""
     known = place_of(after.surface.address) in sign_ins
     return (known or is_sign_in(after)) and place_of(before.surface.address) != place_of(after.surface.address)
 
@@ -102,7 +102,7 @@ def _answered_well(sent: SentRequest) -> bool:
 
 
 def _refuses(text: str) -> bool:
-    """Whether an answer to a script says that it did not do what was asked. One that is not JSON is read as a page is."""
+    """Whether the response to a script's request reports a failure. Text that is not JSON is read like a page."""
     try:
         answer: object = json.loads(text)
     except ValueError:
@@ -133,7 +133,7 @@ def _is_refusal(name: str, value: object) -> bool:
 
 
 def _is_refused(after: Scene, pages: Sequence[PageForms]) -> bool:
-    """Whether the page is an error, has a field marked as wrong, or is written in a language that is not read here."""
+    """Whether the page is an error, marks a field as invalid, or is written in a language that `_READ` does not list."""
     page = next((zone for zone in after.zones if zone.id == "page"), None)
     status = page.get("status") if page else None
     if page is None or not isinstance(status, int) or not 200 <= status < 400:
@@ -145,7 +145,7 @@ def _is_refused(after: Scene, pages: Sequence[PageForms]) -> bool:
 
 
 def _same_form(sent: Sequence[SentRequest], pages: Sequence[PageForms]) -> bool:
-    """Whether a form of the page would send the same fields to the same place once more."""
+    """Whether a form of the page would send the same fields to the same place again."""
     asked = {place_of(each.request.url): {name for name, _ in each.request.commit.values} for each in sent}
     for form in (form for page in pages for form in page.forms):
         names = asked.get(place_of(form.action))
@@ -164,7 +164,7 @@ def _stayed(before: Scene, after: Scene, pages: Sequence[PageForms]) -> bool:
 
 
 def _new_failures(before: Scene, after: Scene) -> bool:
-    """Whether the page says that something failed, in words that the page before did not have."""
+    """Whether the page has words of failure that the page before did not have."""
     known = set(_lines(before))
     return any(_FAILURE.search(line) for line in _lines(after) if line not in known)
 

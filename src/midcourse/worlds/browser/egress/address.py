@@ -1,7 +1,7 @@
-"""Where does this URL really lead? Read as Chromium reads it, resolved once, and refused where nobody may go.
+"""URLs as Chromium reads them, and the IP addresses behind them: resolved once, and refused where no browser may connect.
 
-What two readers could read differently is refused, not guessed at: names that are not plain ASCII, user names in front of
-the host, trailing dots. A name is resolved here and nowhere else, so that nobody can answer differently a second time.
+A URL that two programs could read differently is refused: names that are not ASCII, user names in front of the host,
+trailing dots. Names are resolved here only, so that a name server cannot give another answer later (DNS rebinding).
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 Ip: TypeAlias = IPv4Address | IPv6Address
 Reach: TypeAlias = Literal["public", "loopback", "private", "barred"]
-"""`barred` is what no name may lead to, allowed or not: link-local, metadata services, multicast, nowhere."""
+"""`barred`: no name may lead there, even an allowed one: link-local, metadata services, multicast, unroutable."""
 Resolver: TypeAlias = Callable[[str], Awaitable[Sequence[Ip]]]
 
 DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
@@ -27,19 +27,19 @@ _STRIPPED = "".join(map(chr, range(0x21)))
 _DROPPED = str.maketrans("", "", "\t\n\r")
 
 _METADATA = (IPv4Address("168.63.129.16"), IPv4Address("100.100.100.200"), IPv6Address("fd00:ec2::254"))
-"""Of clouds that keep it elsewhere than on a link-local address."""
+"""Metadata services of clouds that do not use a link-local address."""
 _NOWHERE = (IPv4Network("0.0.0.0/8"), IPv4Network("192.0.0.0/24"), IPv4Network("240.0.0.0/4"))
 _EMBEDDING_IPV4 = (IPv6Network("::/96"), IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 _GLOBAL_IPV6 = IPv6Network("2000::/3")
 
 
 class AddressRefused(Exception):
-    """Not there. The message says why, and what would have to change."""
+    """This address may not be reached. The message says why, and what to change."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """One URL, taken apart. `url` is how to write it so that nobody reads it differently."""
+    """One URL, split. `url` is its unambiguous form."""
 
     scheme: str
     host: str
@@ -57,12 +57,12 @@ class Address:
 
     @property
     def path(self) -> str:
-        """With the query, without the fragment: what a server is told."""
+        """With the query, without the fragment: what a server receives."""
         return self.rest.partition("#")[0]
 
     @property
     def ip(self) -> Ip | None:
-        """The address itself, if the host is one and not a name."""
+        """The IP address, if the host is one and not a name."""
         try:
             return ip_address(self.host.strip("[]"))
         except ValueError:
@@ -70,25 +70,25 @@ class Address:
 
 
 def parse(url: str, schemes: Sequence[str] = PAGES) -> Address:
-    """Raises `AddressRefused`."""
+    """The URL, split. Raises `AddressRefused`."""
     text = url.strip(_STRIPPED).translate(_DROPPED)
     scheme, colon, after = text.partition(":")
     scheme = scheme.lower()
     if not colon or not re.fullmatch(r"[a-z][a-z0-9+.-]*", scheme):
-        raise AddressRefused(f"'{_abbreviate(url)}' is no whole URL; write it with {schemes[0]}:// in front")
+        raise AddressRefused(f"'{_abbreviate(url)}' is not a whole URL; write it with {schemes[0]}:// in front")
     if scheme not in schemes:
         raise AddressRefused(f"'{scheme}:' is not opened; only {' and '.join(schemes)} are")
     authority, rest = _split(after)
     if "@" in authority:
         raise AddressRefused(f"'{_abbreviate(url)}' has a user name before its host; write it without")
     if _DOTS.search(re.split("[?#]", rest, maxsplit=1)[0]):
-        raise AddressRefused(f"'{_abbreviate(url)}' goes back in its path; write where it leads")
+        raise AddressRefused(f"'{_abbreviate(url)}' contains . or .. in its path; write the path that it leads to")
     host, port = _host_and_port(authority, DEFAULT_PORTS[scheme])
     return Address(scheme=scheme, host=_host(host), port=port, rest=rest)
 
 
 def _split(after: str) -> tuple[str, str]:
-    """Authority and the rest. Any number of slashes, either way round, is two; a backslash in the path is a slash."""
+    """Authority and the rest. Like Chromium: any slashes or backslashes before the host are //, a backslash in the path is /."""
     body = after.lstrip("/\\")
     end = next((i for i, letter in enumerate(body) if letter in "/\\?#"), len(body))
     mark = next((i for i, letter in enumerate(body) if letter in "?#"), len(body))
@@ -102,7 +102,7 @@ def _host_and_port(authority: str, default: int) -> tuple[str, int]:
         before, colon, after = authority.rpartition(":")
         host, port = (before, after) if colon else (authority, "")
     if port and not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 2**16):
-        raise AddressRefused(f"'{_abbreviate(port)}' is no port; one is a number from 1 to 65535")
+        raise AddressRefused(f"'{_abbreviate(port)}' is not a port; use a number from 1 to 65535")
     return host, int(port) if port else default
 
 
@@ -114,12 +114,16 @@ def _host(written: str) -> str:
                 raise ValueError
             return f"[{ip.compressed}]"
         except ValueError:
-            raise AddressRefused(f"'{_abbreviate(written)}' is no IPv6 address") from None
+            raise AddressRefused(f"'{_abbreviate(written)}' is not an IPv6 address") from None
     host = unquote(written, errors="replace").lower()
     if not host.isascii():
-        raise AddressRefused(f"'{_abbreviate(host)}' has letters that look like others; write the name as xn--…")
+        raise AddressRefused(
+            f"'{_abbreviate(host)}' is not ASCII, and its letters may look like others; write the host in its punycode form, xn--…"
+        )
     if not _NAME.fullmatch(host) or len(host) > 253:
-        raise AddressRefused(f"'{_abbreviate(host)}' is no host; write letters, digits, hyphens and single dots only")
+        raise AddressRefused(
+            f"'{_abbreviate(host)}' is not a host; write letters, digits, hyphens and single dots only"
+        )
     return str(_ipv4(host)) if _is_numeric(host.rpartition(".")[2]) else host
 
 
@@ -128,7 +132,7 @@ def _is_numeric(label: str) -> bool:
 
 
 def _ipv4(host: str) -> IPv4Address:
-    """Decimal, octal and hexadecimal, in one to four parts, of which the last one fills what is left."""
+    """Decimal, octal and hexadecimal, in one to four parts; the last one fills the remaining bytes."""
     parts = host.split(".")
     try:
         numbers = [_number(part) for part in parts]
@@ -152,11 +156,11 @@ def _abbreviate(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-# --- what is behind a name
+# --- the addresses behind a name
 
 
 def reach_of(ip: Ip) -> Reach:
-    """An IPv6 address that only carries an IPv4 one reaches as far as that."""
+    """Which network it is in. An IPv6 address that embeds an IPv4 one counts as that."""
     inner = _embedded_ipv4(ip)
     if inner is not None:
         return reach_of(inner)
@@ -186,9 +190,9 @@ def _embedded_ipv4(ip: Ip) -> IPv4Address | None:
 
 
 async def resolve(address: Address, *, private: bool, resolver: Resolver | None = None) -> tuple[Ip, ...]:
-    """Every address behind it, all of them good to go to. Raises `AddressRefused` if one is not.
+    """Every IP address behind it. Raises `AddressRefused` if one of them may not be reached.
 
-    `private` allows loopback and private networks; a barred address has to be written out in the policy file.
+    `private` allows loopback and private networks; a barred address must be written as an IP address in the policy file.
     """
     literal = address.ip
     if literal is not None:
@@ -198,7 +202,7 @@ async def resolve(address: Address, *, private: bool, resolver: Resolver | None 
     else:
         found = await (resolver or look_up_host)(address.host)
     if not found:
-        raise AddressRefused(f"nobody knows the address of '{address.host}'")
+        raise AddressRefused(f"cannot resolve '{address.host}'")
     for ip in found:
         _check(address, ip, private=private)
     return tuple(found)
@@ -210,12 +214,12 @@ def _check(address: Address, ip: Ip, *, private: bool) -> None:
         return
     leads = f"'{address.host}' leads to {ip}" if address.ip is None else f"'{address.host}'"
     if private:
-        raise AddressRefused(f"{leads}, which no name may lead to; if it is meant, name the address itself")
-    raise AddressRefused(f"{leads}, which is not public; if it is meant, give {address.origin} private = true")
+        raise AddressRefused(f"{leads}, which no name may lead to; if this is intended, write the IP address itself")
+    raise AddressRefused(f"{leads}, which is not public; if this is intended, give {address.origin} private = true")
 
 
 async def look_up_host(host: str) -> Sequence[Ip]:
-    """By the system's resolver. Nothing, if it does not know."""
+    """The addresses by the system's resolver; empty if it has none."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""A policy within another: the operator bounds which origins a browser may reach, and a session can only narrow it."""
+"""The operator's policy around a task's policy: a task can narrow which origins a browser may reach, never widen it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,11 +9,11 @@ from midcourse.worlds.browser.egress.address import Address, parse, reach_of
 from midcourse.worlds.browser.egress.policy import OriginRules, Origins, read_policy
 
 PUBLIC = "public"
-"""A bound that every origin is within, but for private networks and this machine."""
+"""The operator's policy that allows every origin except private networks and this machine."""
 
 
 class RestrictedOrigins(Origins):
-    """An origin may be spoken to if both policies allow it, and a request goes unasked if it is safe by both."""
+    """An origin may be reached if both policies allow it, and a request leaves unasked if it is safe by both."""
 
     def __init__(self, own: Origins, bound: Origins) -> None:
         super().__init__(own.named)
@@ -30,7 +30,7 @@ class RestrictedOrigins(Origins):
 
 
 class _AnyPublicOrigin(Origins):
-    """In no private network. It leaves open what is safe."""
+    """Allows every origin outside private networks, and leaves it to the task's policy what is safe."""
 
     def of(self, address: Address) -> OriginRules | None:
         return OriginRules()
@@ -40,7 +40,10 @@ class _AnyPublicOrigin(Origins):
 
 
 def restrict_to(own: Origins, within: str | Path | Mapping[str, object]) -> Origins:
-    """Raises `TaskInvalid` for an origin that is named and cannot be allowed; below a wildcard it is refused when it is asked for."""
+    """The task's policy, restricted. Raises `TaskInvalid` for a named origin that the operator's policy does not allow.
+
+    Origins below a wildcard are checked with each request instead.
+    """
     bound = _AnyPublicOrigin({}) if within == PUBLIC else read_policy(within)
     for name, origin in own.named.items():
         if "*" in name or not origin.allowed:
@@ -48,8 +51,8 @@ def restrict_to(own: Origins, within: str | Path | Mapping[str, object]) -> Orig
         address = parse(name)
         allowed = bound.of(address)
         if allowed is None:
-            raise TaskInvalid(f"{name} is not in the policy of this host")
+            raise TaskInvalid(f"{name} is not in the policy of this world host")
         near = origin.private or (address.ip is not None and reach_of(address.ip) != "public")
         if near and not allowed.private:
-            raise TaskInvalid(f"{name} is in a private network, which the policy of this host does not allow")
+            raise TaskInvalid(f"{name} is in a private network, which the policy of this world host does not allow")
     return RestrictedOrigins(own, bound)

@@ -1,7 +1,7 @@
-"""Policy, gate and outbox of one browser, and how a call stands to what waits: is it its own, and may it go?
+"""The guard of one browser: holds what a call would send until that call is allowed.
 
-A call whose act set something off that waits is answered with `would_send`. Asked for its commit set it says what waits;
-sent again and allowed, it lets that go and does nothing else. Every other act drops what waits.
+A call whose act causes a request that is held gets the outcome `would_send`, and its commit set is the held request.
+The same call, allowed, releases it and does nothing else. Every other act drops what is held.
 """
 
 import ssl
@@ -21,58 +21,60 @@ from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.tls import Certificate
 
 SEND = "send"
-"""The skill that lets go what waits for nobody's call."""
+"""The skill that releases a held request which no call caused."""
 _Key: TypeAlias = tuple[str, str, Pairs]
 
 
 class Guard:
+    """Policy, proxy and outbox of one browser, and the call that held requests belong to."""
+
     def __init__(self, origins: Origins, *, authorities: str = "", certificate: Certificate | None = None) -> None:
-        """`authorities` is a file with certificates of those who may vouch for servers, besides the usual ones."""
+        """`authorities` is a PEM file of certificate authorities to trust besides the system's."""
         self.origins = origins
         self.outbox = Outbox(origins)
         trusted = _trust_store(authorities) if authorities else None
         self.proxy = Proxy(origins, self.outbox, trusted=trusted, certificate=certificate)
         self._held_call: _Key | None = None
-        """The call that something waited for when it was last carried out."""
+        """The call whose act caused the held requests."""
         self._held: tuple[HeldRequest, ...] = ()
         self._bound: tuple[_Key, CommitSet] | None = None
 
     # --- what a call would send
 
     def held_for(self, call: Call) -> tuple[HeldRequest, ...]:
-        """What its act set off, if all of it still waits."""
+        """The requests that its act caused, if all of them are still held."""
         waits = self.outbox.waiting
         return self._held if _key(call) == self._held_call and all(held in waits for held in self._held) else ()
 
     def has_lost(self, call: Call) -> bool:
-        """Whether what waited for it has gone away: then nobody can say any more what it would send."""
+        """Whether its held requests are gone: then it is no longer known what it would send."""
         return _key(call) == self._held_call and not self.held_for(call)
 
     def find_request(self, zone: str) -> HeldRequest | None:
         return next((held for held in self.outbox.waiting if held.zone.id == zone), None)
 
     def bind(self, call: Call, commit: CommitSet | None) -> CommitSet | None:
-        """What was read for this call. Allowed, it may send this and nothing else."""
+        """Remember the commit set that was read for this call: allowed, it may send this and nothing else."""
         self._bound = None if commit is None else (_key(call), commit)
         return commit
 
     def bound_to(self, call: Call) -> CommitSet | None:
-        """What was read last for this call."""
+        """The commit set that was read last for this call."""
         key, commit = self._bound or (None, None)
         return commit if key == _key(call) else None
 
     # --- around an act
 
     def begin_act(self, call: Call) -> tuple[HeldRequest, ...]:
-        """What this act is to let go, instead of being carried out. Whatever else waits is dropped."""
+        """The held requests that this act releases instead of being carried out. All others are dropped."""
         self.outbox.begin_act()
-        self.proxy.take_refusals()  # of before
+        self.proxy.take_refusals()  # those before this act
         own = self._releasable(call) if call.allowed else ()
         if call.skill != SEND:
             self.outbox.drop([held for held in self.outbox.waiting if held not in own])
             self._held_call, self._held = None, ()
         if own:
-            self._bound = None  # it goes as it is; where its answer leads to is not bound by it
+            self._bound = None  # it is sent as it is; the page that its response leads to is not bound by it
         return own
 
     def _releasable(self, call: Call) -> tuple[HeldRequest, ...]:
@@ -80,13 +82,13 @@ class Guard:
         return (named,) if named is not None else self.held_for(call)
 
     def answer_repeat(self, call: Call) -> Outcome | None:
-        """To the same call once more, without being allowed, as after a crash: nothing is done again, and nothing dropped."""
+        """The outcome for the same call again, not allowed, as after a crash: nothing is repeated and nothing dropped."""
         own = () if call.allowed else self.held_for(call)
         return Outcome(status="no_effect", reason="would_send", detail=_would_send(own)) if own else None
 
     @contextmanager
     def expect(self, call: Call) -> Generator[None]:
-        """Inside, a form may send exactly what was read for this call, if it is allowed at all."""
+        """Inside, an allowed call may send exactly what was read for it."""
         key, bound = self._bound or (None, None)
         if bound is None or not bound.address or not call.allowed or key != _key(call):
             yield
@@ -95,7 +97,7 @@ class Guard:
                 yield
 
     def judge(self, call: Call, outcome: Outcome, *, sends: bool) -> Outcome:
-        """What came of it, by what left. `sends`: it is an act whose point is that something leaves."""
+        """The outcome by what left. `sends`: sending is the purpose of the act, so without a request it had no effect."""
         self.outbox.end_act()
         sent = list(self.outbox.sent)
         if sent:
@@ -117,7 +119,7 @@ class Guard:
         return self._with_refusals(outcome)
 
     def _hold_redirects(self, call: Call, outcome: Outcome, redirects: tuple[HeldRequest, ...]) -> Outcome:
-        """What was allowed has left, and a server asked for it elsewhere: that waits, as the same call's."""
+        """The allowed request has left, and a server redirected it: the redirect is held for the same call."""
         self._held_call, self._held = _key(call), redirects
         status = "no_effect" if outcome.status == "no_effect" else "unknown"
         detail = f"{outcome.detail}; redirected: {_would_send(redirects)}"
@@ -137,12 +139,12 @@ def _trust_store(authorities: str) -> ssl.SSLContext:
     try:
         trusted.load_verify_locations(authorities)
     except (OSError, ssl.SSLError) as trouble:
-        raise TaskInvalid(f"authorities: {authorities} is no file with certificates in PEM: {trouble}") from None
+        raise TaskInvalid(f"authorities: {authorities} is not a PEM file of certificates: {trouble}") from None
     return trusted
 
 
 def _judge_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> Outcome:
-    """Nothing came of it if nobody was reached, or if each answer proves it."""
+    """No effect if no server was reached, or if each response proves that nothing was stored."""
     proofs = [_disproof(each, origins) for each in sent]
     if all(proofs):
         reason = "signed_out" if all(each.response.status == 401 for each in sent) else "rejected"
@@ -154,14 +156,14 @@ def _judge_sent(outcome: Outcome, sent: list[SentRequest], origins: Origins) -> 
 def _disproof(sent: SentRequest, origins: Origins) -> str:
     request = sent.request
     if not sent.reached:
-        return f"{request.commit.address} reached nobody"
+        return f"{request.commit.address} reached no server"
     if sent.response.status is None:
         return ""
     return origins.disproof(request.method, request.url, sent.response.status, sent.response.text)
 
 
 def _would_send(held: tuple[HeldRequest, ...]) -> str:
-    return f"it would send {commit_of(held).address}, which has to be allowed first"
+    return f"it would send {commit_of(held).address}, which needs approval first"
 
 
 def _key(call: Call) -> _Key:

@@ -1,13 +1,13 @@
-"""What wants to leave a browser and has not been allowed to waits here, at the gate. Nothing of it has been sent.
+"""The requests of a browser that are held until they are allowed. No byte of them has been sent.
 
-Letting it go sends that very request, byte for byte. Dropping it tells the page that it was refused. Whoever asked may also
-have gone away meanwhile, and then it is gone from here, too.
+Releasing a request sends exactly the one that was held, byte for byte. Dropping it tells the page that it was refused.
+A page that stops waiting for its request removes it, too.
 
-A navigation is parked: the browser is told at once that there is nothing to show, and stays where it is. (While a navigation
-is under way, Chromium answers no questions about the page.) Let go, it is claimed by a navigation of ours to its address, which
-carries a referrer that no page can guess: a script that asks for the same address does not get the answer.
+A navigation is parked: the browser gets an empty response immediately and stays where it is. A released one is claimed by
+a navigation of ours to its address, with a referrer that no page can guess, so that a script which requests the same
+address does not get the response.
 
-A 307 or 308 asks for the same request at another address. That is a request of its own and waits like any other.
+A 307 or 308 asks for the same request at another address. That is a new request and is held like any other.
 """
 
 import asyncio
@@ -26,23 +26,23 @@ from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.response import RecordedResponse
 
 MAX_WAITING = 5
-"""To one origin. Chromium has six connections to each; if all waited, the page could not even be read any more."""
+"""Held requests to one origin. Chromium has six connections to each; if all waited, the page could no longer be read."""
 MAX_PARKED = 20
 _PAGE_RESOURCES = ("audio", "font", "image", "manifest", "script", "style", "track", "video")
 _SHOWN = 20
-"""Values of a request that are on the screen."""
+"""Values of a held request that an observation shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeldRequest:
-    """One request that waits. Its number is its own for as long as the browser is open."""
+    """One request that waits. Its number is not used again while the browser is open."""
 
     number: int
     request: Request
     allowed: asyncio.Future[bool] | None = None
-    """What the browser waits for; nothing if it was parked."""
+    """The connection waits for this; None for a parked request."""
     claim: str = ""
-    """The referrer that a navigation has to carry to claim it, if it was parked."""
+    """The referrer by which a navigation claims a parked request."""
 
     @property
     def zone(self) -> Zone:
@@ -52,19 +52,19 @@ class HeldRequest:
 
 @dataclass(kw_only=True)
 class SentRequest:
-    """One request that left because it was allowed, and what came back so far."""
+    """One request that left because it was allowed, and the response so far."""
 
     request: Request
     response: RecordedResponse = field(default_factory=RecordedResponse)
     reached: bool = True
-    """False: nobody could be reached, so the server has seen nothing of it."""
+    """False: no connection was possible, so the server has seen nothing of it."""
     claimed: bool = False
-    """Whether the browser asked by a GET for what was parked. Following a redirect, it would lose method and body."""
+    """Whether the browser used a GET to claim a parked request. Following a redirect, it would lose method and body."""
     redirected: bool = False
 
 
 class Observer(Protocol):
-    """Is told of every request that leaves a browser or is refused. Used by `midcourse effects learn` only."""
+    """Gets every request that leaves a browser or is refused. Used by `midcourse effects learn` only."""
 
     def on_passed(self, request: Request) -> None:
         """It left without needing permission."""
@@ -81,7 +81,7 @@ OBSERVER: ContextVar[Observer | None] = ContextVar("midcourse_observer", default
 
 
 class Outbox:
-    """Of one browser."""
+    """The held, parked and sent requests of one browser."""
 
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
@@ -90,35 +90,35 @@ class Outbox:
         self._count = 0
         self._expected: CommitSet | None = None
         self._redirects: deque[Request] = deque(maxlen=MAX_PARKED)
-        """What servers asked to be sent again elsewhere, as it would be sent."""
+        """Requests that servers asked to repeat at another address, as they would be sent."""
         self._claimable: list[HeldRequest] = []
         self.sent: list[SentRequest] = []
-        """Since `begin`."""
+        """Since `begin_act`."""
         self.passed_count = 0
-        """How many others left since then that may have done something: none of a picture, a style or a script."""
+        """How many requests left unasked since then, without images, styles, scripts and other parts of a page."""
         self.attended = False
-        """Whether a person is at the browser: then what it does is theirs, and nothing is held."""
+        """Whether a person is using the browser: then nothing is held."""
 
-    # --- asked by the gate
+    # --- called by the proxy
 
     def is_free(self, request: Request) -> bool:
-        """Whether it may leave without being asked about. Its body need not be known for that."""
+        """Whether it may leave unasked. The body is not read for that."""
         if self._claim_of(request) is not None or (request.is_navigation and self._expected is not None):
             return False
         return self._origins.is_safe(request.method, request.url) and not request.method_override
 
     def record_passed(self, request: Request) -> None:
-        """It was free to leave, and does."""
+        """Count a request that is free to leave and does."""
         self.passed_count += request.fields.get("sec-fetch-dest", "") not in _PAGE_RESOURCES
         if self._observer is not None:
             self._observer.on_passed(request)
 
     async def wait_for_permission(self, request: Request) -> SentRequest | None:
-        """When it may go. None: it may not."""
+        """Hold it until it is released. None: it was dropped."""
         return self.send_now(request) or (self._record_sent(request) if await self._hold(request) else None)
 
     def send_now(self, request: Request) -> SentRequest | None:
-        """If it may go now: it was let go, or is expected, or somebody is at the browser."""
+        """Send it without holding: it claims a released request, is expected, or a person attends. None: it must be held."""
         claimed = self._claim_of(request)
         if claimed is not None:
             self._claimable.remove(claimed)
@@ -128,12 +128,12 @@ class Outbox:
         return self._record_sent(request) if self._is_expected(request) else None
 
     def _claim_of(self, request: Request) -> HeldRequest | None:
-        """A page may imitate every header field of a navigation, and may start navigations, but does not know the referrer."""
+        """The released request that this one claims. A page can imitate a navigation, but cannot know the referrer."""
         referrer = request.fields.get("referer", "")
         return next((held for held in self._claimable if held.claim == referrer), None)
 
     def trace_redirect(self, request: Request) -> Request:
-        """With the request whose answer asked for this one, if there is such."""
+        """The request with `redirected_from` set, if a response asked for it."""
         for redirect in self._redirects:
             if _identity_of(redirect) == _identity_of(request):
                 self._redirects.remove(redirect)
@@ -153,7 +153,10 @@ class Outbox:
         return sent
 
     def record_response(self, sent: SentRequest, data: bytes) -> Request | None:
-        """What the answer asks to be sent elsewhere and the browser cannot send itself, because it only claimed the first."""
+        """Record a part of the response.
+
+        Returns the redirected request if the browser cannot send it by itself, because it claimed the first one by a GET.
+        """
         sent.response.append(data)
         elsewhere = sent.response.redirect_target(sent.request.url)
         if not elsewhere or sent.redirected:
@@ -192,7 +195,7 @@ class Outbox:
     def _remove(self, held: HeldRequest) -> None:
         self._waiting.pop(held.number, None)
 
-    # --- asked by the world
+    # --- called by the guard and the session
 
     @property
     def waiting(self) -> tuple[HeldRequest, ...]:
@@ -202,18 +205,18 @@ class Outbox:
         return any((held.request.method, held.request.url) == (method, url) for held in self.waiting)
 
     def begin_act(self) -> None:
-        """A new act: what was sent before is no longer of interest."""
+        """Forget what the last act sent."""
         self.sent.clear()
         self.passed_count = 0
         self.end_act()
 
     def end_act(self) -> None:
-        """The act is over: what was let go and not claimed stays here, since it is said to have sent nothing."""
+        """Drop what was released and not claimed: the act is reported as having sent nothing."""
         self._claimable.clear()
 
     @contextmanager
     def expect(self, commit: CommitSet) -> Generator[None]:
-        """Inside, the one request that would send exactly this may leave, once; no other, and no other page is gone to."""
+        """Inside, one request that sends exactly this may leave, once. Every other navigation is held, safe or not."""
         self._expected = commit
         try:
             yield
@@ -221,7 +224,7 @@ class Outbox:
             self._expected = None
 
     def release(self, several: Sequence[HeldRequest]) -> None:
-        """What was parked has to be claimed from here on."""
+        """Let them leave. A parked request becomes claimable."""
         self._claimable += [held for held in several if held.allowed is None and held in self.waiting]
         self._decide(several, allowed=True)
 
@@ -236,7 +239,7 @@ class Outbox:
 
 
 def commit_of(held: Sequence[HeldRequest]) -> CommitSet:
-    """Of all of them together. With several, each value says to which one it belongs."""
+    """The commit set of all of them. With several, the name of each value begins with the number of its request."""
     if len(held) == 1:
         return held[0].request.commit
     commits = [each.request.commit for each in held]
@@ -248,12 +251,12 @@ def commit_of(held: Sequence[HeldRequest]) -> CommitSet:
 
 
 def _identity_of(request: Request) -> tuple[object, ...]:
-    """All of it that a server acts on, but for tokens and cookies."""
+    """Everything that a server acts on, except tokens and cookies."""
     return request.method, request.method_override, request.url, request.fields.get("content-type", ""), request.body
 
 
 def _claim_for(request: Request) -> str:
-    """The request's own referrer with a token, so that the page that follows sees the site that it came from."""
+    """The request's own referrer with a token, so that the next page still sees which site it was opened from."""
     referrer = request.fields.get("referer") or f"{_origin(request)}/"
     return f"{referrer}{'&' if '?' in referrer else '?'}midcourse={secrets.token_urlsafe(16)}"
 

@@ -1,9 +1,9 @@
-"""The policy file: whom a browser may speak to, and what is known about them. Whoever is not in it is not spoken to.
+"""The policy file: which origins a browser may reach, and what is known about them. All others are refused.
 
     ["https://shop.example"]
-    safe = ["POST /draft*"]            # may leave without being asked for: it only saves a draft
-    unsafe = ["GET /delete*"]          # has to be allowed, although it is only a GET
-    navigate = ["/orders/*"]           # a planner may go here without anybody vouching for it
+    safe = ["POST /draft*"]            # may leave without approval: it only saves a draft
+    unsafe = ["GET /delete*"]          # needs approval, although it is only a GET
+    navigate = ["/orders/*"]           # a planner may go here by itself
     secrets = ["shop_password"]        # may be typed into this origin's fields
 
     [["https://shop.example".evidence]]
@@ -11,8 +11,8 @@
     status = 422
     text = "field-error"
 
-A path is matched as it is written, decoded, also more than once, and each time without what follows a semicolon and with its dots
-resolved: `safe` needs all of these, for `unsafe` one will do.
+A path is matched as it is written and decoded once or more, each time without what follows a semicolon and with its dots
+resolved, because servers differ: `safe` must match all of these readings, `unsafe` only one.
 """
 
 import json
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 SOCKET = "WS"
-"""The method by which the policy file calls a frame that a page sends through a WebSocket."""
+"""The method in the policy file for a message that a page sends through a WebSocket."""
 MAX_DECODED = 3
-"""Times that a path is: by a proxy, by a server, and by an application that should not."""
+"""How often a path may be decoded: by a proxy, by a server, and wrongly by an application."""
 ANYWHERE = ("http", "https", "ws", "wss")
 _AS_PAGES = {"ws": "http", "wss": "https"}
 _WRITTEN_AS = "an origin is scheme, host and port, such as https://shop.example or http://127.0.0.1:8000"
@@ -58,19 +58,20 @@ class RequestPattern:
     def of(cls, written: str) -> "RequestPattern":
         method, _, path = written.partition(" ")
         if not re.fullmatch(r"[A-Z]+|\*", method) or not path.startswith(("/", "*")):
-            raise ValueError(f"'{written}' is no request; write a method and a path, such as 'POST /draft*'")
+            raise ValueError(f"'{written}' is not a request; write a method and a path, such as 'POST /draft*'")
         return cls(method, path)
 
     def matches_any_reading(self, method: str, path: str) -> bool:
-        """Whether it fits in at least one way that a server may read the request. Many answer HEAD as they do GET, and do the
-        same with a slash at the end or a query that they did not ask for.
+        """Whether at least one way in which a server may read the request matches.
+
+        Many servers handle HEAD like GET, and ignore a slash at the end or an unknown query.
         """
         methods = ("*", method, "GET") if method == "HEAD" else ("*", method)
         ways = {way.lower() for each in _readings(path) for way in (each, each.partition("?")[0].rstrip("/") or "/")}
         return self.method in methods and any(matches_glob(self.path.lower(), way) for way in ways)
 
     def matches_every_reading(self, method: str, path: str) -> bool:
-        """Whether it fits however a server may read the request."""
+        """Whether every way in which a server may read the request matches."""
         return self.method in ("*", method) and all(matches_glob(self.path, each) for each in _readings(path))
 
 
@@ -85,8 +86,9 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=128)
 def _readings(path: str) -> tuple[str, ...]:
-    """As written, decoded once or more, and each time as servers resolve it. A question mark that was encoded begins a query
-    to some of them only.
+    """As written, decoded once or more, and each time as servers resolve it.
+
+    An encoded question mark begins a query for some servers only, so both readings are included.
     """
     bare, mark, query = path.partition("?")
     found: dict[str, None] = {}
@@ -106,17 +108,19 @@ def _resolved(bare: str) -> str:
 
 @validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True))
 class EvidenceRule:
-    """An answer that proves that nothing was stored."""
+    """A response that proves that nothing was stored."""
 
     request: str
     status: int | tuple[int, ...]
     text: str = ""
-    """Has to be in the answer."""
+    """The response must contain it."""
 
     def __post_init__(self) -> None:
         RequestPattern.of(self.request)
         if not self.text and not all(400 <= status < 500 for status in self.statuses):
-            raise ValueError("only a status from 400 to 499 can prove it alone; say which text the answer has, too")
+            raise ValueError(
+                "only a status from 400 to 499 can prove it alone; add the text that the response contains"
+            )
 
     @property
     def statuses(self) -> tuple[int, ...]:
@@ -148,7 +152,7 @@ class OriginRules:
             RequestPattern.of(written)
         for path in self.navigate:
             if not path.startswith("/"):
-                raise ValueError(f"'{path}' is no path; one to navigate to begins with a slash")
+                raise ValueError(f"'{path}' is not a path; one to navigate to begins with a slash")
 
 
 class Origins:
@@ -162,7 +166,7 @@ class Origins:
         return self._named
 
     def of(self, address: Address) -> OriginRules | None:
-        """Who that is, if it may be spoken to. A WebSocket belongs to the origin of its pages."""
+        """The rules for its origin; None if it may not be reached. A WebSocket belongs to the origin of its pages."""
         scheme = _AS_PAGES.get(address.scheme, address.scheme)
         origin = Address(scheme=scheme, host=address.host, port=address.port, rest="").origin
         found = self._named.get(origin) or self._under_wildcard(origin)
@@ -173,11 +177,11 @@ class Origins:
         address = parse(url, schemes)
         origin = self.of(address)
         if origin is None:
-            raise AddressRefused(f"{address.origin} is not in the policy file, so it is not spoken to")
+            raise AddressRefused(f"{address.origin} is not in the policy file, so it cannot be reached")
         return address, origin
 
     def refuses(self, url: str) -> bool:
-        """Whether it is a page of somebody who is not spoken to."""
+        """Whether it is a page of an origin that may not be reached."""
         if not url.startswith(("http:", "https:")):
             return False
         try:
@@ -187,7 +191,7 @@ class Origins:
         return False
 
     def _under_wildcard(self, origin: str) -> OriginRules | None:
-        """The nearest `*.` above it."""
+        """The rules of the nearest `*.` above it."""
         scheme, _, rest = origin.partition("://")
         while "." in rest:
             rest = rest.partition(".")[2]
@@ -196,7 +200,7 @@ class Origins:
         return None
 
     def is_safe(self, method: str, url: str) -> bool:
-        """Whether it may leave without having been allowed. What is declared unsafe never may."""
+        """Whether it may leave without approval. A request that is declared unsafe never may."""
         try:
             address, origin = self.check(url)
         except AddressRefused:
@@ -207,17 +211,17 @@ class Origins:
         return safe or method in SAFE_METHODS
 
     def is_declared_unsafe(self, method: str, url: str) -> bool:
-        """Whether the policy says that it has to be allowed, whatever it is."""
+        """Whether the policy requires approval for it, even if its method is safe."""
         address, origin = self.check(url)
         return any(RequestPattern.of(written).matches_any_reading(method, address.path) for written in origin.unsafe)
 
     def disproof(self, method: str, url: str, status: int, body: str) -> str:
-        """The rule by which this answer proves that nothing was stored, in words; empty if none does."""
+        """The rule by which this response proves that nothing was stored, in words; empty without one."""
         address, origin = self.check(url)
         for rule in origin.evidence:
             if rule.fits(method, address.path, status, body):
                 said = f" and '{rule.text}'" if rule.text else ""
-                return f"{address.origin} answers {status}{said} to {rule.request} if nothing was stored"
+                return f"{address.origin} responds with {status}{said} to {rule.request} if nothing was stored"
         return ""
 
     def allows_secret(self, name: str, url: str) -> bool:
@@ -228,7 +232,7 @@ class Origins:
 
     @property
     def vouched(self) -> tuple[str, ...]:
-        """Whole URLs, with `*`, that a planner may name by itself."""
+        """URL patterns, with `*`, that a planner may navigate to by itself."""
         return tuple(
             name + path
             for name, origin in self._named.items()
@@ -241,7 +245,7 @@ class Origins:
 
 
 def read_origins(policy: str | Path | Mapping[str, object] | None, start: str) -> Origins:
-    """From a file or from what such a file would hold. The start's origin is allowed unless it says otherwise."""
+    """The policy from a file or a mapping of the same form. The start's origin is allowed unless the policy forbids it."""
     try:
         begin = parse(start)
     except AddressRefused as refused:
@@ -250,24 +254,24 @@ def read_origins(policy: str | Path | Mapping[str, object] | None, start: str) -
 
 
 def read_policy(policy: str | Path | Mapping[str, object] | None) -> Origins:
-    """Only those that it names."""
+    """The policy of the origins that are named, without a start."""
     file = str(policy) if isinstance(policy, str | Path) else "origins"
     named: dict[str, OriginRules] = {}
-    for written, told in policy_values(policy).items():
+    for written, rules in policy_values(policy).items():
         name, address = _name(written, file)
-        named[name] = _origin(written, _with_default(told, private=_is_local(address)), file)
+        named[name] = _origin(written, _with_default(rules, private=_is_local(address)), file)
     return Origins(named)
 
 
 def _is_local(address: Address) -> bool:
-    """Whoever writes down an address of this machine or of a private network means it. A name has to be vouched for."""
+    """Whether it is written as an address of this machine or a private network. A name needs `private = true` instead."""
     if address.host == "localhost" or address.host.endswith(".localhost"):
         return True
     return address.ip is not None and reach_of(address.ip) in ("loopback", "private")
 
 
 def policy_values(policy: str | Path | Mapping[str, object] | None) -> Mapping[str, object]:
-    """As they are written. Raises `TaskInvalid` for a file that cannot be read."""
+    """The tables of a policy, unchecked. Raises `TaskInvalid` for a file that cannot be read."""
     if policy is None or isinstance(policy, Mapping):
         return policy or {}
     try:
@@ -281,7 +285,7 @@ def policy_values(policy: str | Path | Mapping[str, object] | None) -> Mapping[s
 
 
 def _name(written: str, file: str) -> tuple[str, Address]:
-    """A leading `*.` stands for every host below."""
+    """The origin and its address. A leading `*.` stands for every host below."""
     scheme, _, host = written.partition("://*.")
     try:
         address = parse(f"{scheme}://{host}" if host else written)
@@ -302,31 +306,31 @@ def _is_public_suffix(host: str) -> bool:
 
 @cache
 def _public_suffixes() -> "PublicSuffixList":
-    """The list as it ships with its package. Read when a wildcard is first met: it takes a moment."""
+    """The list that its package ships. Loaded for the first wildcard, because that is slow."""
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()
 
 
-def _origin(written: str, told: object, file: str) -> OriginRules:
+def _origin(written: str, rules: object, file: str) -> OriginRules:
     try:
-        return TypeAdapter(OriginRules).validate_json(json.dumps(told, default=str))
+        return TypeAdapter(OriginRules).validate_json(json.dumps(rules, default=str))
     except ValidationError as invalid:
         raise TaskInvalid(f"{file}: '{written}': {_sentence(invalid)}") from None
 
 
-def _with_default(told: object, *, private: bool) -> object:
-    return {"private": private, **cast(Mapping[str, object], told)} if isinstance(told, Mapping) else told
+def _with_default(rules: object, *, private: bool) -> object:
+    return {"private": private, **cast(Mapping[str, object], rules)} if isinstance(rules, Mapping) else rules
 
 
 _KEYS = tuple({**OriginRules.__dataclass_fields__, **EvidenceRule.__dataclass_fields__})
 _WANTED = {
-    "bool_type": "has to be true or false",
-    "dataclass_type": "has to be a table",
-    "int_type": "has to be a whole number",
+    "bool_type": "must be true or false",
+    "dataclass_type": "must be a table",
+    "int_type": "must be a whole number",
     "missing": "is missing",
-    "string_type": "has to be text in quotes",
-    "tuple_type": "has to be a list",
+    "string_type": "must be text in quotes",
+    "tuple_type": "must be a list",
 }
 
 

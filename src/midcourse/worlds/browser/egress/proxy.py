@@ -1,10 +1,10 @@
-"""The only way out of a browser: a proxy in the host's process that connects to allowed origins and to nobody else.
+"""The proxy that all traffic of a browser passes: it connects to allowed origins only.
 
-It resolves names itself and connects to the address that it checked, so no second answer of a name server counts. It reads
-what leaves, under TLS too, and what has to be allowed first waits in the outbox. Whatever Chromium does on its own account
-comes by here: redirects, prefetches, workers, beacons, downloads, and what a tab left behind when it was closed.
+It resolves names itself and connects to the address that it checked, so a second answer of a name server has no effect. It
+reads every request, under TLS too, and requests that need approval wait in the outbox. Everything that Chromium does by
+itself passes here as well: redirects, prefetches, workers, beacons, downloads, requests of closed tabs.
 
-Other accounts on this machine can connect to it, too, so it requires a password that only its own browser knows.
+Other accounts on this machine can connect to it, so it requires a password that only its own browser has.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ from midcourse.worlds.browser.egress.proxy_login import USER
 from midcourse.worlds.browser.egress.tls import Certificate
 
 LISTEN_ADDRESSES = ("127.77.67.71", "127.0.0.1")
-"""The first of these that this machine has. A site that clears its cookies (`Clear-Site-Data`) makes Chromium forget passwords for its
-host, whatever the port; so the gate is not where a site would be, if the whole of 127.* is loopback, as it is on Linux."""
+"""The first of these that this machine has. A site that clears its cookies (`Clear-Site-Data`) makes Chromium forget passwords
+for its host on every port; so the proxy does not listen where a site would, if all of 127.* is loopback, as on Linux."""
 FLAGS = (
     "--disable-quic",
     f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {address}' for address in LISTEN_ADDRESSES)}",
@@ -36,8 +36,8 @@ FLAGS = (
     "--no-pings",
     "--disable-domain-reliability",
 )
-"""Without these Chromium knows other ways out, or speaks for itself. Which of the two about WebRTC counts depends on the
-build; the other one is ignored without a word."""
+"""Without these Chromium bypasses the proxy or sends reports. Which of the two WebRTC flags counts depends on the build;
+the other one is silently ignored."""
 
 _CHROMIUM_REQUESTS = tuple(
     prefix
@@ -54,16 +54,16 @@ _CHROMIUM_REQUESTS = tuple(
     )
     for prefix in (f"CONNECT {host}:443", f"GET http://{host}/", f"POST http://{host}/")
 )
-"""Chromium's own, without TLS once that was refused. No page asked for them, so nobody is told that they were refused."""
+"""What Chromium requests for itself, without TLS once that was refused. No page asked for it, so it is not reported."""
 
 CONNECT_SECONDS = 10.0
 MAX_KEPT = 200
-"""Refusals. A page can cause any number."""
+"""Refusals that are kept. A page can cause any number."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """Something that wanted out and was not let."""
+    """A request that was not let through."""
 
     what: str
     why: str
@@ -71,7 +71,7 @@ class Refusal:
 
 @cache
 def _system_trust_store() -> ssl.SSLContext:
-    """Read when it is first needed: it takes long."""
+    """Loaded when it is first needed, because that is slow."""
     return ssl.create_default_context()
 
 
@@ -87,7 +87,7 @@ class Proxy:
         trusted: ssl.SSLContext | None = None,
         certificate: Certificate | None = None,
     ) -> None:
-        """`trusted` says whose certificates are good; without it, the system does. Gates of one browser share theirs."""
+        """`trusted` holds the certificate authorities; the system's by default. Proxies of one browser share a certificate."""
         self.outbox = outbox
         self.password = secrets.token_urlsafe(32)
         self._expected = b"Basic " + b64encode(f"{USER}:{self.password}".encode())
@@ -109,7 +109,7 @@ class Proxy:
         raise ConnectionError("there is no free port on this machine")
 
     async def close(self) -> None:
-        """From here on nothing leaves any more."""
+        """End all connections. Nothing leaves the browser after this."""
         if self._server is not None:
             self._server.close()
         for connection in self._connections:
@@ -118,19 +118,19 @@ class Proxy:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """With which Chromium has to be started."""
+        """Command-line flags that Chromium needs."""
         return (*FLAGS, self._certificate.flag)
 
     def take_refusals(self) -> tuple[Refusal, ...]:
-        """What was turned away since this was last asked."""
+        """Refusals since the last call of this method."""
         found = tuple(self._refusals)
         self._refusals.clear()
         return found
 
-    # --- asked by a connection
+    # --- called by a connection
 
     def admits(self, credentials: str) -> bool:
-        """Whether it is the gate's own browser that shows these."""
+        """Whether these credentials are those of the proxy's own browser."""
         return hmac.compare_digest(credentials.encode(errors="replace"), self._expected)
 
     @property
@@ -144,14 +144,14 @@ class Proxy:
             found = Address(scheme=scheme, host=address.host, port=address.port, rest="")
             if self._origins.of(found) is not None:
                 return found.origin
-        raise AddressRefused(f"{tunnel} is not in the policy file, so it is not spoken to")
+        raise AddressRefused(f"{tunnel} is not in the policy file, so it cannot be reached")
 
     def checked(self, url: str) -> Address:
         """Raises `AddressRefused`."""
         return self._origins.check(url)[0]
 
     async def connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """To the very address that was checked. Raises `AddressRefused`, or `OSError` if nobody answers there."""
+        """Connect to the address that was checked. Raises `AddressRefused`, or `OSError` if no server answers."""
         origin = self._origins.check(address.url)[1]
         trusted = (self._trusted or _system_trust_store()) if address.scheme in ("https", "wss") else None
         trouble: OSError = ConnectionRefusedError(f"{address.host} does not answer")

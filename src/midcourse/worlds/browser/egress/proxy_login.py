@@ -1,8 +1,8 @@
-"""How a browser shows the gate its password: once for each context, before the first page.
+"""Logs a browser in at its proxy: once for each context, before the first page.
 
-Chromium keeps what a proxy has accepted and sends it unasked from then on, with every request, tunnel and worker of the context. So
-one request is answered with 407, to an address of the gate's own. Playwright's option for it would intercept every request
-for as long as the browser is open, and would give the password to any site that asks for one.
+Chromium keeps a password that a proxy has accepted and sends it unasked with every later request, tunnel and worker of the
+context. So one request, to an address that only the proxy answers, gets a 407. Playwright's option for proxy passwords
+would intercept every request while the browser is open, and would give the password to any site that asks for one.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
 
 ENTRANCE = "http://gate.midcourse.invalid/"
-"""Answered by the gate itself, without a body, so that the tab stays as it is."""
+"""Answered by the proxy itself, without a body, so that the tab stays as it is."""
 USER = "midcourse"
 _WITHIN = 30.0
 

@@ -1,7 +1,7 @@
-"""A request as it is about to leave, and everything it would send: what a person is shown, and what an approval binds.
+"""One outgoing request and its commit set: every value that it would send, as an approver is shown it and an approval binds it.
 
-Values are read out of the body as far as its kind is known. What is too large to be kept, or cannot be written as text, is
-bound by its digest, and the commit set says that it is abridged.
+Values are parsed from bodies of known types. A value that is too large, or is not text, is bound by its digest, and the
+commit set is marked as abridged.
 """
 
 import codecs
@@ -24,13 +24,13 @@ MAX_VALUES = 2000
 LONGEST = 20_000
 """Characters of one name or value that are kept."""
 MAX_CHARACTERS = 200_000
-"""Of all names and values together, but for the last one."""
+"""Of all names and values together, except the last one."""
 RAW = "body"
 """The name of a value that is a whole body."""
 CHARSET = "charset of the body"
-"""The name of the value that says which charset a body claims to have, if it is not UTF-8."""
+"""The name of the value that holds the charset of a body, if it is not UTF-8."""
 REDIRECTED = "redirected from"
-"""The name of the value that says whose answer asked for a request."""
+"""The name of the value that holds the request whose response asked for this one."""
 
 CROSS_SITE = "cross-site"
 UTF_8 = "utf-8"
@@ -39,23 +39,23 @@ _ASCII_CHARSETS = re.compile(
     r"ascii|iso8859-\d+|cp125\d|cp874|cp932|cp949|cp950|koi8-[ru]|mac-(roman|cyrillic)|tis-620"
     r"|gb2312|gbk|gb18030|big5|shift_jis|euc_jp|euc_kr"
 )
-"""By Python's names. In all of them ASCII means what it says. In UTF-7, UTF-16, ISO-2022 or HZ it does not: there, what looks like one
-value may be another."""
+"""By Python's names: charsets in which ASCII bytes always mean ASCII. In UTF-7, UTF-16, ISO-2022 or HZ, what looks like one value may be
+another."""
 _CHARSET_NAME = re.compile(r"[\w.:-]+", re.ASCII)
-"""Python is generous about the rest, and others may not be."""
+"""Python accepts more spellings, which a server may read as another charset."""
 
 _OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")
 _OF_ONE_ORIGIN = ("authorization", "cookie", "origin", "referer", "sec-fetch-site")
 _PART = re.compile(
     r'Content-Disposition: form-data; name="([^"\r\n]*)"(?:; filename="([^"\r\n]*)"\r\nContent-Type: ([^\r\n]*))?'
 )
-"""The head of a part as browsers write it. What else might be in one is not shown to anybody."""
+"""The head of a part as browsers write it. Anything else in a head would not be shown to the approver."""
 _STRUCTURAL = re.compile(r"([.\[\]{}\\])")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """As it came out of the browser. A message through a WebSocket is one, too, with the method `WS`."""
+    """A request as the browser sent it. A WebSocket message is one, too, with the method `WS`."""
 
     method: str
     url: str
@@ -63,29 +63,29 @@ class Request:
     """Header fields by their names in lower case."""
     body: bytes = b""
     head: Head | None = field(default=None, compare=False, repr=False)
-    """With everything in the order in which it came; a message has none."""
+    """Method, target and all header fields in their order; None for a WebSocket message."""
     redirected_from: str = ""
-    """Method and address of the request that a server answered by asking for this one."""
+    """Method and address of the request whose response asked for this one."""
 
     @property
     def is_navigation(self) -> bool:
-        """Whether its answer would take the place of a page.
+        """Whether its response would replace a page.
 
-        Where Chromium states the mode, which no page can set, only that counts. It does not state it over plain HTTP to
-        another machine; there the field that comes with every navigation has to do.
+        Where Chromium sends `Sec-Fetch-Mode`, which no page can set, only that counts. Chromium omits it over plain HTTP to
+        another machine; there the field that comes with every navigation is used.
         """
         mode = self.fields.get("sec-fetch-mode")
         return mode == "navigate" if mode else "upgrade-insecure-requests" in self.fields
 
     @property
     def method_override(self) -> str:
-        """The method that the server is asked to take it for, if it is another one. To many servers `_` in a name is `-`."""
+        """The method of an override header, if there is one. Many servers read `_` in a header name as `-`."""
         named = (value for name, value in self.fields.items() if name.replace("_", "-") in _OVERRIDES)
         return next((value.upper() for value in named if value), "")
 
     @property
     def commit(self) -> CommitSet:
-        """Every value, and the address: method and URL. The query of a GET is its values."""
+        """Every value, and the address: method and URL. The values of a GET are its query."""
         url = self.url.partition("#")[0].removesuffix("?")
         bare, _, query = url.partition("?")
         asked = _form(query.encode()) if query and not self.body and self.method in SAFE_METHODS else None
@@ -96,7 +96,7 @@ class Request:
         return commit_set(f"{method} {url if asked is None else bare}", values)
 
     def redirect_to(self, url: str) -> "Request":
-        """The same at another address. To another origin goes nothing that was meant for this one only."""
+        """The same request at another address. Another origin gets no cookies or credentials of this one."""
         head = self.head
         if head is not None:
             head = replace(
@@ -106,7 +106,7 @@ class Request:
         return replace(self, url=url, fields=named, head=head, redirected_from=self.commit.address)
 
     def with_cookies_of(self, claiming: "Request") -> "Request":
-        """As it is, unless a server asked for it: then its cookies are those that the browser has for its address now."""
+        """The request unchanged, unless it is a redirect: then with the cookies that the browser has for its address now."""
         elsewhere = self.fields.get("sec-fetch-site") == CROSS_SITE
         if not self.redirected_from or elsewhere or self.head is None or claiming.head is None:
             return self
@@ -121,19 +121,19 @@ def _origin(url: str) -> str:
 
 
 def _at_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Header fields as a browser sends them on from one site to another, without any cookies."""
+    """Header fields as a browser sends them to another site, without cookies."""
     kept = [pair for pair in fields if pair[0].lower() not in _OF_ONE_ORIGIN]
     return (*kept, ("Origin", "null"), ("Sec-Fetch-Site", CROSS_SITE))
 
 
 class Digested(str):
-    """A value for content that is not shown, only its digest."""
+    """A value that shows only the digest of its content."""
 
     __slots__ = ()
 
 
 def commit_set(address: str, values: Pairs) -> CommitSet:
-    """With what is too much to be kept bound by its digest."""
+    """A commit set in which values that are too large are replaced by their digests."""
     kept: list[tuple[str, Scalar]] = []
     characters, abridged = 0, False
     for name, value in values[:MAX_VALUES]:
@@ -155,7 +155,7 @@ def _shorten(text: str) -> str:
 
 
 def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8) -> str:
-    """A file as a value: its name, its digest, and its content if that is text in a known charset."""
+    """A file as a value: name, type, size, digest, and content if that is text in a known charset."""
     size = f"{len(content)} bytes, sha256 {digest(content)}"
     described = f"{name or 'unnamed'} ({kind or 'application/octet-stream'}, {size})"
     text = None if charset is None else _text(content, charset)
@@ -165,7 +165,7 @@ def file_value(name: str, kind: str, content: bytes, charset: str | None = UTF_8
 
 
 def _text(content: bytes, charset: str = UTF_8) -> str | None:
-    """None if it is not text that a person could read."""
+    """The content as text; None if it is not printable text."""
     try:
         text = normalize_newlines(content.decode(charset))
     except UnicodeDecodeError:
@@ -178,7 +178,7 @@ def digest(content: bytes) -> str:
 
 
 def normalize_newlines(text: str) -> str:
-    """Browsers send the line ends of a field in a way of their own."""
+    """Browsers send the line ends of a field as CRLF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -186,7 +186,7 @@ def normalize_newlines(text: str) -> str:
 
 
 def charset_of(named: Sequence[str]) -> str | None:
-    """Python's name of it; UTF-8 if none is named. None: it is unknown or not plain, or there are several."""
+    """Python's name for it; UTF-8 if none is given. None: unknown, not ASCII-compatible, or several are given."""
     if not named:
         return UTF_8
     try:
@@ -224,7 +224,7 @@ def _raw(kind: str, body: bytes, charset: str) -> Pairs:
 
 
 def _form(body: bytes, charset: str = UTF_8) -> Pairs | None:
-    """None if it is not what a browser makes of a form."""
+    """The values of a form. None if no browser would encode a form like this."""
     try:
         unquote_to_bytes(body.replace(b"+", b" ")).decode(charset)
         text = body.decode("ascii" if charset != UTF_8 else charset)
@@ -235,7 +235,7 @@ def _form(body: bytes, charset: str = UTF_8) -> Pairs | None:
 
 
 def _multipart(boundary: str, body: bytes) -> Pairs | None:
-    """None if it is not what a browser makes of a form: then there may be more in it than its values."""
+    """The values of a form. None if no browser would encode a form like this: it may contain more than its values."""
     mark = b"--" + boundary.encode(errors="replace")
     before, *parts = (b"\r\n" + body).split(b"\r\n" + mark)
     if not boundary or before or parts.pop() not in (b"--", b"--\r\n"):
@@ -247,13 +247,13 @@ def _multipart(boundary: str, body: bytes) -> Pairs | None:
 
 
 def _boundary(described: Message) -> str:
-    """Nothing if there are several: who would know which one counts?"""
+    """Empty if there are several, since servers differ in which one they use."""
     found = _parameters(described, "boundary")
     return found[0] if len(found) == 1 else ""
 
 
 def _parameters(described: Message, name: str) -> list[str]:
-    """Its values in the content type. One that is encoded by itself (RFC 2231) comes as parts, and fits nothing."""
+    """The values of a parameter of the content type. One that is encoded by RFC 2231 comes in parts and matches nothing."""
     return [str(value) for named, value in described.get_params([]) if named == name]
 
 
@@ -261,7 +261,7 @@ def _part(part: bytes) -> tuple[str, str]:
     head, blank, content = part.partition(b"\r\n\r\n")
     found = _PART.fullmatch(head.removeprefix(b"\r\n").decode())
     if not blank or found is None:
-        raise ValueError("no browser writes this")
+        raise ValueError("not written by a browser")
     name, filename, kind = found.groups()
     if filename is not None:
         return name, file_value(filename, kind, content)
@@ -274,7 +274,7 @@ def _part(part: bytes) -> tuple[str, str]:
 def _json(body: bytes, charset: str) -> Pairs | None:
     """Flattened: `lines[0].item`. None if it is not an object or list, or if two parsers could read it differently.
 
-    Half of a pair of UTF-16, which JSON can spell and UTF-8 cannot, is such a case.
+    An unpaired surrogate, which JSON can express and UTF-8 cannot, is such a case.
     """
     try:
         text = body.decode(charset)
@@ -295,13 +295,13 @@ def _json(body: bytes, charset: str) -> Pairs | None:
 def _with_unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
     read = dict(pairs)
     if len(read) != len(pairs):
-        raise ValueError("a name is there twice")
+        raise ValueError("duplicate name")
     return read
 
 
 @dataclass(frozen=True)
 class _Literal:
-    """A number that Python would write otherwise than it was written."""
+    """A number that Python would write differently, such as 1.0e2."""
 
     text: str
 
@@ -316,11 +316,11 @@ def _parse_int(text: str) -> "int | _Literal":
 
 
 def _reject_constant(text: str) -> float:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _flatten(path: str | None, value: object) -> Iterator[tuple[str, Scalar]]:
-    """No two different values come out alike: what stands for structure is marked in names, and what is empty is named."""
+    """Name and value of each leaf. Unambiguous: structural characters in names are escaped, empty containers are listed."""
     if isinstance(value, dict):
         entries = cast(dict[str, object], value)
         if not entries:

@@ -1,4 +1,4 @@
-"""What a server answered to a request that was allowed: as much of it as evidence rules need."""
+"""The recorded response to a request that was allowed: as much of it as evidence rules need."""
 
 import re
 from urllib.parse import urljoin
@@ -9,13 +9,13 @@ _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)")
 
 
 class RecordedResponse:
-    """Grows while it arrives. It was asked for without compression, so that its text can be read."""
+    """Grows while it arrives. It was requested without compression, so that its text can be read."""
 
     def __init__(self) -> None:
         self._raw = bytearray()
 
     def __bool__(self) -> bool:
-        """Whether anything has come at all."""
+        """Whether any byte has arrived."""
         return bool(self._raw)
 
     def append(self, data: bytes) -> None:
@@ -23,7 +23,7 @@ class RecordedResponse:
 
     @property
     def status(self) -> int | None:
-        """None while it is not known. What only says that more will come does not count."""
+        """None while it is not known. Interim responses (1xx) do not count."""
         found = _STATUS.match(self._final())
         return int(found[1]) if found else None
 
@@ -34,7 +34,7 @@ class RecordedResponse:
         return (_unchunked(body) if chunked else body).decode(errors="replace")
 
     def redirect_target(self, url: str) -> str:
-        """Where the same request should be sent instead; empty if not."""
+        """Where a 307 or 308 asks to send the same request; empty without one."""
         head = self._final().partition(b"\r\n\r\n")[0]
         location = re.search(rb"(?im)^location:[ \t]*(\S+)", head)
         if location is None or self.status not in (307, 308):
@@ -43,7 +43,7 @@ class RecordedResponse:
 
     @property
     def has_head(self) -> bool:
-        """Whether all of its head has come, or more than a head can be."""
+        """Whether the whole head has arrived, or more bytes than a head can have."""
         return b"\r\n\r\n" in self._final() or len(self._raw) == MAX_KEPT
 
     def _final(self) -> bytes:
@@ -54,7 +54,7 @@ class RecordedResponse:
 
 
 def _unchunked(body: bytes) -> bytes:
-    """As far as it goes."""
+    """The body without chunk sizes, as far as it has arrived and is valid."""
     whole = bytearray()
     while body:
         line, _, rest = body.partition(b"\r\n")

@@ -1,4 +1,4 @@
-"""Sign-ins that need no question: a form that sends a secret to the origin it is bound to, and nothing else of weight."""
+"""Sign-ins that need no approval: a form that sends a secret to the origin it is bound to, and nothing else of weight."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _BUTTONS = ("submit", "button", "image")
 
 
 class SignIns:
-    """The secrets of one session that are bound to an origin, and the places where a password was asked for."""
+    """The secrets of one session that are bound to an origin, and the places that asked for a password."""
 
     def __init__(self) -> None:
         self.places: set[str] = set()
@@ -32,7 +32,7 @@ class SignIns:
         return name in self._bound and self._bound[name][1] == _normal(origin)
 
     def admit(self, request: Request, pages: Sequence[PageForms]) -> bool:
-        """Whether it is a form of the bound origin's own that sends only its secret, a user name, and hidden fields as served."""
+        """Whether a form of the bound origin sends only the secret, a user name, and hidden fields as served."""
         origin = origin_of(request.url)
         secrets = {secret for secret, bound in self._bound.values() if bound == _normal(origin)}
         if request.method != "POST" or request.method_override or request.redirected_from or not request.is_navigation:

@@ -1,7 +1,7 @@
-"""By what Chromium knows the gate, so that it can see what leaves under TLS as well.
+"""The certificate by which Chromium trusts the proxy, so that requests under TLS can be read as well.
 
-The key is made anew for every browser and never leaves this process. Chromium takes it, and only it, for any name; whether
-a server is who it says is checked by the gate.
+Each browser gets a new key, which never leaves this process. Chromium accepts it, and only it, for any name; the proxy
+checks the certificates of servers.
 """
 
 import ssl
@@ -20,7 +20,7 @@ _VALID = timedelta(days=365)
 
 
 class Certificate:
-    """`context` is for the gate's side of a connection, `flag` for Chromium's command line."""
+    """`context` is for the proxy's side of a connection, `flag` for Chromium's command line."""
 
     def __init__(self) -> None:
         key = ec.generate_private_key(ec.SECP256R1())
@@ -31,14 +31,14 @@ class Certificate:
         self.context.set_alpn_protocols(["http/1.1"])
         with (
             tempfile.NamedTemporaryFile() as file
-        ):  # for nobody else's eyes, and gone at once: OpenSSL reads only files
+        ):  # private and short-lived: OpenSSL reads certificates from files only
             file.write(secret + _signed(key).public_bytes(Encoding.PEM))
             file.flush()
             self.context.load_cert_chain(file.name)
 
 
 def _signed(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "the gate of a Midcourse browser")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "the proxy of a Midcourse browser")])
     now = datetime.now(UTC)
     builder = x509.CertificateBuilder(
         issuer_name=name,

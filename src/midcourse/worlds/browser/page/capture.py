@@ -1,4 +1,4 @@
-"""What is on the page, as zones: the scripts in all of its frames are asked, and the answers put together."""
+"""Captures a page as zones: asks the scripts in all of its frames and joins their answers."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -18,12 +18,12 @@ _UNSEEN = (("seen", False),)
 
 
 class Capture:
-    """Looks at the tabs of a session. Ids are never given twice, so what was planned for one page hits no other."""
+    """Observes the tabs of a session. Ids are never reused, so a step planned for one page cannot hit another."""
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
         self._looks: dict[str, _Look] = {}
-        """The last one at each frame, by its name."""
+        """The last look at each frame, by its name."""
 
     async def look(self, tabs: Tabs) -> Scene:
         tab = tabs.front
@@ -40,7 +40,7 @@ class Capture:
         return _scene(tab, tabs, seen, around)
 
     async def text(self, tab: Tab) -> str:
-        """Everything that can be read on it, a line for each label and each state."""
+        """All text of the page, a line for each label and each state."""
         seen = await tab.query(self._page(tab.frames))
         return "\n".join((seen.title, *_lines(seen.zones)))
 
@@ -49,7 +49,7 @@ class Capture:
             try:
                 await frames.discover()
                 return await self._frame(frames, frames.main, _Place())
-            except DocumentGone:  # another document came meanwhile
+            except DocumentGone:  # another document loaded meanwhile
                 continue
         return await self._frame(frames, frames.main, _Place())
 
@@ -77,7 +77,7 @@ class Capture:
         return seen
 
     async def _inner(self, frames: Frames, entry: list[Any], around: "_Place", seen: "_Seen") -> None:
-        """The zones of a frame, where it is in the page around it."""
+        """Add the zones of an inner frame, at its position in the page around it."""
         name, x, y, scale, state, advert = entry
         if not name or not (frame := frames.find(name)):
             return
@@ -94,18 +94,18 @@ class Capture:
 
 @dataclass(frozen=True, kw_only=True)
 class _Place:
-    """Where a document begins on the page, and what is true of everything in it."""
+    """Where a document begins on the page, and the state that all of its zones share."""
 
     left: int = 0
     top: int = 0
     scale: float = 1.0
-    """How large a pixel of it is on the page."""
+    """The size of one of its pixels on the page."""
     state: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Look:
-    """What is remembered of one at a document: whoever names its key is told only what has changed since."""
+    """The last look at a document. capture.js answers a call with its key with the changes since then only."""
 
     key: str
     at: _Place
@@ -117,11 +117,11 @@ class _Seen:
     title: str
     zones: list[Zone]
     print: list[str]
-    """What each document came to for the fingerprint, but for adverts."""
+    """The fingerprint of each document, without adverts."""
 
 
 def _zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
-    """By their numbers, out of the columns that capture.js answers with."""
+    """Zones by their numbers, from the columns that capture.js returns."""
     if not answer["number"]:
         return {}
     sides = iter(answer["box"] if at.scale == 1 else [round(at.scale * side) for side in answer["box"]])
@@ -141,7 +141,7 @@ def _zones(name: str, answer: dict[str, Any], at: _Place) -> dict[int, Zone]:
 
 
 def _zone(**fields: Any) -> Zone:
-    """As `Zone` makes one, and all fields at once: on a large page half of Python's time went into that."""
+    """A `Zone`, bypassing its frozen `__init__`, which took half of the Python time on large pages."""
     zone = object.__new__(Zone)
     object.__setattr__(zone, "__dict__", fields)
     return zone
@@ -189,7 +189,7 @@ def _dialog(tab: Tab) -> tuple[Zone, ...]:
 
 
 async def _other(tab: Tab) -> Zone:
-    """A tab behind the one in front, by its title if it can be asked."""
+    """The zone of a background tab, with its title if it answers."""
     title = ""
     with suppress(DocumentGone, PageInterrupted):
         title = await tab.query(tab.frames.ask("title"))

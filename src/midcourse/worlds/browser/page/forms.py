@@ -1,4 +1,4 @@
-"""Which values of a request come from the page itself, and which of them it changes each time it is loaded."""
+"""The forms of a page: what one would send, which values of a request come from them, and which change with each load."""
 
 import hashlib
 import re
@@ -19,21 +19,21 @@ from midcourse.worlds.browser.egress.request import RAW, REDIRECTED, commit_set,
 _PREFIX = re.compile(r"^\d+: ")
 _DAY = 86_400.0
 _SOON = 300.0
-"""Seconds by which the clock of a site may be ahead."""
+"""Seconds that the clock of a site may be ahead."""
 _EPOCHS = {10: 1.0, 13: 1e3, 16: 1e6}
-"""Ticks a second of a time that is written with so many digits."""
+"""Ticks per second of a timestamp, by its number of digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """One field of a form. `served` is the value that it was loaded with, if it is a hidden one that came with the page."""
+    """One field of a form. `served` is the value that a hidden field had when the page was loaded."""
 
     name: str
     hidden: bool
     value: str
     served: str | None
     type: str = ""
-    """As HTML has it: `text`, `password`, `submit`."""
+    """The HTML type: `text`, `password`, `submit`."""
 
     @property
     def original(self) -> str:
@@ -55,17 +55,17 @@ class Form:
 
 @dataclass(frozen=True, kw_only=True)
 class PageForms:
-    """What one document holds."""
+    """The forms of one document, and which of the texts that were asked for it contains."""
 
     url: str
     forms: tuple[Form, ...]
     shown: frozenset[str]
     language: str = ""
-    """As the document says, without a region: `en`."""
+    """The language that the document declares, without a region: `en`."""
 
 
 def read_page_forms(answers: Iterable[dict[str, Any]]) -> tuple[PageForms, ...]:
-    """What the script in each frame said."""
+    """From what page_forms.js answered in each frame."""
     return tuple(_page_forms(answer) for answer in answers)
 
 
@@ -86,7 +86,7 @@ def _page_forms(answer: dict[str, Any]) -> PageForms:
 
 
 def commit_of_form(form: dict[str, Any]) -> CommitSet | None:
-    """As the request that the form makes would be read. None: it makes none."""
+    """The commit set of the request that this form would send, as forms.js answers it. None: it would send none."""
     action = str(form["action"]).partition("#")[0]
     if not action.startswith(("http:", "https:")) or form["method"] == "dialog":
         return None
@@ -103,7 +103,7 @@ def commit_of_form(form: dict[str, Any]) -> CommitSet | None:
 
 
 def _texts(values: list[list[str]]) -> Pairs:
-    """Where there is only text, a file is sent by its name."""
+    """All values as text. These encodings send only the name of a file."""
     return tuple((normalize_newlines(value[0]), normalize_newlines(value[1])) for value in values)
 
 
@@ -115,12 +115,12 @@ def _value(text: str, kind: str | None = None, content: str = "") -> str:
 
 
 def generated_values(commit: CommitSet) -> list[str]:
-    """Values that may have been made up for this request: whether they are on the page tells."""
+    """Values that may have been generated for this request. They were, if they are not on the page."""
     return sorted({str(value) for _, value in _all(commit) if looks_random(value) or is_now(value)})
 
 
 def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str, Source], ...]:
-    """By name. Values of which nothing is known are left out."""
+    """The source of each value, by name. Values of unknown source are left out."""
     form = _submitted(commit, pages)
     forms = [form] if form else [each for page in pages for each in page.forms]
     shown = frozenset[str]().union(*(page.shown for page in pages))
@@ -129,7 +129,7 @@ def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str
         values = [value for known, value in _all(commit) if known == name]
         fields = [field for each in forms for field in each.fields if field.name == _PREFIX.sub("", name)]
         if _PREFIX.sub("", name) == REDIRECTED:
-            found[name] = "fresh"  # a redirect to the same address sends the same
+            found[name] = "fresh"  # not part of what is compared: a redirect to the same address sends the same values
         elif fields and any(not field.hidden for field in fields):
             found[name] = "shown"
         elif fields:
@@ -140,8 +140,9 @@ def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str
 
 
 def without_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Collection[str]) -> CommitSet:
-    """With passwords that were typed on the page replaced by their length and a digest, so that an approval of one is void for
-    another; but for those that are `named` secrets, which are shown by their names.
+    """The commit set with typed passwords replaced by their length and a digest, so that an approval binds the password.
+
+    Passwords that are `named` secrets are left, since they are shown by their names.
     """
     fields = [field for page in pages for form in page.forms for field in form.fields]
     typed = {
@@ -156,13 +157,13 @@ def without_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Coll
 
 @lru_cache(maxsize=16)
 def _masked(password: str) -> str:
-    """The same in every session, since duplicates are recognised by it, and slow to guess from."""
+    """Equal in every session, because duplicates are recognised by it; scrypt makes guessing slow."""
     digest = hashlib.scrypt(password.encode(errors="surrogatepass"), salt=b"midcourse", n=2**14, r=8, p=1, dklen=8)
     return f"<password of {len(password)} characters, digest {digest.hex()}>"
 
 
 def is_now(value: Scalar, now: float | None = None) -> bool:
-    """Whether this is a time of today, as a script or a form would write it down. A date or a full minute is not."""
+    """Whether this is a timestamp of today, as a script or a form would write it. A date or a full minute does not count."""
     if value is None or isinstance(value, bool):
         return False
     now = time.time() if now is None else now
@@ -179,11 +180,11 @@ def is_now(value: Scalar, now: float | None = None) -> bool:
     return read.second + read.microsecond > 0 and -_DAY <= read.timestamp() - now <= _SOON
 
 
-# --- what changes by itself
+# --- values that change with each load
 
 
 def form_page(commit: CommitSet, pages: Sequence[PageForms]) -> str:
-    """The address of the document whose form sends this; of the first, if no form does."""
+    """The address of the document whose form sends this; of the first document, if no form does."""
     form = _submitted(commit, pages)
     return next((page.url for page in pages if form in page.forms), pages[0].url if pages else "")
 
@@ -191,7 +192,7 @@ def form_page(commit: CommitSet, pages: Sequence[PageForms]) -> str:
 def changed_between(
     commit: CommitSet, names: Sequence[str], before: Sequence[PageForms], after: Sequence[PageForms]
 ) -> tuple[str, ...] | None:
-    """Which of these differ between the page as it was loaded and the page loaded again. None: that cannot be told."""
+    """Which of these values differ between the page and the page loaded again. None: the form was not found."""
     form = _submitted(commit, before)
     again = _alike(form, after) if form else None
     if form is None or again is None:
@@ -208,7 +209,7 @@ def _changes(name: str, form: Form, again: Form) -> bool:
 
 
 def _submitted(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
-    """The form that these values come from: it leads to their address, and most of them are its own."""
+    """The form that these values come from: the one with their address that has most of them."""
     place = _place(commit.address.rpartition(" ")[2])
     sent = {(_PREFIX.sub("", name), str(value)) for name, value in commit.values}
     names = {name for name, _ in sent}
@@ -217,7 +218,7 @@ def _submitted(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
 
 
 def _alike(form: Form, pages: Sequence[PageForms]) -> Form | None:
-    """The same form of the page loaded again: of several with the same address, the one with the most values in common."""
+    """The same form in the page loaded again: of those with its address, the one with the most values in common."""
     had = {(field.name, field.original) for field in form.fields}
     fitting = [e for page in pages for e in page.forms if _place(e.action) == _place(form.action)]
     fitting = [each for each in fitting if each.names & form.names]

@@ -1,4 +1,4 @@
-"""Our scripts in every frame of a page, in a world of their own that no script of the page can see or touch."""
+"""Runs our scripts in every frame of a page, in an isolated JavaScript world that scripts of the page cannot see or touch."""
 
 import asyncio
 import gc
@@ -27,38 +27,38 @@ _SCRIPTS = (
     "capture.js",
     "reach.js",
     "fields.js",
-    "given.js",
+    "page_forms.js",
 )
 _PATIENCE = 5.0
-"""Seconds that a document gets to come into being after the one before it is gone."""
+"""Seconds to wait for a new document after the last one is gone."""
 _INNER_ANSWERS_WITHIN = 10.0
 _SILENT_ANSWERS_WITHIN = 0.5
-"""Seconds that a frame in the page has, and one that did not answer before: the page itself is not kept waiting for it."""
+"""Seconds that an inner frame has to answer, and one that did not answer before: the page does not wait for it."""
 _ASKS_WITHIN = 1.0
-"""Seconds from the wish to go to another page to the request for it, on a busy machine. Who is stopped never asks."""
+"""Seconds from the start of a navigation to its request, on a busy machine. A navigation that is stopped sends none."""
 
 
 @cache
 def script(*names: str) -> str:
-    """Read once: whoever runs for long goes on with the scripts that it began with."""
+    """The text of our scripts. Read once, so that a long-lived process does not mix versions after an upgrade."""
     folder = files("midcourse.worlds.browser.page") / "js"
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
 class DocumentGone(Exception):
-    """The document that was asked is no longer there."""
+    """The document no longer exists."""
 
 
 class DocumentSilent(DocumentGone):
-    """It is there and does not answer: a script of its own never ends, or the page to come stopped half-way."""
+    """The document does not answer: a script of the page never ends, or the next page stopped half-way."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """Where our scripts run in one document. Numbers are used again by other processes, `unique` never is."""
+    """Where our scripts run in one document. Other processes reuse `number`, never `unique`."""
 
     cdp: Any
-    """Playwright leaves the types of its session open."""
+    """Untyped, as in Playwright."""
     number: int
     unique: str
 
@@ -72,13 +72,13 @@ class Context:
 
 
 class Frames:
-    """Of one page. A frame is known by the id that Chromium has for it; `main` is the outermost one.
+    """The frames of one page, by Chromium's ids; `main` is the outermost one.
 
-    A frame of another site lives in a process of its own, which Chromium speaks about in a session of its own.
+    A frame of another site runs in another process, which has a separate CDP session.
     """
 
     def __init__(self, page: "Page", opens: Callable[[], None], answered: Callable[[], None]) -> None:
-        """`opens` is called when the page is about to open another one, `answered` when a dialog is over."""
+        """`opens` is called when the page is about to open a window, `answered` when a dialog has closed."""
         self._page = page
         self._opens = opens
         self._dialog_answered = answered
@@ -88,23 +88,23 @@ class Frames:
         self._owned: set[tuple[str, str]] = set()
         self._tried: dict[Frame, str] = {}
         self._silent: set[str] = set()
-        """Documents of frames in the page that did not answer when they were last asked."""
+        """Documents of inner frames that did not answer the last question."""
         self._came = asyncio.Event()
         self._leaving: dict[str, tuple[str, float]] = {}
         self.main = ""
 
     async def begin(self) -> None:
-        """From here on every document of the page has our scripts, those that are there already too."""
+        """Install our scripts in every document of the page, present and future."""
         self.main = await self._listen(self._page)
 
     def name_of(self, frame: str) -> str:
-        """What the ids of its zones begin with: nothing for the main one, `f1`, `f2`, … for others."""
+        """The prefix of its zone ids: empty for the main frame, `f1`, `f2`, … for others."""
         if frame == self.main:
             return ""
         return self._names.setdefault(frame, f"f{len(self._names) + 1}")
 
     def find(self, name: str) -> str:
-        """The frame of this name, or nothing."""
+        """The id of the frame with this name, or empty."""
         return next((frame for frame, one in self._names.items() if one == name), "") if name else self.main
 
     def parent_of(self, frame: str) -> str:
@@ -112,23 +112,23 @@ class Frames:
 
     @property
     def is_leaving(self) -> bool:
-        """Whether one is about to go to another page and has not asked for it yet, as after a click on a form's button."""
+        """Whether a frame has started a navigation and not requested it yet, as after a click on a submit button."""
         now = asyncio.get_running_loop().time()
         return any(now < until for _, until in self._leaving.values())
 
     def mark_requested(self, url: str) -> None:
-        """One of them: whoever wanted to go there is on its way."""
+        """Note that the navigation to this URL has been requested."""
         gone = [frame for frame, (wanted, _) in self._leaving.items() if urldefrag(wanted).url == urldefrag(url).url]
         for frame in gone:
             del self._leaving[frame]
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Those that have a document now."""
+        """The frames that have a document now."""
         return tuple(self._contexts)
 
     async def ask(self, function: str, *arguments: object, frame: str = "") -> Any:
-        """What `midcourse.<function>` answers there, out of its JSON if it is text. Raises `DocumentGone`."""
+        """The result of `midcourse.<function>` in a frame, decoded if it is JSON text. Raises `DocumentGone`."""
         words = ", ".join(json.dumps(one) for one in arguments)
         value = await self.run(f"midcourse.{function}({words})", frame=frame)
         if not isinstance(value, str):
@@ -137,7 +137,7 @@ class Frames:
             return _read(value)
 
     async def run(self, source: str, *, frame: str = "") -> Any:
-        """What it comes to in that world of ours. Raises `DocumentGone`."""
+        """Evaluate a script in our isolated world. Raises `DocumentGone`."""
         context = await self._context(frame or self.main)
         try:
             async with asyncio.timeout(self._patience(frame, context)):
@@ -157,13 +157,13 @@ class Frames:
         return answer["result"].get("value")
 
     def _patience(self, frame: str, context: Context) -> float | None:
-        """With the page itself, whoever asks has to have some."""
+        """The time limit of a question. None for the main frame: the caller sets one."""
         if frame in ("", self.main):
             return None
         return _SILENT_ANSWERS_WITHIN if context.unique in self._silent else _INNER_ANSWERS_WITHIN
 
     async def ask_all(self, function: str, *arguments: object) -> list[Any]:
-        """The same of every document; those that are gone meanwhile, or do not answer, say nothing."""
+        """The results of `ask` in every document that exists and answers."""
         answers = await asyncio.gather(
             *(self.ask(function, *arguments, frame=frame) for frame in self.all), return_exceptions=True
         )
@@ -173,13 +173,13 @@ class Frames:
         return [answer for answer in answers if not isinstance(answer, BaseException)]
 
     async def address(self) -> str:
-        """Of the page, also of one that could not be had. Raises `DocumentGone`."""
+        """The URL of the page, even if it failed to load. Raises `DocumentGone`."""
         context = await self._context(self.main)
         document = (await context.send("Page.getFrameTree"))["frameTree"]["frame"]
         return document.get("unreachableUrl") or document["url"]
 
     async def has_page_before(self) -> bool:
-        """In the tab's history. What it was opened with, empty, is none."""
+        """Whether the tab's history has an earlier page. The blank page that a tab opens with does not count."""
         context = await self._context(self.main)
         history = await context.send("Page.getNavigationHistory")
         return any(entry["url"] != "about:blank" for entry in history["entries"][: history["currentIndex"]])
@@ -191,13 +191,13 @@ class Frames:
         await context.send("DOM.setFileInputFiles", files=[path], objectId=found["result"]["objectId"])
 
     async def read_layout(self) -> list[dict[str, Any]]:
-        """What Chromium has laid out, of each process that draws a part of the page. Raises `DocumentGone`."""
+        """Layout snapshots of each process that draws a part of the page. Raises `DocumentGone`."""
         await self.discover()
         apart = {id(context.cdp): context for context in self._contexts.values()}
         return [await context.send("DOMSnapshot.captureSnapshot", computedStyles=[]) for context in apart.values()]
 
     async def discover(self) -> None:
-        """Get to know the frames that came since: those of other sites, and which element shows which frame."""
+        """Find new frames: connect to those of other sites, and learn which element shows which frame."""
         for frame in self._page.frames[1:]:
             if self._tried.get(frame) != frame.url:
                 self._tried[frame] = frame.url
@@ -208,7 +208,7 @@ class Frames:
                     await self._link_owner(frame)
 
     async def _link_owner(self, frame: str) -> None:
-        """Let the script in the parent know which of its elements shows this frame."""
+        """Tell the script in the parent which of its elements shows this frame."""
         context = self._contexts.get(self.parent_of(frame))
         if context is None or (frame, context.unique) in self._owned:
             return
@@ -234,16 +234,16 @@ class Frames:
             raise DocumentGone(f"frame {frame} has no document") from None
         return self._contexts[frame]
 
-    # --- what Chromium tells
+    # --- events of Chromium
 
     async def _listen_to_process(self, frame: "Frame") -> None:
         from playwright.async_api import Error
 
-        with suppress(Error):  # it lives in the same process as the frame around it, or is gone
+        with suppress(Error):  # it runs in the same process as the frame around it, or is gone
             await self._listen(frame)
 
     async def _listen(self, where: "Page | Frame") -> str:
-        """The id of the outermost frame there."""
+        """Subscribe to the events of a process. Returns the id of its outermost frame."""
         cdp: Any = await self._page.context.new_cdp_session(where)
 
         def created(event: dict[str, Any]) -> None:
@@ -314,7 +314,7 @@ class Frames:
 
 
 def _read(text: str) -> Any:
-    """Out of JSON. Half a character, as scripts leave behind that cut a text anywhere, becomes a question mark."""
+    """Decode JSON. An unpaired surrogate, left by scripts that cut text anywhere, becomes a question mark."""
     try:
         return from_json(text)
     except ValueError:

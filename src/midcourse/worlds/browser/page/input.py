@@ -1,4 +1,4 @@
-"""Input: how a zone is touched, with real mouse and keyboard. What is in the way is said, and never hit instead."""
+"""Mouse and keyboard input on zones. An element that covers the target is reported and never hit instead."""
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -14,14 +14,14 @@ from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
 
 _ELEMENT = re.compile(r"(f\d+)?e(\d+)")
 _TYPED = 200
-"""Longer texts are pasted in: no handler needs thousands of key strokes. So are several lines: Enter may send the first."""
+"""Characters. Longer texts are pasted: typing is slow. So are several lines: Enter might submit the first."""
 _CHOOSER_SECONDS = 5.0
 _BUDGE = 5
-"""Pixels after which what is held counts as dragged, before the page is scrolled to where it goes."""
+"""Pixels to move before the page scrolls to the drop target, so that the page notices a drag."""
 
 
 class ZoneUnreachable(Exception):
-    """Nothing was touched. The outcome says why."""
+    """The zone could not be touched, and nothing else was. The outcome says why."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.detail)
@@ -29,7 +29,7 @@ class ZoneUnreachable(Exception):
 
 
 class Input:
-    """On one tab. Raise `ZoneUnreachable` for what cannot be touched; return an outcome for what did not go as it should."""
+    """Input on one tab. Methods raise `ZoneUnreachable` if nothing was touched, and return an outcome for other failures."""
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
@@ -37,16 +37,16 @@ class Input:
         self._keyboard = tab.page.keyboard
 
     async def ask(self, function: str, zone: Zone, *arguments: object) -> Any:
-        """The script in the zone's frame, about its element."""
+        """Call a script function in the zone's frame with its element."""
         frame, number = self._element(zone)
         return await self._tab.query(self._tab.frames.ask(function, number, *arguments, frame=frame))
 
     async def load(self, file: str, zone: Zone) -> None:
-        """A script that only some questions need, in the zone's frame."""
+        """Load a script that only some calls need into the zone's frame."""
         await self._tab.query(self._tab.frames.run(script(file), frame=self._element(zone)[0]))
 
     async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", times: int = 1) -> None:
-        """If something came in the way at the last moment, it did not notice, and there is one more try."""
+        """Click. If another element came in the way, the click was blocked before it got there; try once more."""
         try:
             await self._click(zone, button, times)
         except ZoneUnreachable as missed:
@@ -63,7 +63,7 @@ class Input:
             await self._tab.perform(self._mouse.move(x, y))
 
     async def drag(self, zone: Zone, to: Zone | None, right: float, down: float) -> None:
-        """To the other zone, or by so many pixels. In small moves: many pages look at the way, not only at its end."""
+        """Drag to another zone or by a distance, in small moves: many pages follow the path, not only its end."""
         if to is not None:
             await self._middle(to)  # before anything is touched
         async with self._touching(zone) as (x, y):
@@ -78,12 +78,12 @@ class Input:
                 await self._tab.perform(self._mouse.up())
 
     async def write(self, zone: Zone, text: str) -> Outcome | None:
-        """In place of what the field contains."""
+        """Replace the content of a field."""
         if not zone.get("focused"):
             await self.click(zone)
         before = _check_reachable(zone, await self.ask("prepare", zone, text))
         if "wrong" in before:
-            return failed("wrong_target", f"{zone.role} '{zone.label}' takes no text")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' does not take text")
         if "readonly" in before:
             return failed("disabled", f"{zone.role} '{zone.label}' is read-only")
         if "set" in before:
@@ -91,7 +91,7 @@ class Input:
             return None if before["set"] else refused
         if not before.get("inserted"):
             await self._enter(text)
-        with suppress(DocumentGone):  # such as one that leaves the page by itself once it is full
+        with suppress(DocumentGone):  # some fields open another page when they are full
             content = await self.ask("content", zone)
             if content == before["content"] != text or (zone.role == "spinbutton" and content == "" != text):
                 return no_effect(f"{zone.role} '{zone.label}' did not take it")
@@ -106,11 +106,11 @@ class Input:
             await self._tab.perform(self._keyboard.type(text))
 
     async def press(self, keys: str, zone: Zone | None = None) -> Outcome | None:
-        """`Enter`, `Control+A`; several in a row with spaces between them. Without a zone: where the focus is."""
+        """Press keys such as `Enter` or `Control+A`, separated by spaces. Without a zone: where the focus is."""
         from playwright.async_api import Error
 
         if zone is not None:
-            _check_reachable(zone, await self.ask("use", zone))
+            _check_reachable(zone, await self.ask("checkUsable", zone))
             await self.ask("focus", zone)
         for key in keys.split():
             try:
@@ -122,7 +122,7 @@ class Input:
         return None
 
     async def choose(self, zone: Zone, options: Sequence[str]) -> Outcome | None:
-        """Exactly these, in a list of the browser's own."""
+        """Select exactly these options of a native list."""
         async with self._touching(zone):
             answer = await self.ask("choose", zone, list(options))
         if "wrong" in answer:
@@ -133,18 +133,18 @@ class Input:
         return None
 
     async def offered(self, zone: Zone, options: Sequence[Zone]) -> list[Zone]:
-        """Those of them that belong to it."""
+        """The options that belong to this zone."""
         near = {
             number: one for one in options for frame, number in [self._element(one)] if frame == self._element(zone)[0]
         }
         return [near[number] for number in await self.ask("offered", zone, list(near))]
 
     async def set_checked(self, zone: Zone, wanted: bool, rest: Callable[[], Awaitable[None]]) -> Outcome | None:
-        """A page may take until it is at `rest` to do it, or put another element in its place."""
+        """Check or uncheck. `rest` waits until the page has settled, since some react late or replace the element."""
         now = await self.ask("checked", zone)
         if now is None:
             return failed("wrong_target", f"{zone.role} '{zone.label}' cannot be checked or unchecked")
-        for _ in range(2 if now == "mixed" else 1):  # that one may become the other first
+        for _ in range(2 if now == "mixed" else 1):  # a mixed box may pass through the other state
             if now not in (wanted, None):
                 now = await self._click_checked(zone, now, rest)
         if now in (wanted, None):
@@ -156,7 +156,7 @@ class Input:
     async def _click_checked(
         self, zone: Zone, before: bool | str, rest: Callable[[], Awaitable[None]]
     ) -> bool | str | None:
-        """How it is then; None: it is no longer there."""
+        """The state after a click; None: it no longer exists."""
         await self.click(zone)
         with suppress(DocumentGone):
             if await self.ask("checked", zone) == before:
@@ -165,11 +165,11 @@ class Input:
         return None
 
     async def upload(self, zone: Zone, path: Path) -> Outcome | None:
-        """Into a file field, or by way of the chooser that a click on it opens."""
+        """Set the file of a file field, or of the file chooser that a click opens."""
         from playwright.async_api import TimeoutError as TimedOut
 
         frame, number = self._element(zone)
-        _check_reachable(zone, await self.ask("use", zone))
+        _check_reachable(zone, await self.ask("checkUsable", zone))
         if await self.ask("isFileField", zone):
             await self._tab.perform(self._tab.frames.give_file(frame, number, str(path)))
             return None
@@ -178,7 +178,7 @@ class Input:
                 await self.click(zone)
             await (await chooser.value).set_files(path)
         except TimedOut:
-            return failed("wrong_target", f"{zone.role} '{zone.label}' asks for no file")
+            return failed("wrong_target", f"{zone.role} '{zone.label}' does not ask for a file")
         return None
 
     async def scroll(self, zone: Zone, right: float, down: float) -> Outcome | None:
@@ -189,25 +189,25 @@ class Input:
         return None if moved else no_effect("there is nothing further in that direction")
 
     async def read(self, zone: Zone) -> str:
-        """All of its text, or of the page's; of a file, where it is."""
+        """The text of the zone or the page; of a download, its path."""
         if _ELEMENT.fullmatch(zone.id):
             return await self.ask("read", zone)
         if zone.role == "page":
             return await self._tab.query(self._tab.frames.ask("read", 0))
         return _path_of(zone) if zone.role == "download" else zone.label
 
-    # --- where it is
+    # --- finding the point to touch
 
     @asynccontextmanager
     async def _touching(self, zone: Zone) -> AsyncGenerator[tuple[float, float]]:
-        """Where on the page it can be touched, scrolled into view. Inside, no click reaches anything else, in any frame."""
-        await self._tab.query(self._tab.frames.ask_all("bar"))
+        """A point of the zone, scrolled into view. Inside, clicks on any other element are blocked, in all frames."""
+        await self._tab.query(self._tab.frames.ask_all("blockClicks"))
         missed = ""
         try:
             yield await self._place(zone)
         finally:
             with suppress(DocumentGone, PageInterrupted):
-                missed = _blocker(await self._tab.query(self._tab.frames.ask_all("release")))
+                missed = _blocker(await self._tab.query(self._tab.frames.ask_all("unblockClicks")))
         if missed:
             raise ZoneUnreachable(failed("missed", f"{missed} came in the way of {zone.role} '{zone.label}'"))
 
@@ -228,7 +228,7 @@ class Input:
     def _element(self, zone: Zone) -> tuple[str, int]:
         found = _ELEMENT.fullmatch(zone.id)
         if found is None:
-            raise ZoneUnreachable(failed("wrong_target", f"{zone.role} '{zone.label}' is nothing on the page itself"))
+            raise ZoneUnreachable(failed("wrong_target", f"{zone.role} '{zone.label}' is not an element of the page"))
         frame = self._tab.frames.find(found[1] or "")
         if not frame:
             raise ZoneUnreachable(_gone(zone))
@@ -236,7 +236,7 @@ class Input:
 
 
 def _blocker(answers: Sequence[dict[str, Any]]) -> str:
-    """What was hit in place of the zone, in whichever frame."""
+    """The element that was hit instead of the zone, in any frame; empty if the zone was hit."""
     if any(answer["hit"] for answer in answers):
         return ""
     return next((answer["blocker"] for answer in answers if answer["blocker"]), "")
@@ -259,7 +259,7 @@ def _gone(zone: Zone) -> Outcome:
 
 def _path_of(file: Zone) -> str:
     if file.get("busy"):
-        raise ZoneUnreachable(failed("busy", f"'{file.label}' is still coming"))
+        raise ZoneUnreachable(failed("busy", f"'{file.label}' is still downloading"))
     if trouble := file.get("error"):
-        raise ZoneUnreachable(failed("download_failed", f"'{file.label}' did not come: {trouble}"))
+        raise ZoneUnreachable(failed("download_failed", f"'{file.label}' could not be downloaded: {trouble}"))
     return str(file.get("value"))

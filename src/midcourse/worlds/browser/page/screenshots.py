@@ -1,4 +1,4 @@
-"""Which looks get a picture, and where it is kept: under the hash of what it is."""
+"""Screenshots of observations, with secrets covered, stored by the hash of their content."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
@@ -24,11 +24,11 @@ _TRIES = 3
 
 
 class ScreenshotRefused(Exception):
-    """There is no saying whether a picture would show a secret."""
+    """A screenshot might show a secret, because the page did not hold still."""
 
 
 class Screenshots:
-    """`on_change`: the page is another one than in the last picture. `on_failure`: the last act did not work."""
+    """`on_change`: the page differs from the last screenshot. `on_failure`: the last act failed."""
 
     def __init__(self, when: When, blobs: str, secrets: SecretLocator) -> None:
         if when != "never" and not blobs:
@@ -39,8 +39,8 @@ class Screenshots:
         self._pictured = ""
         self.failed = False
 
-    async def of(self, tab: Tab, fingerprint: str) -> str:
-        """The digest of the picture that this look gets, or nothing."""
+    async def take(self, tab: Tab, fingerprint: str) -> str:
+        """Take a screenshot if this observation gets one. Returns its digest, or empty."""
         if not self._wanted(fingerprint) or tab.interrupted or tab.silent:
             return ""
         from playwright.async_api import Error
@@ -72,8 +72,9 @@ class Screenshots:
 
 
 async def take_screenshot(tab: Tab, secrets: SecretLocator, *, whole: bool = False) -> bytes:
-    """A PNG of what is in view, or of the whole page. Covered are passwords, fields that a secret was typed into, and every
-    secret that the page shows. If it does not hold still for that, there is none: raises `ScreenshotRefused`.
+    """A PNG of the visible part or the whole page, with passwords, fields of typed secrets and shown secrets covered.
+
+    Raises `ScreenshotRefused` if the page changes while secrets are being covered.
     """
     if not secrets:
         return await _take_screenshot(tab.page, whole=whole)
@@ -93,7 +94,7 @@ async def _take_screenshot(page: "Page", *, whole: bool) -> bytes:
 
 @asynccontextmanager
 async def _cover_secrets(frames: Frames, places: Places) -> AsyncGenerator[None]:
-    """Raises `DocumentGone` for a document that nothing can be covered in."""
+    """Inside, these places are covered. Raises `DocumentGone` for a document that cannot be covered."""
 
     async def cover(frame: str) -> None:
         await frames.run(script("cover.js"), frame=frame)
@@ -111,12 +112,12 @@ async def _cover_secrets(frames: Frames, places: Places) -> AsyncGenerator[None]
 
 
 async def _is_all_covered(frames: Frames, places: Places) -> bool:
-    """A page may take away what does not belong to it."""
+    """Whether all covers are still there: a page may remove foreign elements."""
     return all(await asyncio.gather(*(frames.ask("isCovered", frame=frame) for frame in places)))
 
 
 async def draw_zones(tab: Tab, zones: Iterable[Zone], secrets: SecretLocator, *, whole: bool = False) -> bytes:
-    """The same with these zones drawn over it, each with its id; not those that something else lies over."""
+    """A screenshot with these zones and their ids drawn over it, except zones that are covered."""
     boxes = [(zone.id, zone.role, *zone.bounds) for zone in zones if zone.bounds and not zone.get("covered")]
     await tab.frames.run(script("overlay.js"))
     await tab.frames.ask("draw", boxes)

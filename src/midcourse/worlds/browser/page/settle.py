@@ -1,4 +1,4 @@
-"""When is a page done with what an act set off? When its documents and its network have been quiet for a moment."""
+"""Waits until a page has settled after an act: until its documents and its network are quiet for a moment."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 _PAUSE = 0.02
 _MAX_RESTLESS = 1.0
 _SLOWNESS = 4.0
-"""Where answers are slow, so is news of requests: the quiet has to last this many times as long as an answer takes."""
+"""The quiet must last this many times as long as an answer takes: where answers are slow, events of requests are late, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How long the quiet has to last, and how long it is waited for, in seconds."""
+    """How long the page must be quiet, and how long to wait for that at most, in seconds."""
 
     quiet: float = 0.1
     most: float = 5.0
@@ -29,10 +29,10 @@ def _nothing(_request: "Request") -> bool:
 
 
 async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], bool]" = _nothing) -> None:
-    """Returns when the page is quiet, a dialog is open or the page is gone or silent; at the latest when patience ends.
+    """Wait until the page is quiet, closed or silent, or a dialog is open; at most as long as `patience` allows.
 
-    Requests that were on their way before the act, or that wait to be allowed, are `ignored`. A page whose network is
-    quiet and whose documents never are (an animation) gets a second.
+    Requests that began before the act or that are held are `ignored`. A page with a quiet network whose documents never
+    stop changing (an animation) gets a second.
     """
     loop = asyncio.get_running_loop()
     begun = busy = loop.time()
@@ -51,7 +51,7 @@ async def settle(tab: Tab, patience: Patience, ignored: "Callable[[Request], boo
 
 
 async def _still_for(tab: Tab, within: float) -> float:
-    """Seconds since the last change in any document; none while there is no document, or none that answers."""
+    """Seconds since the last change in any document; 0 if none exists or answers."""
     try:
         async with asyncio.timeout(within):
             return min(await tab.perform(tab.frames.ask_all("stillFor")), default=0.0) / 1000

@@ -1,4 +1,4 @@
-"""The tabs of a session: which one is in front, and what came up in them by itself: dialogs, pop-ups, files, crashes."""
+"""The tabs of a session: which one is in front, and their dialogs, pop-ups, downloads and crashes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _STAYED, _NO_CONTENT = "net::ERR_ABORTED", 204
-"""With these the page that was there stays."""
+"""Results of a navigation after which the old page stays."""
 _REMEMBERED = 50
 _STATUS = "performance.getEntriesByType('navigation')[0]?.responseStatus"
 
 _UNWAITED = frozenset({"image", "media", "font", "ping", "eventsource", "websocket", "manifest", "texttrack", "other"})
-"""Kinds of requests that a page is complete without."""
+"""Resource types that a page is complete without."""
 
 _SOON = 2.0
 _ANSWERS_WITHIN = 20.0
-"""Seconds in which a page answers, also a large one on a busy machine.
+"""Seconds in which even a large page on a busy machine answers.
 
-A page that did not answer is first asked again for `_SOON`, so that a dead page does not stop the run, then for twice as
-long each time, so that a slow page is not taken for a dead one forever.
+A page that did not answer gets `_SOON` next time, so that a dead page does not stall the run, then twice as long each time,
+so that a slow page is not treated as dead forever.
 """
 
 
 class PageInterrupted(Exception):
-    """What was under way waits for the answer to a dialog, or will never end, since the page crashed or was closed."""
+    """The work waits for the answer to a dialog, or will never end, since the page crashed or was closed."""
 
 
 class Tab:
-    """One page, and everything about it that no script in the page could tell."""
+    """One page, and what only the browser knows about it: dialogs, status, requests, crashes."""
 
     def __init__(self, page: "Page", number: int, opens: Callable[[], None] = lambda: None, *, opener: int = 0) -> None:
         self.page = page
@@ -46,13 +46,13 @@ class Tab:
         self.dialog: Dialog | None = None
         self.status: int | None = None
         self.load_error = ""
-        """Why the last document did not come, in Chromium's words."""
+        """Why the last document failed to load, in Chromium's words."""
         self.crashed = False
         self._silences = 0
-        """How often in a row it did not answer."""
+        """Unanswered questions in a row."""
         self.in_flight: set[Request] = set()
         self.navigations: dict[tuple[str, str], Frame] = {}
-        """The frames that went, or wanted to go, to other pages, by method and address."""
+        """The frames that requested navigations, by method and address."""
         self._interruption: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._unfinished: set[asyncio.Future[Any]] = set()
 
@@ -68,7 +68,7 @@ class Tab:
         await self.frames.begin()
 
     async def read_status(self) -> None:
-        """Of a page that came before anybody listened, as the first one of a tab that another opens does."""
+        """Read the HTTP status of a page that loaded before our listeners were installed, as in a new pop-up."""
         if self.status is None:
             with suppress(DocumentGone, PageInterrupted):
                 self.status = await self.query(self.frames.run(_STATUS)) or None
@@ -79,7 +79,7 @@ class Tab:
 
     @property
     def silent(self) -> bool:
-        """It did not answer when it was last asked."""
+        """Whether it did not answer the last question."""
         return self._silences > 0
 
     @property
@@ -87,7 +87,10 @@ class Tab:
         return self.dialog is not None or not self.alive
 
     async def perform(self, work: Awaitable[T]) -> T:
-        """Its answer. Raises `PageInterrupted` as soon as a dialog opens or the page is gone; a dialog's answer lets it end."""
+        """Await some work on the page. Raises `PageInterrupted` as soon as a dialog opens or the page is gone.
+
+        Work that a dialog interrupted continues after the dialog is answered.
+        """
         if self._interruption.done():
             if asyncio.iscoroutine(work):
                 work.close()
@@ -105,7 +108,7 @@ class Tab:
         raise PageInterrupted
 
     async def query(self, work: Awaitable[T]) -> T:
-        """The page's answer to one of our scripts, as `doing` has it. Raises `DocumentSilent` if none comes."""
+        """Like `perform`, for a call of our scripts, with a time limit. Raises `DocumentSilent` without an answer."""
         try:
             async with asyncio.timeout(self._patience):
                 answer = await self.perform(work)
@@ -120,7 +123,7 @@ class Tab:
         return min(_SOON * 2 ** (self._silences - 1), _ANSWERS_WITHIN) if self.silent else _ANSWERS_WITHIN
 
     async def answer(self, accept: bool, text: str = "") -> None:
-        """To the dialog that is open. What it kept waiting is over when this returns."""
+        """Answer the open dialog, and await the work that it interrupted."""
         dialog, self.dialog = self.dialog, None
         assert dialog is not None, "no dialog is open"
         self._interruption = asyncio.get_running_loop().create_future()
@@ -131,9 +134,9 @@ class Tab:
     def _on_unfinished_done(self, task: "asyncio.Future[Any]") -> None:
         self._unfinished.discard(task)
         if not task.cancelled():
-            task.exception()  # nobody waits for it any more
+            task.exception()  # retrieved, or asyncio would log it: its caller has left
 
-    # --- what the browser tells
+    # --- events of the browser
 
     def _interrupt(self, _event: object = None) -> None:
         if not self._interruption.done():
@@ -144,7 +147,7 @@ class Tab:
         self._interrupt()
 
     def _on_answered(self) -> None:
-        """By us, who know it already, or by a person at the browser."""
+        """A dialog was closed, by `answer` or by a person."""
         if self.dialog is not None:
             self.dialog = None
             self._interruption = asyncio.get_running_loop().create_future()
@@ -182,7 +185,7 @@ class Tab:
 
 
 class Tabs:
-    """In the order in which they were opened. One that opens while nobody acts does not come to the front."""
+    """In the order in which they were opened. A tab that opens outside of an act does not come to the front."""
 
     def __init__(self, context: "BrowserContext", downloads: Downloads) -> None:
         self._context = context
@@ -198,10 +201,10 @@ class Tabs:
         self._all_came.set()
         self.acting = False
         self.opened_by_act: list[Tab] = []
-        """Those that the act opened."""
+        """The tabs that the current act opened."""
 
     async def begin(self) -> Tab:
-        """The first tab, empty."""
+        """Open the first tab, empty."""
         self._context.on("page", self._on_page)
         return await self.open()
 
@@ -217,7 +220,7 @@ class Tabs:
         return len(self._tabs)
 
     async def open(self) -> Tab:
-        """A new one, in front."""
+        """Open a tab in front."""
         async with self._opening:
             page = await self._context.new_page()
             self._private.add(page)
@@ -226,7 +229,7 @@ class Tabs:
         return tab
 
     async def open_hidden(self) -> Tab:
-        """One that is no tab of the session's: nobody sees it, and whoever asked for it closes its page."""
+        """Open a tab that observations do not include. The caller closes its page."""
         async with self._opening:
             page = await self._context.new_page()
             self._private.add(page)
@@ -235,9 +238,7 @@ class Tabs:
         return tab
 
     async def wait_for_arrivals(self) -> None:
-        """Once every tab and file that has been announced has come, or soon after: a file may take its time, a tab may
-        have been kept from opening.
-        """
+        """Wait for every announced tab and file, but not long: a download may be slow, a tab may be blocked from opening."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._all_came.wait(), _SOON)
         self._expect(0)
@@ -249,7 +250,7 @@ class Tabs:
         return self.front if zone_id == "page" else self._tabs.get(int(zone_id.removeprefix("tab")))
 
     def find_navigation(self, method: str, url: str) -> "tuple[Tab, Frame]":
-        """Where a page like this was last wanted; in front, if that is gone."""
+        """The tab and frame that last requested this navigation; those in front, if they are gone."""
         for tab in self._tabs.values():
             frame = tab.navigations.get((method, url))
             if frame is not None and tab.alive and not frame.is_detached():
@@ -260,7 +261,7 @@ class Tabs:
         self._front = tab.number
         await tab.page.bring_to_front()
 
-    # --- what the browser tells
+    # --- events of the browser
 
     def _on_opening(self) -> None:
         self._expect(self._announced + 1)
@@ -283,7 +284,7 @@ class Tabs:
         async with self._opening:
             if page in self._private:
                 return
-        with suppress(Error):  # one that is closed as soon as it was opened
+        with suppress(Error):  # it was closed as soon as it was opened
             tab = await self._adopt(page)
             if acting and tab.number in self._tabs:
                 self._front = tab.number
@@ -300,7 +301,7 @@ class Tabs:
         return tab
 
     def _on_closed(self, tab: Tab) -> None:
-        """The one before it comes to the front, or else the latest. Without any, what is left is a tab that was closed."""
+        """Bring its opener to the front, or the newest tab. The last tab is kept, closed."""
         if len(self._tabs) > 1:
             self._tabs.pop(tab.number, None)
             if self._front == tab.number:

@@ -1,4 +1,4 @@
-"""What does this text say, as a value of that kind?"""
+"""Reads values of a given type from the text of a page: numbers, booleans."""
 
 import re
 from typing import Literal, TypeAlias, assert_never
@@ -13,18 +13,18 @@ _NO = ("false", "no", "off", "0", "unchecked", "", "✗", "✘")
 
 
 class ValueUnreadable(Exception):
-    """The text says no such value."""
+    """The text does not contain one value of this type."""
 
 
 def read_as(kind: Kind, text: str) -> Scalar:
-    """Raises `ValueUnreadable` rather than guess."""
+    """The value. Raises `ValueUnreadable` instead of guessing."""
     match kind:
         case "string":
             return text
         case "integer":
             number = _number(text)
             if not number.is_integer():
-                raise ValueUnreadable(f"'{text}' is no whole number")
+                raise ValueUnreadable(f"'{text}' is not a whole number")
             return int(number)
         case "number":
             return _number(text)
@@ -35,7 +35,7 @@ def read_as(kind: Kind, text: str) -> Scalar:
 
 
 def _number(text: str) -> float:
-    """The only number in it, however it is written: 1,234.50 and 1.234,50 are the same."""
+    """The only number in it, in any notation: 1,234.50 and 1.234,50 are the same."""
     found = [one.strip(" .,'\u00a0\u202f") for one in _NUMBER.findall(text)]
     if len(found) != 1:
         raise ValueUnreadable(f"there is {'no' if not found else 'more than one'} number in '{text}'")

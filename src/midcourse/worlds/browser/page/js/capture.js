@@ -1,4 +1,4 @@
-// What is on the page: `midcourse.look` returns one JSON string, since objects cost ten times as much to hand over.
+// Captures the zones of a document. `midcourse.look` returns one JSON string: to transfer objects takes ten times as long.
 globalThis.midcourse ??= {};
 (() => {
   const LONG = 1000, NAME = 80;
@@ -7,7 +7,7 @@ globalThis.midcourse ??= {};
   const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
   const { labelFor, measured, isDrawn, boxOf, cornerOf, isOnPage, isInView, isOverlaid, isScrolledAway } = midcourse;
 
-  // --- ids: of elements for as long as they are there, of frames as they are given
+  // --- ids: of elements while they exist, of frames as frames.py assigns them
 
   const numbers = new WeakMap(); // element -> n
   const elements = new Map(); // n -> WeakRef(element)
@@ -32,9 +32,9 @@ globalThis.midcourse ??= {};
     framed.set(name, new WeakRef(element));
   };
 
-  // --- names of what things belong to
+  // --- names of groups
 
-  // What its first cell with words of its own says. A row of headings is about no thing in particular.
+  // The text of its first cell without a control. A row of headings has no name.
   const rowName = (row) => {
     const cells = Array.from(row.children);
     if (row.querySelector('table') || cells.every((cell) => cell.tagName === 'TH' || cell.getAttribute('role') === 'columnheader')) return '';
@@ -55,25 +55,25 @@ globalThis.midcourse ??= {};
 
   const dialogName = (element) => tidy(referred(element, 'aria-labelledby') || element.getAttribute('aria-label') || element.querySelector('h1,h2,h3,h4,h5,h6,legend')?.textContent || '');
 
-  // --- the walk. What is known about an element is passed on to everything inside it, which adds what is its own:
-  // within: the group it belongs to; told: its text has been told; inline: its text is part of a block that has; named: it is
-  // part of a control; pointed: the mouse shows a hand there already; advert; inert; off: its fieldset is disabled; shadowed:
-  // it is in a shadow root. And of the element alone: tag; has: the names of its attributes; aria: some of them tell role, name
-  // or state; drawn: it is not made invisible; plain: there is nothing but text in it.
+  // --- the walk. `it` holds what is known about an element. Children inherit:
+  // within: the name of its group; emitted: its text has been emitted; inline: its text is part of an emitted block; named: it is
+  // inside a control; pointed: an ancestor has the hand cursor; advert; inert; off: its fieldset is disabled; shadowed: it is
+  // in a shadow root. Of the element alone: tag; has: the names of its attributes; aria: it has ARIA attributes or a role;
+  // drawn: it is not invisible; plain: it contains nothing but text.
 
-  const NOTHING = { within: '', told: false, inline: false, named: false, pointed: false, advert: false, inert: false, off: false, shadowed: false, tag: '', has: [], aria: false, drawn: true, plain: false };
+  const NOTHING = { within: '', emitted: false, inline: false, named: false, pointed: false, advert: false, inert: false, off: false, shadowed: false, tag: '', has: [], aria: false, drawn: true, plain: false };
   const LEAVES = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'IMG']);
   let zones = {};
   let modal = null;
   let overlaid = false;
   let focused = null;
 
-  // --- what is answered: in columns, and with as few quotation marks as can be, since on its way to Python each of them is
-  // escaped and read again, twice. Labels have no line ends in them, roles no spaces; the number of what is not in view is
-  // negative. Who has the look before (`key`) is not told again what is as it was, but only in which order all of it is.
+  // --- the answer: columns with few quotation marks, since on the way to Python each one is escaped and parsed twice.
+  // Labels contain no line ends, roles no spaces; numbers of zones out of view are negative. A caller that has the last look
+  // (`key`) gets only the zones that changed, and the order of all.
 
   const documentId = Math.random().toString(36).slice(2);
-  const told = new WeakMap(); // element -> [look, what was told]
+  const emitted = new WeakMap(); // element -> [look, what was emitted]
   let looks = 0;
   let again = false;
 
@@ -88,18 +88,18 @@ globalThis.midcourse ??= {};
     zones = { order: [], number: [], role: [], label: [], box: [], state: [], frame: [] };
   };
 
-  const wasTold = (element, row) => {
-    const before = told.get(element);
-    told.set(element, [looks, row]);
+  const isUnchanged = (element, row) => {
+    const before = emitted.get(element);
+    emitted.set(element, [looks, row]);
     return again && before !== undefined && before[0] === looks - 1 && before[1] === row;
   };
 
-  const tellZone = (element, role, label, box, state, isSeen) => {
+  const addZone = (element, role, label, box, state, isSeen) => {
     const number = numberOf(element);
     let row = `${role}\n${label}\n${box}\n${isSeen}`;
     for (const name in state) row += `\n${name}=${state[name]}`;
     zones.order.push(number);
-    if (wasTold(element, row)) return;
+    if (isUnchanged(element, row)) return;
     zones.number.push(isSeen ? number : -number);
     zones.role.push(role);
     zones.label.push(label);
@@ -107,10 +107,10 @@ globalThis.midcourse ??= {};
     zones.state.push(isEmpty(state) ? 0 : state);
   };
 
-  const written = () => {
+  const encoded = () => {
     const { order, role, label } = zones;
     const whole = { ...zones, role: role.join(' '), label: label.join('\n'), order: again ? order : undefined };
-    return JSON.stringify({ title: document.title, next, print: midcourse.printed(), key: `${documentId}.${looks}`, ...whole });
+    return JSON.stringify({ title: document.title, next, print: midcourse.fingerprint(), key: `${documentId}.${looks}`, ...whole });
   };
 
   const emit = (element, role, label, around, state) => {
@@ -125,7 +125,7 @@ globalThis.midcourse ??= {};
     if (around.within && around.within !== label) state.within = around.within;
     if (!around.advert) midcourse.print(role, label, state, midcourse.isRestless(element));
     const box = [Math.round(x), Math.round(y), Math.round(width), Math.round(height)];
-    tellZone(element, role, label, box, state, isSeen);
+    addZone(element, role, label, box, state, isSeen);
   };
 
   const visitChildren = (element, around) => {
@@ -156,7 +156,7 @@ globalThis.midcourse ??= {};
   const visitActedOn = (element, role, it) => {
     it.plain = LEAVES.has(it.tag) || isPlain(element, it.tag);
     if (it.drawn) emit(element, role, nameOf(element, role, it), it, statesOf(element, role, it, element === focused));
-    if (!it.plain) visitChildren(element, { ...it, told: true, named: it.named || role !== 'clickable' });
+    if (!it.plain) visitChildren(element, { ...it, emitted: true, named: it.named || role !== 'clickable' });
   };
 
   const visitFolded = (element, around) => {
@@ -167,18 +167,18 @@ globalThis.midcourse ??= {};
   const visitRead = (element, role, around) => {
     const label = tidy(role === 'img' ? element.alt ?? element.getAttribute('aria-label') ?? '' : textOf(element, LONG), LONG);
     if (label && around.drawn) emit(element, role, label, around, {});
-    visitChildren(element, { ...around, told: true });
+    visitChildren(element, { ...around, emitted: true });
   };
 
-  // An inline part of a text need not be told again.
-  const tell = (element, label, it) => {
+  // The text of an inline element is part of its block.
+  const emitText = (element, label, it) => {
     if (label && it.drawn && !(it.inline && INLINE.has(it.tag))) emit(element, 'text', label, it, {});
   };
 
   const visitText = (element, it) => {
-    if (isPlain(element, it.tag)) return tell(element, tidy(element.textContent, LONG), it);
+    if (isPlain(element, it.tag)) return emitText(element, tidy(element.textContent, LONG), it);
     if (!hasOwnText(element, it.tag)) return visitChildren(element, it);
-    tell(element, ownText(element, LONG), it);
+    emitText(element, ownText(element, LONG), it);
     visitChildren(element, { ...it, inline: true });
   };
 
@@ -214,19 +214,19 @@ globalThis.midcourse ??= {};
     else visitOther(element, role, it);
   };
 
-  // Most are drawn, and one question is enough.
+  // Most controls are drawn: then one call of checkVisibility is enough.
   const visitControl = (element, role, it) => {
     it.drawn = element.checkVisibility(DRAWN) || labelFor(element) !== undefined;
     if (it.drawn || element.checkVisibility()) visitActedOn(element, role, it);
   };
 
-  // Then its words are the field's. Many fields are hidden, and something else is shown in their place.
+  // Whether the label names a field that is shown, or stands for a hidden one: then its text is not emitted separately.
   const namesField = (label, it) => {
     const field = label.control;
     return field !== null && (!it.has.includes('for') || field.checkVisibility() || labelFor(field) === label);
   };
 
-  // What may still be clicked, read, or only holds other things.
+  // Elements that may still be clickable, readable, or mere containers.
   const visitOther = (element, role, it) => {
     if (it.tag === 'LABEL' && namesField(element, it)) return visitChildren(element, it);
     const style = getComputedStyle(element);
@@ -239,8 +239,8 @@ globalThis.midcourse ??= {};
     }
     if (role === 'dialog') visitDialog(element, it);
     else if (it.tag === 'DETAILS' && !element.open) visitFolded(element, it);
-    else if (!it.told && READ.has(role)) visitRead(element, role, it);
-    else if (!it.told) visitText(element, it);
+    else if (!it.emitted && READ.has(role)) visitRead(element, role, it);
+    else if (!it.emitted) visitText(element, it);
     else visitChildren(element, it);
   };
 
@@ -251,7 +251,7 @@ globalThis.midcourse ??= {};
     return one === document.body ? null : one;
   };
 
-  // Of several, the one that can be hit: nothing below it can.
+  // Of several modal dialogs, the one on top.
   const topModal = () => {
     const modals = Array.from(document.querySelectorAll('dialog:modal'));
     const isHit = (one) => {
@@ -264,18 +264,18 @@ globalThis.midcourse ??= {};
   midcourse.topModal = topModal;
   midcourse.title = () => JSON.stringify(document.title);
 
-  // `first` is the smallest number that an element not seen before may get; `known` the key of the look that is remembered.
+  // `first` is the smallest number for a new element; `known` the key of the look that the caller has.
   midcourse.look = (first, known) => {
     next = Math.max(next, first);
     begin(known);
-    midcourse.learnWhoListens();
+    midcourse.findListeners();
     midcourse.beginStates();
     modal = topModal();
     const layers = midcourse.beginPlaces();
-    overlaid = layers.some(Boolean); // then it is worth asking of everything in view what is in front of it
+    overlaid = layers.some(Boolean); // only then is every element in view checked for what covers it
     midcourse.beginPrint(layers[0] === 'fixed');
     focused = focusedNow();
     if (document.body) visit(document.body, { ...NOTHING, inert: modal !== null });
-    return written();
+    return encoded();
   };
 })();

@@ -1,4 +1,4 @@
-// Covers what must not be pictured, for as long as a picture takes. No style sheet, which a page may forbid.
+// Covers secrets while a screenshot is taken. Uses no style sheet, since a page may forbid one.
 globalThis.midcourse ??= {};
 (() => {
   const GREY = '#d4d4d8', MARGIN = 1;

@@ -1,12 +1,12 @@
-// What is in a field, and how it is made ready for the keyboard, or set where nobody types.
+// Reads fields, prepares them for the keyboard, and sets those that are not typed into.
 globalThis.midcourse ??= {};
 (() => {
   const SET_NOT_TYPED = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
 
-  const CHECKED = ['checkbox', 'radio', 'switch']; // also without saying that they are not
+  const CHECKED = ['checkbox', 'radio', 'switch']; // unchecked without aria-checked
 
-  // Whether that is what was meant: the browser writes a colour or a time in its own way, and nothing for what it cannot read.
-  const hasTaken = (element, text) => {
+  // Whether the field took the value. The browser normalises colours and times, and empties the field for invalid values.
+  const accepts = (element, text) => {
     switch (element.type) {
       case 'color': return element.value === text.toLowerCase();
       case 'range': return Number(element.value) === Number(text);
@@ -14,7 +14,7 @@ globalThis.midcourse ??= {};
     }
   };
 
-  const tell = (element) => {
+  const fireEvents = (element) => {
     for (const type of ['input', 'change']) element.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
   };
 
@@ -33,13 +33,13 @@ globalThis.midcourse ??= {};
     getSelection().addRange(range);
   };
 
-  // A secret goes into this document and no other: the keyboard follows the focus, which a frame of somebody else may take at any
-  // time. Letter by letter, since some pages go on to the next field after each.
+  // Secrets are inserted by script: the keyboard follows the focus, which a frame of another origin may take at any time.
+  // Letter by letter, since some pages move to the next field after each.
   const insert = (text) => {
     for (const letter of text) document.execCommand('insertText', false, letter);
   };
 
-  // {gone} | {wrong} | {readonly} | {set: whether it has been} | {content}: what there was, all of it selected; {inserted}: and replaced
+  // Returns {gone} | {wrong} | {readonly} | {set: success} | {content: the old text, now selected, inserted: whether it was replaced}
   midcourse.prepare = (number, text) => {
     const zone = midcourse.element(number);
     if (!zone?.isConnected) return JSON.stringify({ gone: true });
@@ -49,9 +49,9 @@ globalThis.midcourse ??= {};
     if (SET_NOT_TYPED.includes(element.type)) {
       const before = element.value;
       element.value = text;
-      const taken = hasTaken(element, text);
+      const taken = accepts(element, text);
       if (!taken) element.value = before;
-      else if (element.value !== before) tell(element);
+      else if (element.value !== before) fireEvents(element);
       return JSON.stringify({ set: taken });
     }
     const before = content(element);
@@ -79,7 +79,7 @@ globalThis.midcourse ??= {};
     const element = midcourse.element(number);
     if (element.tagName !== 'SELECT') return JSON.stringify({ wrong: true });
     const options = [...element.options];
-    const whole = names.join(' | '); // may be one that is called so
+    const whole = names.join(' | '); // one option may have this name
     const wanted = options.some((option) => isCalled(option, whole)) ? [whole] : names;
     const chosen = wanted.map((name) => options.find((option) => isCalled(option, name) && !option.matches(':disabled')));
     const missing = wanted.filter((_, index) => !chosen[index] || (index > 0 && !element.multiple));
@@ -88,12 +88,12 @@ globalThis.midcourse ??= {};
       element.focus({ preventScroll: true });
       if (element.multiple) for (const option of options) option.selected = chosen.includes(option);
       else element.selectedIndex = chosen[0].index;
-      tell(element);
+      fireEvents(element);
     }
     return JSON.stringify({});
   };
 
-  // Which of these belong to it: they are in it, or in what it says that it controls.
+  // Which of these options belong to the element: they are inside it, or inside what it controls.
   midcourse.offered = (number, numbers) => {
     const element = midcourse.element(number);
     const lists = ['aria-controls', 'aria-owns'].flatMap((name) => (element?.getAttribute(name) ?? '').split(/\s+/)).map((id) => element.getRootNode().getElementById?.(id));
@@ -101,7 +101,7 @@ globalThis.midcourse ??= {};
     return JSON.stringify(element ? numbers.filter(isOffered) : []);
   };
 
-  // true, false or neither, 'mixed'. null: it is nothing that can be checked, or no longer there.
+  // true, false or 'mixed'. null: it cannot be checked, or no longer exists.
   midcourse.checked = (number) => {
     const element = midcourse.element(number);
     if (!element?.isConnected) return null;

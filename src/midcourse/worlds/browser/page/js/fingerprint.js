@@ -1,5 +1,5 @@
-// A number for what is seen that is the same for the same page: positions do not count, nor do times, dates and text that
-// changes by itself. Not made to withstand somebody who wants two pages to look alike: who makes the page can have that anyway.
+// A hash of what a document shows. Positions, times, dates and text that changes by itself do not count. Not cryptographic:
+// the author of a page can make two pages look alike anyway.
 globalThis.midcourse ??= {};
 (() => {
   const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?';
@@ -16,18 +16,18 @@ globalThis.midcourse ??= {};
     'gi',
   );
   const MAYBE = /\d[:./-]\d|\d\s+[a-z]|[a-z.]\s+\d|just now/i;
-  const PASSING = new Set(['focused', 'within', 'covered']); // the page has not become another one by them
+  const PASSING = new Set(['focused', 'within', 'covered']); // they do not make it another page
   let lines = '';
 
   const timeless = (text) => (MAYBE.test(text) ? text.replace(TIMES, '#') : text);
 
-  // A clock is recognised at once; what else changes by itself, only once it has done so.
+  // Clocks are recognised by their format; other text that changes by itself, after it has changed.
   const wordsOf = (label, restless) => {
     const words = timeless(label);
     return restless && words === label ? '' : words;
   };
 
-  // What is covered by a bar changes with every scrolling; whether the page as a whole is does not.
+  // Only whether the page as a whole is covered counts: what a bar covers changes with every scrolling.
   midcourse.beginPrint = (covered) => {
     lines = timeless(document.title) + (covered ? '\u001ecovered' : '');
   };
@@ -37,8 +37,8 @@ globalThis.midcourse ??= {};
     for (const name in state) if (!PASSING.has(name)) lines += `\u001f${name}=${state[name]}`;
   };
 
-  // Two characters at a time; past the end there are zeros.
-  midcourse.printed = () => {
+  // Two characters at a time; charCodeAt past the end counts as zero.
+  midcourse.fingerprint = () => {
     let [first, second] = [0xdeadbeef, 0x41c6ce57];
     for (let i = 0; i < lines.length; i += 2) {
       const code = lines.charCodeAt(i) | (lines.charCodeAt(i + 1) << 16);

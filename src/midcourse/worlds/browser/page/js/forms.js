@@ -1,5 +1,5 @@
-// What a form would send, and sending it. Asked for by forms.py, in a world of our own.
-// A page may name its fields like properties of the form, so those are never taken from the form itself.
+// What a form would send, and submitting it. Called by forms.py, in our isolated world.
+// Properties are never read from the form itself, because a page may give its fields the same names.
 globalThis.midcourse ??= {};
 (() => {
   const SUBMITS = 'button:not([type]),button[type=submit],input[type=submit],input[type=image]';
@@ -12,7 +12,7 @@ globalThis.midcourse ??= {};
     return isForm(element.form) ? element.form : Element.prototype.closest.call(element, 'form');
   };
 
-  // The button itself, or the one that Enter in a field would press.
+  // The button itself, or the one that pressing Enter in a field would use.
   const submitterOf = (form, element) => {
     if (element !== form && element.matches(SUBMITS)) return element;
     return Array.from(elementsOf.call(form)).find((one) => one.matches(SUBMITS) && !one.disabled) ?? null;

@@ -1,5 +1,5 @@
-// In the page's own world, before its scripts: remember which elements were given something to do with the mouse.
-// Our scripts live in a world that no page can see. They ask with an event, and each element answers with one.
+// Remembers which elements have mouse listeners. Runs in the page's own world, before its scripts.
+// roles.js, in our isolated world, asks by an event, and each of these elements answers with one.
 (() => {
   const MOUSE = ['click', 'dblclick', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart', 'dragstart'];
   const listen = EventTarget.prototype.addEventListener;
@@ -34,12 +34,12 @@
   const answer = () => {
     for (const reference of unasked) {
       const element = reference.deref();
-      if (element && !element.isConnected) continue; // not in the page yet: asked again next time
+      if (element && !element.isConnected) continue; // not in the page yet: reported next time
       unasked.delete(reference);
       if (element) dispatch.call(element, new CustomEvent('midcourse:listens', { composed: true }));
     }
   };
-  // Again and again: a document that is written anew has lost all who listened.
+  // Repeated, because document.open() removes all listeners.
   const beAsked = () => listen.call(document, 'midcourse:who-listens', answer, true);
   beAsked();
 })();

@@ -1,4 +1,4 @@
-// The zones drawn over the page, for people: solid for what can be acted on, dotted for what can be read.
+// Draws zones over the page for a person: solid for controls, dotted for text.
 globalThis.midcourse ??= {};
 (() => {
   const READ = new Set(['heading', 'text', 'alert', 'status', 'cell', 'img', 'dialog']);
@@ -14,7 +14,7 @@ globalThis.midcourse ??= {};
 
   const colourOf = (role) => (READ.has(role) ? '#64748b' : role === 'clickable' ? '#c2410c' : role === 'link' ? '#1d4ed8' : '#be123c');
 
-  // --- the part of a zone that can be seen: what lies in something that is scrolled may be out of its sight
+  // --- the visible part of a zone: a scroller may hide the rest
 
   const elementOf = (id) => {
     const [, frame, number] = /^(f\d+)?e(\d+)$/.exec(id) ?? [];
@@ -35,8 +35,8 @@ globalThis.midcourse ??= {};
     return box;
   };
 
-  // --- where its tag goes: above its box if there is room, else below or beside it. One that lies over another tag tells
-  // nothing, and one that lies over another zone tells something wrong.
+  // --- the position of its tag: above its box if there is room, else below or beside it. It must cover neither another
+  // tag nor another zone.
 
   const cross = (one, other) => one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
   const contains = (one, other) => one.x <= other.x && one.y <= other.y && one.x + one.width >= other.x + other.width && one.y + one.height >= other.y + other.height;

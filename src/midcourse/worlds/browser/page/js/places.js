@@ -1,14 +1,14 @@
-// Where things are: by what they are drawn, whether they are in view or can be scrolled to, and what lies over them.
+// Where elements are drawn, whether they are in view or can be scrolled to, and what covers them.
 globalThis.midcourse ??= {};
 (() => {
-  const PLACES = [[0.5, 0.5], [0.2, 0.2], [0.5, 0.95]]; // where what lies over a page usually does
+  const PLACES = [[0.5, 0.5], [0.2, 0.2], [0.5, 0.95]]; // points that overlays usually cover
   const DRAWN_BY_LABEL = new Set(['checkbox', 'radio', 'file']);
   const { isShown } = midcourse;
 
-  // The label that stands for a field which may be hidden itself.
+  // The label that is shown for a field which may itself be hidden.
   const labelFor = (element) => (DRAWN_BY_LABEL.has(element.type) && element.labels ? Array.from(element.labels).find(isShown) : undefined);
 
-  // As plain numbers: to ask a box of the browser's takes longer.
+  // As a plain object: reading the properties of a DOMRect is slow.
   const measured = (element) => {
     const { x, y, width, height } = element.getBoundingClientRect();
     return { x, y, width, height };
@@ -16,7 +16,7 @@ globalThis.midcourse ??= {};
 
   const isDrawn = (element, box) => box.width > 1 && box.height > 1 && isOnPage(element, box);
 
-  // What is seen of it: itself, or the other by which it is drawn.
+  // The element itself, or the label that is drawn for it.
   const drawnBy = (element) => (isDrawn(element, measured(element)) ? element : labelFor(element) ?? element);
 
   const boxOf = (element) => {
@@ -26,7 +26,7 @@ globalThis.midcourse ??= {};
     return label ? measured(label) : box;
   };
 
-  // Where the document of a frame begins in the one around it, and how large a pixel of it is there.
+  // Where the document of a frame begins in the document around it, and the size of its pixels there.
   const cornerOf = (element) => {
     const box = element.getBoundingClientRect();
     const style = getComputedStyle(element);
@@ -36,7 +36,7 @@ globalThis.midcourse ??= {};
 
   let view = { width: 0, height: 0, left: 0, top: 0 };
 
-  // How far it can be scrolled to the left and up. From right to left, or bottom to top, is where it begins at its end.
+  // How far it can be scrolled to the left and up. Right-to-left and column-reverse boxes begin at their end.
   const behind = (element) => {
     const { scrollLeft, scrollTop } = element;
     const wider = element.scrollWidth - element.clientWidth;
@@ -46,7 +46,7 @@ globalThis.midcourse ??= {};
     return [scrollLeft + (style.direction === 'rtl' ? wider : 0), scrollTop + (style.flexDirection === 'column-reverse' ? higher : 0)];
   };
 
-  // What is left of the page or above it is hidden there, unless it can be scrolled to.
+  // Whether it can be scrolled to: pages hide elements to the left of the page or above it.
   const isOnPage = (element, { x, y, width, height }) => {
     let right = x + width;
     let bottom = y + height;
@@ -61,7 +61,7 @@ globalThis.midcourse ??= {};
 
   const isInView = (x, y, width, height) => y + height > 0 && x + width > 0 && y < view.height && x < view.width;
 
-  // What lies over the page there, if anything: 'fixed', or 'absolute' and scrolled with it.
+  // The kind of overlay at this point: 'fixed', 'absolute' (it scrolls with the page) or ''.
   const layerAt = ([right, down]) => {
     for (let one = document.elementFromPoint(view.width * right, view.height * down); one && one !== document.body; one = one.parentElement) {
       const style = getComputedStyle(one);
@@ -86,7 +86,7 @@ globalThis.midcourse ??= {};
     return scrollers.get(element);
   };
 
-  // Then what is there lies beside it: it is in a part of the page that shows another part of itself.
+  // Whether an inner scroller hides the element: then what is at its place does not cover it.
   const isScrolledAway = (element, x, y) => {
     for (let one = scrollerOf(midcourse.above(element)); one; one = scrollerOf(midcourse.above(one))) {
       const box = one.getBoundingClientRect();
@@ -95,7 +95,7 @@ globalThis.midcourse ??= {};
     return false;
   };
 
-  // What lies over the page in each of the places; the middle is the first.
+  // The overlays at each of PLACES; the first is the middle.
   const beginPlaces = () => {
     view = { width: innerWidth, height: innerHeight, left: scrollX, top: scrollY };
     scrollers.clear();

@@ -1,10 +1,10 @@
-// Where an element can be touched, what is in the way, and whether it was really the one that was hit.
+// Finds where an element can be clicked and what covers it, and blocks clicks that would hit another element.
 globalThis.midcourse ??= {};
 (() => {
   const INSETS = [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.1, 0.1], [0.9, 0.9]];
   const WATCHED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
   const ARMED_FOR = 3000;
-  const UNLABELLED = 'a[href],button,input,select,textarea'; // what is clicked in a label without the label noticing
+  const UNLABELLED = 'a[href],button,input,select,textarea'; // a click on these in a label does not reach the field
   const INNER = `${midcourse.CONTROLS},[role=checkbox],[role=radio],[role=switch],[role=treeitem]`;
 
   const deepest = (x, y) => {
@@ -22,7 +22,7 @@ globalThis.midcourse ??= {};
   const above = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
   midcourse.above = above;
 
-  // A label stands for its field, but not where there is a control of its own in it, such as a link.
+  // A click on a label counts for its field, except on a control inside the label, such as a link.
   const isTouchedBy = (hit, element) => {
     for (let one = hit; one; one = above(one)) {
       if (one === element) return true;
@@ -39,7 +39,7 @@ globalThis.midcourse ??= {};
 
   midcourse.isTouchedBy = isTouchedBy;
 
-  const inWords = (element) => {
+  const describe = (element) => {
     if (!element) return 'nothing of the page';
     const name = element.getAttribute('aria-label') || midcourse.tidy(midcourse.textOf(element), 60);
     const called = element.id ? `#${element.id}` : element.classList.length ? `.${element.classList[0]}` : '';
@@ -53,7 +53,7 @@ globalThis.midcourse ??= {};
   // A frame may be larger than the view, so it is not enough that its middle is in the middle.
   const bringToMiddle = (scroller, { x, y }) => scroller.scrollBy({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: 'instant' });
 
-  // The line that its own words begin with.
+  // The box of its first line of own text.
   const firstLine = (element) => {
     const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     const range = document.createRange();
@@ -73,7 +73,7 @@ globalThis.midcourse ??= {};
     return large.length ? large : [midcourse.boxOf(element)];
   };
 
-  // {x, y, own: whether it is the element itself that is there} | {blocker}
+  // {x, y, own: whether the element itself and not a control inside it is there} | {blocker}
   const touchable = (element) => {
     const boxes = boxesOf(element);
     let blocker = null;
@@ -103,7 +103,7 @@ globalThis.midcourse ??= {};
     toMiddle(midcourse.drawnBy(element));
     const there = touchable(element);
     if (there.own !== false) return there;
-    element.scrollIntoView({ block: 'start', behavior: 'instant' }); // what is its own may be far from its middle
+    element.scrollIntoView({ block: 'start', behavior: 'instant' }); // its own part may be far from its middle
     return touchable(element);
   };
 
@@ -116,26 +116,26 @@ globalThis.midcourse ??= {};
     return modal !== null && one === null;
   };
 
-  const trouble = (element) => (!element?.isConnected ? { gone: true } : isDisabled(element) ? { disabled: true } : null);
+  const problemOf = (element) => (!element?.isConnected ? { gone: true } : isDisabled(element) ? { disabled: true } : null);
 
-  // {gone} | {disabled} | {}: it can be used without being touched
-  midcourse.use = (number) => {
+  // {gone} | {disabled} | {}: usable by keyboard or script
+  midcourse.checkUsable = (number) => {
     const element = midcourse.element(number);
-    return JSON.stringify(trouble(element) ?? (isBehindModal(element) ? { disabled: true } : {}));
+    return JSON.stringify(problemOf(element) ?? (isBehindModal(element) ? { disabled: true } : {}));
   };
 
-  // {gone} | {disabled} | {covered: by what} | {x, y}
+  // {gone} | {disabled} | {covered: description} | {x, y}
   midcourse.reach = (number) => {
     const element = midcourse.element(number);
-    const why = trouble(element);
+    const why = problemOf(element);
     if (why) return JSON.stringify(why);
     const found = place(element);
-    if (!('x' in found)) return JSON.stringify({ covered: inWords(found.blocker) });
+    if (!('x' in found)) return JSON.stringify({ covered: describe(found.blocker) });
     arm(element, true);
     return JSON.stringify(found);
   };
 
-  // The same point of a frame's document in the document around it: {gone} | {covered: by what} | {x, y}
+  // A point of a frame's document in the document around it: {gone} | {covered: description} | {x, y}
   midcourse.throughFrame = (name, x, y) => {
     const element = midcourse.frame(name);
     if (!element?.isConnected) return JSON.stringify({ gone: true });
@@ -150,22 +150,22 @@ globalThis.midcourse ??= {};
     if (hitHere() !== element) toMiddle(element);
     for (let around = above(element); around && hitHere() !== element; around = above(around)) bringToMiddle(around, here());
     const point = here();
-    if (hitHere() !== element) return JSON.stringify({ covered: inWords(hitHere()) });
+    if (hitHere() !== element) return JSON.stringify({ covered: describe(hitHere()) });
     arm(element);
     return JSON.stringify(point);
   };
 
-  // --- the guard: between the look and the hit something may have come in the way
+  // --- blocking clicks that miss: an element may appear between the check and the click
 
-  let guarded = null; // {element: none if nothing here may be hit, isTarget, until, hit, blocker}
+  let guarded = null; // {element: null if nothing in this document may be hit, isTarget, until, hit, blocker}
 
   const arm = (element, isTarget = false) => {
     listen();
     guarded = { element, isTarget, until: performance.now() + ARMED_FOR, hit: false, blocker: null };
   };
 
-  // What is to be hit is in another document: a frame may come in the way, too, and what happens in it nobody else is told.
-  midcourse.bar = () => arm(null);
+  // The target is in another document: block all clicks here, since a frame may come in the way and its events stay inside.
+  midcourse.blockClicks = () => arm(null);
 
   const guard = (event) => {
     if (!guarded || !event.isTrusted || performance.now() > guarded.until || guarded.hit) return;
@@ -178,17 +178,17 @@ globalThis.midcourse ??= {};
     }
   };
 
-  // Before the page does, and again each time: one that is written anew has lost all who listened.
+  // Before listeners of the page, and again for each act, because document.open() removes all listeners.
   const listen = () => {
     for (const type of WATCHED) window.addEventListener(type, guard, { capture: true, passive: false });
   };
   listen();
 
-  // Whether it was hit, and what was hit instead here, and did not notice.
-  midcourse.release = () => {
+  // Whether the target was hit, and the element that was hit instead (its events were blocked).
+  midcourse.unblockClicks = () => {
     const { isTarget, hit, blocker } = guarded ?? {};
     guarded = null;
-    return JSON.stringify({ hit: Boolean(isTarget && hit), blocker: blocker ? inWords(blocker) : '' });
+    return JSON.stringify({ hit: Boolean(isTarget && hit), blocker: blocker ? describe(blocker) : '' });
   };
 
   // --- scrolling
@@ -211,8 +211,8 @@ globalThis.midcourse ??= {};
 
   const fillsPage = (element) => element && 2 * element.clientWidth * element.clientHeight > innerWidth * innerHeight;
 
-  // By so many screens of whatever scrolls around the element; without one, the page, or what fills it in its place.
-  // Whether anything moved.
+  // Scrolls what is around the element, by screens; without an element, the page or the scroller that fills it.
+  // Returns whether anything moved.
   midcourse.scroll = (number, right, down) => {
     if (number) return moved(scrollerOf(midcourse.element(number), right, down), right, down);
     if (moved(page(), right, down)) return true;
@@ -220,7 +220,7 @@ globalThis.midcourse ??= {};
     return Boolean(fillsPage(inner)) && moved(inner, right, down);
   };
 
-  // A document that is only just coming has nothing to scroll yet.
+  // A document that has just begun to load has nothing to scroll.
   const moved = (element, right, down) => {
     if (!element) return false;
     const [left, top] = [element.scrollLeft, element.scrollTop];

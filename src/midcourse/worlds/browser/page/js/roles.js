@@ -1,4 +1,4 @@
-// What an element is for: its role, said or by its tag, and whether only a script knows that it can be clicked.
+// The role of an element, by attribute or tag, and whether it is clickable only by a script.
 globalThis.midcourse ??= {};
 (() => {
   const ACTED_ON = new Set(['button', 'link', 'textbox', 'searchbox', 'checkbox', 'radio', 'combobox', 'listbox', 'option', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'switch', 'slider', 'spinbutton', 'treeitem', 'file', 'clickable']);
@@ -10,8 +10,8 @@ globalThis.midcourse ??= {};
   const HANDLES = '[draggable=true],.ui-draggable-handle,.ui-resizable-handle,.ui-sortable-handle'; // jQuery UI listens on what is around them
   const listening = new WeakSet();
 
-  // Asks listeners.js, which is in the page's own world.
-  const learnWhoListens = () => {
+  // Asks listeners.js, which runs in the page's own world.
+  const findListeners = () => {
     const learn = (event) => listening.add(event.composedPath()[0]);
     window.addEventListener('midcourse:listens', learn, true);
     document.dispatchEvent(new CustomEvent('midcourse:who-listens'));
@@ -34,7 +34,7 @@ globalThis.midcourse ??= {};
     }
   };
 
-  // `it` is what capture.js knows about it: tag, has (the names of its attributes), aria.
+  // `it` is capture.js's record of the element: tag, has (the names of its attributes), aria.
   const roleOf = (element, it) => {
     if (!it.aria) return byTag(element, it);
     const said = element.getAttribute('role')?.trim().split(/\s+/)[0].toLowerCase();
@@ -42,7 +42,7 @@ globalThis.midcourse ??= {};
     return role && (ACTED_ON.has(role) || READ.has(role) || role === 'dialog') ? role : byTag(element, it);
   };
 
-  // An element that listens for what happens to those inside it is no target itself.
+  // An element that listens on behalf of the controls inside it is not a target itself.
   const delegates = (element) => element === document.body || element === document.documentElement || element.querySelector(CONTROLS) !== null;
 
   const isClickable = (element, it, pointed) => {
@@ -51,5 +51,5 @@ globalThis.midcourse ??= {};
     return maybe && !delegates(element);
   };
 
-  Object.assign(midcourse, { ACTED_ON, READ, CONTROLS, learnWhoListens, roleOf, isClickable });
+  Object.assign(midcourse, { ACTED_ON, READ, CONTROLS, findListeners, roleOf, isClickable });
 })();

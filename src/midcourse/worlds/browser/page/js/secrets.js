@@ -1,4 +1,4 @@
-// Where a secret would be typed, and that it must not be pictured there, nor be left to the keyboard. In a world of our own.
+// Marks fields that a secret is typed into: screenshots cover them, and fields.js inserts the text without the keyboard.
 globalThis.midcourse ??= {};
 midcourse.origin = () => JSON.stringify(self.origin);
 midcourse.concealed ??= new WeakSet();

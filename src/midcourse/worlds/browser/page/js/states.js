@@ -1,4 +1,4 @@
-// What state an element is in. Only what says something is said.
+// The states of an element. Defaults are left out.
 globalThis.midcourse ??= {};
 (() => {
   const LONG = 1000, MOST_OPTIONS = 100, MOST_IN_WRAPPER = 8;
@@ -6,7 +6,7 @@ globalThis.midcourse ??= {};
   const TELLING_TYPES = new Set(['password', 'date', 'time', 'datetime-local', 'month', 'week', 'color']);
   const ERRORS = '[role=alert],.error,.errors,.errorlist,.error-message,.field-error,.invalid-feedback,.help-inline';
   const CONTROLS = new Set(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'OPTION', 'OUTPUT', 'FIELDSET']); // the browser's own
-  const PARTS = 'input,textarea,[role=listbox],[role=option]'; // of a list of the page's own; without them it says what was selected
+  const PARTS = 'input,textarea,[role=listbox],[role=option]'; // of a list that the page draws; without them, its text is the selected option
   const { FIELDS, tidy, isShown, textOf, referred } = midcourse;
 
   const isTrue = (element, attribute) => element.getAttribute(attribute) === 'true';
@@ -54,15 +54,15 @@ globalThis.midcourse ??= {};
 
   const isMessage = (element) => element?.matches(ERRORS) && isShown(element) && element.textContent.trim() !== '';
 
-  // In what is wrapped around this field and no other.
+  // A message in the wrapper of this field, if it wraps no other field.
   const messageIn = (wrapper) => {
     if (!wrapper || wrapper.childElementCount > MOST_IN_WRAPPER) return undefined;
     const message = Array.from(wrapper.querySelectorAll(ERRORS)).find(isMessage);
     return message && wrapper.querySelectorAll('input:not([type=hidden]),select,textarea').length === 1 ? message : undefined;
   };
 
-  let messages = true; // whether there is any on the page
-  let asked = -1; // how much had changed when that was asked
+  let messages = true; // whether the page has any
+  let asked = -1; // the count of changes when that was checked
   let origin = '';
 
   const messageNear = (element, it) => {
@@ -73,7 +73,7 @@ globalThis.midcourse ??= {};
 
   const isInvalid = (element, it) => (it.aria && !['false', ''].includes(element.getAttribute('aria-invalid') ?? '')) || element.matches(':user-invalid');
 
-  // A description is one of an error only if the field is said to be wrong.
+  // A description is an error message only if the field is marked invalid.
   const errorOf = (element, invalid, it) => {
     const described = invalid ? referred(element, 'aria-errormessage') || referred(element, 'aria-describedby') : '';
     if (described.trim()) return tidy(described);
@@ -105,14 +105,14 @@ globalThis.midcourse ??= {};
     if (isTrue(element, 'aria-disabled')) state.disabled = true;
   };
 
-  // Most links are plain paths, and the browser takes its time to resolve one.
+  // Most links are plain paths, which are faster to join here than to have resolved by the browser.
   const hrefOf = (element, it) => {
     const written = it.has.includes('href') ? element.getAttribute('href') : '';
     if (PATH.test(written)) return origin + written;
     return typeof element.href === 'string' ? element.href : element.href?.baseVal ?? '';
   };
 
-  // What is true of the page as a whole. Whether there are messages can only have changed with something else.
+  // Once per look. Messages are only searched for if the document has changed.
   midcourse.beginStates = () => {
     origin = new URL(document.baseURI).origin;
     if (asked === midcourse.changes()) return;
@@ -120,7 +120,7 @@ globalThis.midcourse ??= {};
     asked = midcourse.changes();
   };
 
-  // `it` is what capture.js knows about it: tag, has (the names of its attributes), aria, inert, off, shadowed.
+  // `it` is capture.js's record of the element: tag, has (the names of its attributes), aria, inert, off, shadowed.
   midcourse.statesOf = (element, role, it, focused) => {
     const state = {};
     const isControl = CONTROLS.has(it.tag);

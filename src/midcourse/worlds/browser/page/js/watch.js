@@ -1,4 +1,4 @@
-// What changes on the page, and when. In a world of our own, like capture.js and reach.js.
+// Counts the changes of a document and tells how long it has been still.
 globalThis.midcourse ??= {};
 (() => {
   const OPTIONS = { subtree: true, childList: true, characterData: true, attributes: true };
@@ -7,7 +7,7 @@ globalThis.midcourse ??= {};
   let changes = 0;
   let last = performance.now();
   let acting = true;
-  const idle = new WeakMap(); // element -> how often its text changed while nobody acted
+  const idle = new WeakMap(); // element -> how often its text changed outside of acts
   const roots = new WeakSet();
 
   const onlyText = (nodes) => Array.prototype.every.call(nodes, (node) => node.nodeType === Node.TEXT_NODE);
@@ -34,10 +34,10 @@ globalThis.midcourse ??= {};
     last = performance.now();
   });
 
-  // Something is on its way in or out, as dialogs and what lies behind them are: it covers what it will not cover in a moment.
+  // A dialog or its backdrop is fading in or out: what it covers will change in a moment.
   const isFading = () => document.getAnimations().some((one) => one.playState === 'running' && FADES.has(one.transitionProperty));
 
-  // A document, or a shadow root that the capture came across.
+  // Watch a document, or a shadow root that the capture found.
   midcourse.watch = (root) => {
     if (roots.has(root)) return;
     roots.add(root);
@@ -45,7 +45,7 @@ globalThis.midcourse ??= {};
   };
   midcourse.isRestless = isRestless;
   midcourse.changes = () => changes;
-  midcourse.acts = (now) => {
+  midcourse.setActing = (now) => {
     acting = now;
   };
   midcourse.stillFor = () => (document.readyState !== 'complete' || isFading() ? 0 : performance.now() - last);

@@ -1,13 +1,13 @@
-// What an element says: its text as far as it is shown, and its name.
+// The visible text and the accessible name of an element.
 globalThis.midcourse ??= {};
 (() => {
   const SHORT = 200;
-  const RAW = 4; // how much more is gathered than is wanted, for the white space in it
+  const RAW = 4; // characters gathered per character wanted, because of white space
   const UNSEEN = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'TITLE', 'OPTION', 'OPTGROUP', 'DATALIST', 'PARAM', 'SOURCE', 'TRACK', 'defs', 'script', 'style', 'symbol', 'title']);
   const INLINE = new Set(['A', 'ABBR', 'B', 'BDI', 'BDO', 'CITE', 'CODE', 'DEL', 'DFN', 'EM', 'FONT', 'I', 'INS', 'KBD', 'LABEL', 'MARK', 'Q', 'S', 'SAMP', 'SMALL', 'SPAN', 'STRONG', 'SUB', 'SUP', 'TIME', 'TT', 'U', 'VAR', 'WBR']);
   const FIELDS = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'file']);
   const LABELLED = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'OUTPUT', 'METER', 'PROGRESS']);
-  const HOSTS = new Set(['ARTICLE', 'ASIDE', 'BLOCKQUOTE', 'BODY', 'DIV', 'FOOTER', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'MAIN', 'NAV', 'P', 'SECTION', 'SPAN']); // and tags of the page's own
+  const HOSTS = new Set(['ARTICLE', 'ASIDE', 'BLOCKQUOTE', 'BODY', 'DIV', 'FOOTER', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'MAIN', 'NAV', 'P', 'SECTION', 'SPAN']); // and custom elements
   const UNTIDY = /\s\s|[^\S ]/;
   const { TEXT_NODE, ELEMENT_NODE } = Node;
 
@@ -16,10 +16,10 @@ globalThis.midcourse ??= {};
     return plain.length > most ? `${plain.slice(0, most - 1)}…` : plain;
   };
 
-  // Asking an element for something takes longer than anything that is done with it here, so what is known is passed on.
+  // `tag` is passed along, because reading a property of an element is the slowest operation here.
   const shadowOf = (element, tag) => (HOSTS.has(tag) || tag.includes('-') ? element.shadowRoot : null);
 
-  // As they are shown: of a shadow root instead of its host, and what was put into a slot. Until one of them says true.
+  // Calls `see` for the rendered children (of the shadow root, or assigned to the slot), until it returns true.
   const eachChild = (element, see, tag = element.tagName) => {
     const assigned = tag === 'SLOT' ? element.assignedNodes({ flatten: true }) : [];
     if (assigned.length) assigned.some(see);
@@ -30,7 +30,7 @@ globalThis.midcourse ??= {};
 
   const isShown = (element) => element.checkVisibility() || getComputedStyle(element).display === 'contents';
 
-  // Adds to `said`, up to about so many characters.
+  // Adds text to `said`, up to about `most` characters.
   const gather = (element, said, most) => {
     eachChild(element, (node) => {
       if (said.text.length > most) return true;
@@ -60,7 +60,7 @@ globalThis.midcourse ??= {};
     return false;
   };
 
-  // What an element with text of its own says, without the blocks inside it.
+  // The element's own text with its inline parts, without the blocks inside it.
   const ownText = (element, most) => {
     const said = { text: '' };
     eachChild(element, (node) => {
@@ -79,7 +79,7 @@ globalThis.midcourse ??= {};
     return ids.split(/\s+/).map((id) => root.getElementById?.(id)).filter(Boolean).map((one) => (isShown(one) ? textOf(one) : one.textContent)).join(' ');
   };
 
-  // The words of its labels, without those of the field itself.
+  // The text of its labels, without the field's own text.
   const labelled = (element, tag) => {
     if (!LABELLED.has(tag)) return '';
     const labels = element.labels;
@@ -95,7 +95,7 @@ globalThis.midcourse ??= {};
     return said;
   };
 
-  // A button that is only a picture.
+  // The name of a button that is only an image.
   const pictured = (element) => {
     const picture = element.querySelector('img[alt],svg title,[title]');
     return picture ? picture.getAttribute('alt') || picture.getAttribute('title') || picture.textContent : '';
@@ -103,10 +103,10 @@ globalThis.midcourse ??= {};
 
   const drawnTitle = (element) => (element instanceof SVGElement ? element.querySelector(':scope > title')?.textContent : '');
 
-  // Never as properties: a form has its fields there, whatever they are called.
+  // By getAttribute, since the fields of a form shadow its properties.
   const described = (element) => element.getAttribute('title') || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder');
 
-  // `it` is what capture.js knows about it: tag, aria, plain.
+  // `it` is capture.js's record of the element: tag, aria, plain.
   const nameOf = (element, role, it) => {
     const said = (it.aria && (referred(element, 'aria-labelledby') || element.getAttribute('aria-label'))) || labelled(element, it.tag);
     if (said.trim()) return tidy(said);

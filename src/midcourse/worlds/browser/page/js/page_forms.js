@@ -1,5 +1,5 @@
-// What the page itself puts into its forms, as it was served: duplicate detection has to know which values are hidden, and which
-// of them are new each time the page is loaded. In a world of our own.
+// The forms of a document and the values that they were served with. Duplicate detection needs to know which values are
+// hidden, and which change with each load. Runs in our isolated world.
 globalThis.midcourse ??= {};
 (() => {
   const served = new WeakMap(); // hidden field -> its value before any act on the page
@@ -33,8 +33,8 @@ globalThis.midcourse ??= {};
     };
   };
 
-  // Every named field, and which of these texts are anywhere on the page or in its address.
-  midcourse.given = (texts) => {
+  // Every named field, and which of these texts the page or its address contains.
+  midcourse.pageForms = (texts) => {
     const forms = [];
     const elements = [...document.querySelectorAll('input[name],select[name],textarea[name],button[name]')];
     const fields = elements.filter((one) => one.name).map((one) => fieldOf(one, forms));
