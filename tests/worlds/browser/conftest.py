@@ -1,4 +1,4 @@
-"""One Chromium for all tests of a worker, one server and one session for those of a module; each test shows a page of its own."""
+"""Fixtures: one Chromium per test worker, one server and one session per module; each test shows its own page."""
 
 from collections.abc import AsyncGenerator, Generator
 
@@ -20,7 +20,7 @@ async def shared_chromium() -> AsyncGenerator[SharedChromium]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def browser(shared_chromium: SharedChromium) -> Browser:
-    """Bare, for contexts behind a gate that a test puts up."""
+    """Bare, for contexts behind a proxy that a test starts."""
     return await shared_chromium.browser()
 
 

@@ -1,4 +1,4 @@
-"""URLs that must not be opened by a browser that may only speak to https://shop.example, and what their names lead to."""
+"""URLs that a browser which may reach only https://shop.example must not open, and the addresses of their names."""
 
 from ipaddress import IPv4Address, ip_address
 

@@ -1,6 +1,6 @@
-"""A Chromium for all tests of a worker: to start one takes longer than most tests do.
+"""One Chromium for all tests of a worker, because starting one takes longer than most tests.
 
-Each session in it has a context of its own, with its own proxy, cookies, cache and tabs.
+Each session has a separate context, with its own proxy, cookies, cache and tabs.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A web server on loopback that keeps count of everything that reaches it. What it counted is the truth of a test."""
+"""A web server on loopback that records every request. Its record is the ground truth of a test."""
 
 import asyncio
 import base64

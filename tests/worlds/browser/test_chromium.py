@@ -1,4 +1,4 @@
-"""What is said if there is no browser, or no Playwright."""
+"""Error messages without a browser or without Playwright."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The browser passes the suite that every world passes. One will do for most of it: each check begins at the form."""
+"""The browser passes the conformance suite of worlds. One session serves most checks: each begins at the form."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator

@@ -1,4 +1,4 @@
-"""A detour through dialogs of a real page: what leads on is found by trying, and nothing that a try would send leaves."""
+"""A detour through dialogs of a real page: a way is found by trying, and no try sends anything."""
 
 from midcourse import Agent
 from midcourse.domain.detour import Goal, Tried

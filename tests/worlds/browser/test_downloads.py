@@ -1,4 +1,4 @@
-"""Files that come: each is a zone, and stays where the user wants it."""
+"""Downloads: each is a zone, and is kept in the folder that the user wants."""
 
 import asyncio
 from pathlib import Path

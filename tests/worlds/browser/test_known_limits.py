@@ -1,4 +1,4 @@
-"""What a page of an allowed origin can still do, as docs/browser-safety.md says. A test that fails here is good news for its table."""
+"""What a page of an allowed origin can still do, as docs/browser-safety.md says. If one fails, the table there can shrink."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A proposal from what was seen: what is stricter as it is, what is looser as a comment, and all of it readable."""
+"""Proposed policies. From a session: stricter rules as they are, looser ones as comments. From a run: all but its last request is safe."""
 
 import asyncio
 import tomllib
@@ -9,7 +9,7 @@ import pytest
 from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.request import Request
-from midcourse.worlds.browser.learn import PolicyLearner, learn_policy, open_attended, pattern
+from midcourse.worlds.browser.learn import PolicyLearner, learn_policy, open_attended, pattern, propose_policy
 from tests.worlds.browser.site import Answer, Site
 
 SHOP = "https://shop.example"
@@ -112,3 +112,32 @@ async def test_a_person_at_a_browser_is_watched_and_not_held_up() -> None:
     assert site.effects() == ["POST /orders"]
     assert other.connections == 0, "only whoever is public, and the start"
     assert other.url in proposal
+
+
+# --- from a finished run
+
+
+def test_what_led_up_to_the_last_request_is_safe() -> None:
+    requests = [f"POST {SHOP}{path}" for path in ("/tickets/new/1", "/tickets/new/2", "/tickets")]
+    assert tomllib.loads(propose_policy(requests)) == {SHOP: {"safe": ["POST /tickets/new/*"]}}
+
+
+def test_what_names_an_effect_is_asked_about_wherever_it_is() -> None:
+    requests = [f"POST {SHOP}/basket", f"POST {SHOP}/orders/7/pay", f"POST {SHOP}/newsletter"]
+    proposal = propose_policy(requests)
+    assert tomllib.loads(proposal) == {SHOP: {"safe": ["POST /basket"]}}
+    assert "POST /newsletter, POST /orders/*/pay" in proposal
+
+
+def test_a_request_that_is_sent_last_and_before_is_not_safe() -> None:
+    assert tomllib.loads(propose_policy([f"POST {SHOP}/form", f"POST {SHOP}/form"])) == {SHOP: {}}
+
+
+def test_each_origin_has_its_own() -> None:
+    other = "https://cards.example"
+    proposal = tomllib.loads(propose_policy([f"POST {SHOP}/basket", f"POST {other}/cards"]))
+    assert proposal == {SHOP: {"safe": ["POST /basket"]}, other: {}}
+
+
+def test_a_run_that_was_asked_about_nothing_needs_none() -> None:
+    assert tomllib.loads(propose_policy([])) == {}

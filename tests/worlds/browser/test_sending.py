@@ -1,4 +1,4 @@
-"""From a call to what leaves: held, shown, let go exactly, and what is known of it afterwards. Through the world."""
+"""From a call to what leaves, through the world: held, shown, released unchanged, judged."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -11,7 +11,7 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call
 from midcourse.worlds.browser import Browser
-from tests.worlds.browser.fenced import until
+from tests.worlds.browser.guarded import until
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.browser.visitor import page_of
 from tests.worlds.support import Hand, ok

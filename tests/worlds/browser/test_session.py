@@ -1,4 +1,4 @@
-"""A session: what it keeps, who owns it, and that no Chromium outlives its host."""
+"""A session: what it stores, who owns it, and that no Chromium outlives its host."""
 
 import asyncio
 import json
@@ -129,7 +129,7 @@ async def test_another_takes_the_session_over_and_chromium_dies_with_the_host(pa
     hand.command = 10
     after = await hand.see()
     assert (after.surface, after.zones) == (before.surface, before.zones)
-    assert (await first.act(hand.call("click", before.zones[1]))).reason == "fenced"
+    assert (await first.act(hand.call("click", before.zones[1]))).reason == "guarded"
     ok(await hand.on("Log in", "click"))
 
     (ready,) = tmp_path.glob("host-*.json")

@@ -1,4 +1,4 @@
-"""Every skill does what it says on a real page, and says what is in its way."""
+"""Every skill on a real page, and its message when something is in the way."""
 
 from pathlib import Path
 

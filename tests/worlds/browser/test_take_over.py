@@ -1,4 +1,4 @@
-"""A person at the browser: what they do is theirs and nothing of it waits, until the run looks again."""
+"""A person uses the browser: nothing is held until the run looks again."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A certificate for 127.0.0.1 that only those trust who are told to."""
+"""A certificate for 127.0.0.1 from a test authority."""
 
 import ssl
 import tempfile

@@ -1,4 +1,4 @@
-"""A hand in a real browser, on pages that a test makes up."""
+"""Acts and looks in a real browser, on pages that a test defines."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What a request would send, read out of its body: nothing is left out, and no two different ones come out alike."""
+"""Commit sets of requests: no value is missing, and different requests have different commit sets."""
 
 import json
 from typing import Any

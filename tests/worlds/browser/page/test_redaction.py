@@ -1,4 +1,4 @@
-"""A secret that a page shows is covered before a picture is kept, wherever and in whatever form it is shown."""
+"""Secrets that a page shows are covered in screenshots, in every form and place."""
 
 import json
 from collections.abc import AsyncGenerator

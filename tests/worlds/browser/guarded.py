@@ -1,4 +1,4 @@
-"""A bare Chromium behind the gate, and nothing of the browser world in between: what a page can do, it does here."""
+"""A bare Chromium behind the proxy, without the browser world, for tests of what a page can do."""
 
 import asyncio
 import shutil
@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from midcourse.worlds.browser.chromium import FLAGS
 from midcourse.worlds.browser.egress.outbox import HeldRequest, Outbox
 from midcourse.worlds.browser.egress.policy import read_origins
-from midcourse.worlds.browser.egress.proxy import FLAGS as FENCE
+from midcourse.worlds.browser.egress.proxy import FLAGS as PROXY_FLAGS
 from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.proxy_login import enter
 from midcourse.worlds.browser.egress.tls import Certificate
@@ -20,22 +20,22 @@ from tests.worlds.browser.site import Site
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fenced:
+class Guarded:
     page: Page
-    gate: Proxy
+    proxy: Proxy
     outbox: Outbox
 
     async def run(self, script: str) -> None:
-        """In the page, without waiting for what comes of it."""
+        """Run a script in the page without waiting for its result."""
         await self.page.evaluate(f"() => {{ {script} }}")
 
     async def held(self, number: int = 1) -> tuple[HeldRequest, ...]:
-        """What waits, once there are so many."""
+        """The held requests, once there are this many."""
         await until(lambda: len(self.outbox.waiting) >= number)
         return self.outbox.waiting
 
     async def release(self, held: HeldRequest) -> None:
-        """And claim it, if it was parked."""
+        """Release a request, and claim it if it was parked."""
         self.outbox.release([held])
         if held.allowed is None:
             await self.page.goto(held.request.url, referer=held.claim)
@@ -49,11 +49,11 @@ async def until(holds: Callable[[], bool], seconds: float = 600.0) -> None:
 
 @asynccontextmanager
 async def chromium(certificate: Certificate, *flags: str) -> AsyncGenerator[Browser]:
-    """With a proxy where nobody listens: each context has a gate of its own."""
+    """A Chromium whose own proxy does not exist: each context gets another one."""
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(
             executable_path=shutil.which("chromium"),
-            args=[*FLAGS, *FENCE, certificate.flag, *flags],
+            args=[*FLAGS, *PROXY_FLAGS, certificate.flag, *flags],
             proxy={"server": "http://127.0.0.1:9", "bypass": "<-loopback>"},
         )
         yield browser
@@ -61,21 +61,21 @@ async def chromium(certificate: Certificate, *flags: str) -> AsyncGenerator[Brow
 
 
 @asynccontextmanager
-async def fenced(
+async def guarded(
     browser: Browser, site: Site, policy: dict[str, Any] | None = None, **more: Any
-) -> AsyncGenerator[Fenced]:
-    """A fresh context in it, at the site's front page."""
+) -> AsyncGenerator[Guarded]:
+    """A fresh context at the front page of the site."""
     origins = read_origins(policy, site.url)
     outbox = Outbox(origins)
-    gate = Proxy(origins, outbox, **more)
-    proxy = await gate.open()
-    context = await browser.new_context(proxy={"server": proxy, "bypass": "<-loopback>"}, accept_downloads=True)
+    proxy = Proxy(origins, outbox, **more)
+    address = await proxy.open()
+    context = await browser.new_context(proxy={"server": address, "bypass": "<-loopback>"}, accept_downloads=True)
     page = await context.new_page()
     try:
-        await enter(context, page, gate.password)
+        await enter(context, page, proxy.password)
         await page.goto(f"{site.url}/")
-        yield Fenced(page=page, gate=gate, outbox=outbox)
+        yield Guarded(page=page, proxy=proxy, outbox=outbox)
     finally:
         outbox.drop(outbox.waiting)
         await context.close()
-        await gate.close()
+        await proxy.close()

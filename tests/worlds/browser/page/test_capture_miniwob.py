@@ -1,4 +1,4 @@
-"""What MiniWoB++'s pages showed to be missing from the zones, and any page may have."""
+"""Cases that pages of MiniWoB++ showed to be missing from the zones."""
 
 import pytest
 

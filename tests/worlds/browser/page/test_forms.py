@@ -1,4 +1,4 @@
-"""What is read from a form is what the form then sends: kind by kind, in a real Chromium, through the world."""
+"""The commit set of a form equals what the form then sends, for each encoding, in a real Chromium."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The same page has the same fingerprint, whatever ticks, blinks or is advertised on it; another one has another."""
+"""Fingerprints: equal for the same page despite clocks, animations and adverts; different for another page."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Dialogs, pop-ups, tabs and crashes: each is to be seen on the next look, and none of them raises."""
+"""Dialogs, pop-ups, tabs and crashes appear in the next observation and do not raise."""
 
 import asyncio
 import os

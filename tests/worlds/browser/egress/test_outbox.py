@@ -1,4 +1,4 @@
-"""Whatever way a page finds to send something to its own origin, it waits until it is allowed. In a real Chromium."""
+"""Every way in which a page can send something to its own origin is held until it is allowed. In a real Chromium."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,7 +12,7 @@ from playwright.async_api import Browser
 from midcourse.domain.approval import CommitSet
 from midcourse.worlds.browser.egress.outbox import MAX_WAITING, commit_of
 from midcourse.worlds.browser.egress.request import file_value
-from tests.worlds.browser.fenced import Fenced, fenced, until
+from tests.worlds.browser.guarded import Guarded, guarded, until
 from tests.worlds.browser.shared import SharedChromium
 from tests.worlds.browser.site import Answer, Asked, Site
 from tests.worlds.browser.tls import loopback_tls
@@ -85,7 +85,7 @@ def happened(at: Site) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Here(Fenced):
+class Here(Guarded):
     site: Site
 
 
@@ -94,8 +94,8 @@ async def under_tls(browser: Browser, shared_chromium: SharedChromium) -> AsyncG
     server, trusted = loopback_tls()
     async with shop().served(tls=server) as site:
         policy = {site.url: {"unsafe": ["GET /delete*"], "safe": ["POST /draft*", "WS /safe"]}}
-        async with fenced(browser, site, policy, trusted=trusted, certificate=shared_chromium.certificate) as opened:
-            yield Here(page=opened.page, gate=opened.gate, outbox=opened.outbox, site=site)
+        async with guarded(browser, site, policy, trusted=trusted, certificate=shared_chromium.certificate) as opened:
+            yield Here(page=opened.page, proxy=opened.proxy, outbox=opened.outbox, site=site)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -121,7 +121,7 @@ async def test_it_waits_whichever_way_it_goes(here: Here, way: str) -> None:
 
 
 async def test_it_waits_without_tls_too(browser: Browser) -> None:
-    async with shop().served() as site, fenced(browser, site) as plain:
+    async with shop().served() as site, guarded(browser, site) as plain:
         await plain.run("fetch('/orders', {method: 'POST'}); " + OPEN_SOCKET.replace("at.", "location.origin."))
         held = await plain.held(2)
         assert sorted(each.request.method for each in held) == ["POST", "WS"]

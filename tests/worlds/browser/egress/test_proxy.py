@@ -1,4 +1,4 @@
-"""The gate connects to allowed origins only, to the address it checked, and keeps what it refused."""
+"""The proxy connects to allowed origins only, to the address it checked, and records refusals."""
 
 import asyncio
 import ssl

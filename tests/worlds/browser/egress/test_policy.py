@@ -1,4 +1,4 @@
-"""The policy file: who is allowed by it, what is safe, what proves what, and how it is refused."""
+"""The policy file: allowed origins, safe requests, evidence rules, and errors."""
 
 from pathlib import Path
 from typing import Any

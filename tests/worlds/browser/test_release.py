@@ -1,4 +1,4 @@
-"""A click that turned out to send something, allowed: it leaves as it waited, and its answer is followed."""
+"""A click that would send something, allowed: the held request leaves unchanged and its response is followed."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace

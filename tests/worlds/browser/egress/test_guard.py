@@ -1,4 +1,4 @@
-"""What came of an act, by what left the browser and what was answered."""
+"""The outcome of an act, by what left the browser and how servers responded."""
 
 import pytest
 
@@ -39,5 +39,5 @@ def test_one_answer_that_proves_nothing_leaves_all_of_it_open():
 
 def test_every_session_of_one_chromium_has_a_gate_that_this_chromium_knows():
     certificate = Certificate()
-    gates = [Guard(read_origins(POLICY, SHOP), certificate=certificate).proxy for _ in range(2)]
-    assert all(gate.identity is certificate.context and certificate.flag in gate.flags for gate in gates)
+    proxies = [Guard(read_origins(POLICY, SHOP), certificate=certificate).proxy for _ in range(2)]
+    assert all(proxy.identity is certificate.context and certificate.flag in proxy.flags for proxy in proxies)

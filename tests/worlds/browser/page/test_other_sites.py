@@ -1,4 +1,4 @@
-"""A frame of another site lives in another process. It is seen and worked like any other."""
+"""Frames of other sites, which run in other processes, are observed and used like any other."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Where the values of a request come from, and which of them a page changes by itself. With no browser."""
+"""Sources of the values of a request, and values that change with each load. Without a browser."""
 
 from typing import Any
 

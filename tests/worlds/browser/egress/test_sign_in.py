@@ -1,4 +1,4 @@
-"""Which forms sign in without a question: those that send a bound secret to its origin, and nothing else of weight."""
+"""Forms that sign in without approval: those that send a bound secret to its origin, and nothing else of weight."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace

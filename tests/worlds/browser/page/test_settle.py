@@ -1,4 +1,4 @@
-"""An act is over when the page is done with it: not sooner, and not because the page never rests."""
+"""Settling: not before the page is done, and not never, even if the page keeps changing."""
 
 import asyncio
 import time

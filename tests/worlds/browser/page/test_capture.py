@@ -1,4 +1,4 @@
-"""What is seen of a page: roles, names, states and boxes, in frames and shadow roots, in the order of the document."""
+"""Zones of a page: roles, names, states and boxes, in frames and shadow roots, in document order."""
 
 import pytest
 

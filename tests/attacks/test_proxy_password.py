@@ -1,4 +1,4 @@
-"""The gate of a browser is a port of this machine: no other account may speak through it, or be taken for the page."""
+"""The proxy of a browser is a port of this machine: other accounts cannot use it, or pass for the page."""
 
 import asyncio
 import sys
@@ -12,7 +12,7 @@ from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.egress.proxy import Proxy
 from midcourse.worlds.browser.egress.proxy_login import USER
 from midcourse.worlds.browser.egress.tls import Certificate
-from tests.worlds.browser.fenced import chromium, fenced, until
+from tests.worlds.browser.guarded import chromium, guarded, until
 from tests.worlds.browser.site import Answer, Site
 from tests.worlds.browser.tls import loopback_tls
 
@@ -24,8 +24,8 @@ WRONG = b64encode(f"{USER}:guessed".encode()).decode()
 async def test_without_the_password_nothing_passes_and_nothing_waits(line: str, field: str) -> None:
     async with Site({"/private": "for the owner"}).served() as site:
         origins = read_origins(None, site.url)
-        gate = Proxy(origins, Outbox(origins))
-        where = urlsplit(await gate.open())
+        proxy = Proxy(origins, Outbox(origins))
+        where = urlsplit(await proxy.open())
         reader, writer = await asyncio.open_connection(where.hostname, where.port)
         try:
             asked = line.format(url=site.url, netloc=urlsplit(site.url).netloc)
@@ -34,10 +34,10 @@ async def test_without_the_password_nothing_passes_and_nothing_waits(line: str, 
             async with asyncio.timeout(10):
                 answer = await reader.read()
             assert answer.startswith(b"HTTP/1.1 407 ")
-            assert (site.asked, gate.outbox.waiting, gate.take_refusals()) == ([], (), ())
+            assert (site.asked, proxy.outbox.waiting, proxy.take_refusals()) == ([], (), ())
         finally:
             writer.close()
-            await gate.close()
+            await proxy.close()
 
 
 @pytest.mark.slow
@@ -48,8 +48,8 @@ async def test_a_browser_is_asked_for_the_password_once_and_gives_it_to_no_site(
     take_refused: list[str] = []
     admits = Proxy.admits
 
-    def counted(gate: Proxy, credentials: str) -> bool:
-        if not admits(gate, credentials):
+    def counted(proxy: Proxy, credentials: str) -> bool:
+        if not admits(proxy, credentials):
             take_refused.append(credentials)
             return False
         return True
@@ -63,7 +63,7 @@ async def test_a_browser_is_asked_for_the_password_once_and_gives_it_to_no_site(
         Site(pages).served(tls=server) as secure,
         Site(pages).served() as plain,
         chromium(certificate) as browser,
-        fenced(browser, secure, {plain.url: {}}, trusted=trusted, certificate=certificate) as opened,
+        guarded(browser, secure, {plain.url: {}}, trusted=trusted, certificate=certificate) as opened,
     ):
         await opened.run(
             "new Worker('/worker.js'); fetch('/wants'); for (const n of [1, 2, 3, 4, 5]) fetch('/plain?' + n)"
@@ -79,7 +79,7 @@ async def test_a_browser_is_asked_for_the_password_once_and_gives_it_to_no_site(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the gate is at the address of local sites")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the proxy is at the address of local sites")
 @pytest.mark.parametrize("host", ["127.0.0.1", "shop.localhost"])
 async def test_a_site_that_clears_its_data_does_not_make_the_browser_forget_the_password(host: str) -> None:
     out = Answer("<title>Signed out</title>", fields={"Clear-Site-Data": '"*"', "Set-Cookie": "a=b"})
@@ -87,7 +87,7 @@ async def test_a_site_that_clears_its_data_does_not_make_the_browser_forget_the_
     async with (
         Site({"/": "<title>Page</title>", "/out": out}).served(host) as site,
         chromium(certificate) as browser,
-        fenced(browser, site, certificate=certificate) as opened,
+        guarded(browser, site, certificate=certificate) as opened,
     ):
         for path, title in (("/out", "Signed out"), ("/", "Page"), ("/out", "Signed out"), ("/", "Page")):
             await opened.page.goto(site.url + path)

@@ -1,4 +1,4 @@
-"""Chromium reads no URL differently from us: what it would go to is what was checked."""
+"""Chromium reads URLs as `address.py` does: it opens what was checked."""
 
 from collections.abc import AsyncGenerator
 

@@ -1,4 +1,4 @@
-"""Hostile URLs do not pass (trial 18), harmless ones do, and no name leads inside."""
+"""Hostile URLs are refused, harmless ones are not, and no name leads to a private network."""
 
 from ipaddress import ip_address
 

@@ -1,4 +1,4 @@
-"""The picture that `midcourse look` draws: what can be seen has a box and a tag, and no tag lies over another zone if it need not."""
+"""The picture of `midcourse look`: each visible zone has a box and a tag, and tags avoid other zones."""
 
 from io import BytesIO
 
