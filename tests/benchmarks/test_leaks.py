@@ -1,4 +1,4 @@
-"""Trial 17, small: one secret of each kind, on the local runtime. `test_concealed.py` looks at the pictures."""
+"""Trial 17, small: one secret of each kind, on the local runtime. `test_redaction.py` looks at the pictures."""
 
 from io import BytesIO
 

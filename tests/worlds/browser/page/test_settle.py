@@ -72,7 +72,9 @@ async def test_request_that_is_about_to_be_made_is_waited_for(monkeypatch: pytes
     url = "http://shop.test/orders"
     frames = Frames(Mock(), Mock(), Mock())
     monkeypatch.setattr(frames, "ask_all", AsyncMock(return_value=[STILL]))
-    tab: Any = SimpleNamespace(interrupted=False, silent=False, in_flight=set(), frames=frames, doing=lambda work: work)
+    tab: Any = SimpleNamespace(
+        interrupted=False, silent=False, in_flight=set(), frames=frames, perform=lambda work: work
+    )
     await settle(tab, Patience(quiet=0.01))
     overs = (
         lambda: frames.mark_requested(url),
