@@ -25,7 +25,7 @@ from benchmarks.lesson_recall.curve import draw
 from benchmarks.lesson_recall.full_text import full_text_scores
 from benchmarks.lesson_recall.scoring import Corpus, Figures, Round, best_threshold, figures, load, rounds, same_again
 from midcourse.perform.ports import ALIKE
-from midcourse.policy.failure.signature import normalised, trigram_embedding
+from midcourse.policy.failure.signature import normalise, trigram_embedding
 
 METHODS = ("signature", "full text", "trigrams", "signature, then trigrams", "the same, by default")
 FLOORS = {"signature": 1.0, "the same, by default": ALIKE}
@@ -38,7 +38,7 @@ def trigram_scores(texts: list[str]) -> NDArray[np.float32]:
 
 
 def signature_scores(texts: list[str]) -> NDArray[np.float32]:
-    words = np.array([normalised(text) for text in texts])
+    words = np.array([normalise(text) for text in texts])
     return (words[:, None] == words[None, :]).astype(np.float32)
 
 

@@ -34,7 +34,7 @@ from benchmarks.reuse_tasks.pages import BESIDES, PAGES
 from benchmarks.reuse_tasks.simulated import SIMULATED
 from benchmarks.reuse_tasks.trial import Outcome, run
 from midcourse.domain.records.plan_cache import KeptSegment
-from midcourse.testing import MemorySegments
+from midcourse.testing import MemoryPlanCache
 
 WORLDS: dict[str, Sequence[Case]] = {"simulated": SIMULATED, "browser": PAGES, "besides": BESIDES}
 FIRST_SEED = 5000
@@ -87,7 +87,7 @@ def measure(cell: Cell, seeds: Sequence[int]) -> Measured:
 async def _measure(world: str, case: Case, seeds: Sequence[int]) -> Measured:
     one, other = case.inputs
     with case.start() as started:
-        taught = MemorySegments()
+        taught = MemoryPlanCache()
         first = await run(case, started, one, taught)
         segments = await taught.all()
         goes_on = await run(case, started, other, await _copy(segments), others=one, fresh=False)
@@ -107,9 +107,9 @@ async def _measure(world: str, case: Case, seeds: Sequence[int]) -> Measured:
     )
 
 
-async def _copy(segments: Sequence[KeptSegment]) -> MemorySegments:
+async def _copy(segments: Sequence[KeptSegment]) -> MemoryPlanCache:
     """What the first run taught, and no more: otherwise the runs of a seed would depend on those before."""
-    copy = MemorySegments()
+    copy = MemoryPlanCache()
     await copy.keep(*segments)
     return copy
 

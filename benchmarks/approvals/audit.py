@@ -33,7 +33,7 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.domain.task import Task
-from midcourse.policy.audit import SAID_KINDS, next_row, verify_log
+from midcourse.policy.audit import HUMAN_INPUT_KINDS, next_row, verify_log
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
@@ -142,7 +142,7 @@ class InPostgres:
 
         rows = self._owner.execute(queries.AUDIT).fetchall()
         anchors = self._owner.execute(queries.ANCHORS).fetchall()
-        said = self._owner.execute(queries.SAID, (list(SAID_KINDS),)).fetchall()
+        said = self._owner.execute(queries.SAID, (list(HUMAN_INPUT_KINDS),)).fetchall()
         return AuditLog(
             chain=self._tenant,
             rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=hash_) for n, run, seq, body, hash_ in rows),

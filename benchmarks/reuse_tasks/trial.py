@@ -9,7 +9,7 @@ from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.argument import Pairs
 from midcourse.domain.replace import replace
-from midcourse.ports.plan_cache import Segments
+from midcourse.ports.plan_cache import PlanCache
 from midcourse.testing import MemoryStore
 
 SETTINGS = {"max_calls": "60", "max_segments": "40", "max_replans": "10", "max_error_replans": "8"}
@@ -56,7 +56,7 @@ async def run(
     case: Case,
     started: Started,
     inputs: Pairs,
-    kept: Segments | None,
+    kept: PlanCache | None,
     *,
     others: Pairs = (),
     seed: int | None = None,

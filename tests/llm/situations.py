@@ -12,7 +12,7 @@ from midcourse.domain.records.lesson import Lesson, Recalled, Untrusted
 from midcourse.domain.reflection import Analysis, Fix, ReplanningContext
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
-from midcourse.policy.failure.reflection import reflect
+from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.spending import UNLIMITED
 from midcourse.ports.planner import PlanningContext
 from midcourse.worlds.browser import Browser
@@ -97,7 +97,7 @@ FAILED = FailedStep(
     reason="no_effect",
     detail="nothing changed",
 )
-EXPLAINED_BY_RULES = reflect(Failure(reason="no_effect", detail="nothing changed"), FAILED, (FAILED,))
+EXPLAINED_BY_RULES = explain_failure(Failure(reason="no_effect", detail="nothing changed"), FAILED, (FAILED,))
 
 
 REPLAN = replace(

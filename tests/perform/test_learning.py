@@ -108,7 +108,7 @@ async def test_the_numbers_come_with_the_failure(memory: SqliteMemory) -> None:
     bench = await play(memory, "r2", steps(NUDGE), steps(FILL))
     known = [turn.event.track for turn in bench.history if isinstance(turn.event, Acted) and turn.event.track]
     key = (await the(memory)).key
-    assert known == [Track(lesson=key, mended=1, lot=learning.lot_of("r2", key))]
+    assert known == [Track(lesson=key, mended=1, lot=learning.sample_of("r2", key))]
 
 
 async def test_the_planner_is_told_what_mended_it(memory: SqliteMemory) -> None:
@@ -138,7 +138,7 @@ async def test_a_healed_cause_is_noticed_by_those_who_try_all_the_same(memory: S
         await play(memory, f"r{number}", *stuck)
     key, healed = (await the(memory)).key, 0
     names = [f"n{number}" for number in range(40)]
-    tries = [name for name in names if learning.lot_of(name, key) < 0.1]
+    tries = [name for name in names if learning.sample_of(name, key) < 0.1]
     assert tries, "of forty some try"
     for name in names:
         bench = await play(memory, name, *well)

@@ -18,7 +18,7 @@ from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.perform import Lessons, Performer
 from midcourse.perform.reflecting import MOST_SAID
-from midcourse.policy.failure.reflection import reflect
+from midcourse.policy.failure.reflection import explain_failure
 from midcourse.ports.planner import ONE_CALL
 from midcourse.ports.reflector import Explanation
 from midcourse.store.sqlite_memory import SqliteMemory
@@ -72,7 +72,7 @@ async def test_the_kind_of_failure_stays_what_it_was_classified_as() -> None:
 async def test_without_a_fix_it_is_the_one_of_the_rules() -> None:
     event = await explained(Says(Explanation(reflection=replace(REFLECTION, fix=Fix(message=" ")))))
     assert event.reflection is not None
-    assert event.reflection.fix == reflect(FAILURE).fix
+    assert event.reflection.fix == explain_failure(FAILURE).fix
 
 
 async def test_however_much_is_said_a_run_stays_small() -> None:

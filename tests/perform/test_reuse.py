@@ -23,7 +23,7 @@ from midcourse.perform import Performer
 from midcourse.perform.reuse import keep_what_worked
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, PlanningContext
-from midcourse.testing import Approves, FakeClock, MemorySegments, MemoryStore, Rejects
+from midcourse.testing import Approves, FakeClock, MemoryPlanCache, MemoryStore, Rejects
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, failed, probe, skill
 from tests.harness import Bench
 
@@ -118,7 +118,7 @@ class Clerk:
 class Office:
     """Many runs of one task, and what is kept in between."""
 
-    kept: Any = field(default_factory=MemorySegments)
+    kept: Any = field(default_factory=MemoryPlanCache)
     store: MemoryStore = field(default_factory=MemoryStore)
     clerk: Clerk = field(default_factory=Clerk)
 
@@ -272,7 +272,7 @@ async def test_what_was_tried_out_on_a_detour_is_not_kept():
     for entry in await office.store.ledger(result.run):
         await office.store.write_ledger(result.run, replace(entry, command=100 + entry.command, version=2))
     run, task = await office.store.load(result.run)
-    kept = MemorySegments()
+    kept = MemoryPlanCache()
     ports = replace(Bench(task=task, store=office.store).ports, run_id=run.id, segments=kept)
     await keep_what_worked(ports, Finish(id=1, reason="goal_reached", detail="", verified=True), run)
     assert {one.id for one in await kept.all()} == {one.id for one in await office.kept.all()}
@@ -466,7 +466,7 @@ async def test_one_situation_with_two_answers_has_none():
 # --- reuse never fails a run
 
 
-class Broken(MemorySegments):
+class Broken(MemoryPlanCache):
     def __init__(self, trouble: Exception) -> None:
         super().__init__()
         self._trouble = trouble

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.budget import FREE, Cost, Spent, total
-from midcourse.policy.spending import MOST_LINES, booked
+from midcourse.policy.spending import MOST_LINES, book
 
 costs = st.builds(Cost, calls=st.integers(0, 9), tokens=st.integers(0, 10**6), microusd=st.integers(0, 10**6))
 spendings = st.builds(
@@ -20,7 +20,7 @@ spendings = st.builds(
 def test_whatever_is_booked_adds_up_and_stays_short(all_of_it: list[Spent]):
     lines: tuple[Spent, ...] = ()
     for spent in all_of_it:
-        lines = booked(lines, (spent,))
+        lines = book(lines, (spent,))
         assert len(lines) <= MOST_LINES
     assert total(lines) == total(tuple(all_of_it))
     assert len({(line.role, line.version, line.model) for line in lines}) == len(lines)
@@ -28,18 +28,18 @@ def test_whatever_is_booked_adds_up_and_stays_short(all_of_it: list[Spent]):
 
 def test_the_same_role_plan_and_model_is_one_line():
     one = Spent(role="planner", version=1, model="m", cost=Cost(calls=1, tokens=100))
-    assert booked(booked((), (one,)), (one,)) == (
+    assert book(book((), (one,)), (one,)) == (
         Spent(role="planner", version=1, model="m", cost=Cost(calls=2, tokens=200)),
     )
 
 
 def test_what_was_free_is_not_mentioned():
-    assert booked((), (Spent(role="planner", cost=FREE),)) == ()
+    assert book((), (Spent(role="planner", cost=FREE),)) == ()
 
 
 def test_the_earliest_plans_become_one_line():
     lines: tuple[Spent, ...] = ()
     for version in range(1, 101):
-        lines = booked(lines, (Spent(role="planner", version=version, cost=Cost(calls=1)),))
+        lines = book(lines, (Spent(role="planner", version=version, cost=Cost(calls=1)),))
     assert max(line.version for line in lines) == 100
     assert next(line.cost.calls for line in lines if not line.version) == 101 - MOST_LINES

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Said
-from midcourse.policy.audit import SAID, SAID_KINDS, next_row, row_hash, verify_log
+from midcourse.policy.audit import HUMAN_INPUT_KINDS, HUMAN_INPUTS, next_row, row_hash, verify_log
 
 TAMPERINGS = 10_000
 
@@ -103,4 +103,4 @@ def test_another_tenants_chain_is_none_of_ours() -> None:
 
 
 def test_kinds_are_those_of_the_events() -> None:
-    assert tuple(event.__dataclass_fields__["kind"].default for event in SAID) == SAID_KINDS
+    assert tuple(event.__dataclass_fields__["kind"].default for event in HUMAN_INPUTS) == HUMAN_INPUT_KINDS

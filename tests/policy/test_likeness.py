@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from midcourse.domain.approval import CommitSet, Source
 from midcourse.domain.argument import Scalar
 from midcourse.domain.plan import Target
-from midcourse.policy.likeness import differing, likeness_of, looks_random, names_itself_volatile
+from midcourse.policy.likeness import differing_names, is_volatile_name, likeness_of, looks_random
 
 TARGET = Target(surface="Checkout", role="button", label="Order")
 VOLATILE = (
@@ -32,18 +32,18 @@ def of(values: list[tuple[str, Scalar]], sources: dict[str, Source] | None = Non
 
 
 def difference(one: CommitSet, other: CommitSet) -> tuple[str, ...] | None:
-    return differing(likeness_of("click", TARGET, one), likeness_of("click", TARGET, other))
+    return differing_names(likeness_of("click", TARGET, one), likeness_of("click", TARGET, other))
 
 
 @pytest.mark.parametrize("name", VOLATILE)
 def test_a_name_that_says_so_is_left_out(name: str) -> None:
-    assert names_itself_volatile(name)
+    assert is_volatile_name(name)
     assert difference(of([(name, "a"), ("sku", "1")]), of([(name, "b"), ("sku", "1")])) == ()
 
 
 @pytest.mark.parametrize("name", BUSINESS)
 def test_a_name_that_only_resembles_one_counts(name: str) -> None:
-    assert not names_itself_volatile(name)
+    assert not is_volatile_name(name)
     assert difference(of([(name, "a")]), of([(name, "b")])) is None
 
 
@@ -111,9 +111,7 @@ def test_what_programs_make_up_looks_random(number: int, seed: int) -> None:
 
 # --- forms of every kind
 
-NAMES = st.text(string.ascii_lowercase + "_", min_size=1, max_size=8).filter(
-    lambda name: not names_itself_volatile(name)
-)
+NAMES = st.text(string.ascii_lowercase + "_", min_size=1, max_size=8).filter(lambda name: not is_volatile_name(name))
 VALUES = st.one_of(st.text(max_size=12), st.integers(), st.booleans())
 FIELDS = st.dictionaries(NAMES, st.tuples(VALUES, st.sampled_from(["shown", "hidden", "made"])), max_size=8)
 

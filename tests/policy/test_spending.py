@@ -10,10 +10,10 @@ from midcourse.domain.run import Counts, Run
 from midcourse.policy.spending import (
     affords,
     ceiling,
-    left,
+    is_near_ceiling,
+    is_past_deadline,
     microusd,
-    near_ceiling,
-    past_deadline,
+    remaining,
     seconds_left,
     seconds_to_deadline,
     worst_plan,
@@ -27,7 +27,7 @@ def a_run(spent: Cost | None = None, reserved: Cost | None = None, **limits: Any
 
 def test_what_is_reserved_is_no_longer_there() -> None:
     run = a_run(Cost(calls=20), Cost(calls=9), max_calls=30)
-    assert left(run).calls == 1
+    assert remaining(run).calls == 1
     assert affords(run, Cost(calls=1))
     assert not affords(run, Cost(calls=2))
 
@@ -63,19 +63,19 @@ def test_a_plan_reserves_a_call_and_what_it_may_take() -> None:
     ],
 )
 def test_near_any_ceiling_it_is_time_to_wrap_up(run: Run, near: bool) -> None:
-    assert near_ceiling(run) is near
+    assert is_near_ceiling(run) is near
 
 
 def test_time_is_bounded_by_work_and_by_the_deadline() -> None:
     run = replace(a_run(max_wall_seconds=60.0), budget=Budget(active_seconds=10.0))
     assert seconds_left(run) == 50.0
     assert seconds_to_deadline(run) == float("inf")
-    assert not past_deadline(run)
+    assert not is_past_deadline(run)
     tight = replace(run, limits=replace(run.limits, deadline_seconds=30.0))
     assert seconds_left(tight) == 30.0
     late = replace(tight, now=1030.0)
     assert seconds_left(late) == 0.0
-    assert past_deadline(late)
+    assert is_past_deadline(late)
 
 
 def test_costs_add_up() -> None:

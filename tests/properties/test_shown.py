@@ -15,7 +15,7 @@ from midcourse.cli.view.question import KINDS, question_panel
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.plan import Target
-from midcourse.policy.approval.check import why_not_in_full
+from midcourse.policy.approval.check import why_needs_all_values
 from midcourse.worlds.browser.egress.request import LONGEST, MAX_VALUES, Request
 
 ADDRESS = "https://bank.example/transfer"
@@ -105,7 +105,7 @@ def holds(form: list[tuple[str, str]]) -> None:
     assert in_json == list(commit.values)
     if commit.abridged:
         yes = Decision(verdict="approved")
-        assert why_not_in_full(asked, yes)
+        assert why_needs_all_values(asked, yes)
         assert _why_not_at_once(asked, yes)
     else:
         assert in_json == [(name.replace("\r\n", "\n"), value) for name, value in form]

@@ -20,7 +20,7 @@ from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
-from midcourse.ports.plan_cache import Segments
+from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.store import FleetStore
@@ -47,7 +47,7 @@ class Cast:
     task: Task
     approver: Approver = field(default_factory=Approves)
     vault: Vault = field(default_factory=Safe)
-    segments: Segments | None = None
+    segments: PlanCache | None = None
     detour_planner: DetourPlanner | None = None
     closeness_judge: ClosenessJudge | None = None
     lessons: Lessons | None = None

@@ -3,7 +3,7 @@
 import pytest
 
 from midcourse.domain.detour import Detour, Option, Tried
-from midcourse.policy.detour.choice import what_next
+from midcourse.policy.detour.choice import choose_next
 from tests.harness import a_step
 
 
@@ -34,6 +34,6 @@ BRANCHES = {
 @pytest.mark.parametrize("branch", BRANCHES)
 def test_the_decision_tree(branch: str) -> None:
     tries, choice, why = BRANCHES[branch]
-    verdict = what_next(Detour(step=a_step("far", index=7), number=8, began_under="f", tries=tuple(tries)), most=10)
+    verdict = choose_next(Detour(step=a_step("far", index=7), number=8, began_under="f", tries=tuple(tries)), most=10)
     assert verdict.choice == choice
     assert why in (verdict.cancel or verdict.why)

@@ -10,7 +10,7 @@ from midcourse.domain.command import DrawOutline, JudgeProgress
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.domain.plan import Draft
 from midcourse.domain.task import Task
-from midcourse.policy.advice.outline import formatted
+from midcourse.policy.advice.outline import format_outline
 from midcourse.ports.judge import Judgement, ProgressContext
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.testing import Scripted, ScriptedOutlines, ScriptedProgress
@@ -101,12 +101,12 @@ async def test_the_planner_is_told_the_outline_with_its_progress_before_every_pl
     first, second = outlines(played)[:2]
     assert first is not None
     assert second is not None
-    assert formatted(first).splitlines() == [
+    assert format_outline(first).splitlines() == [
         *(f"{number}. {goal}" for number, goal in enumerate(GOALS, 1)),
         "None is finished; goal 1 of 4 is next.",
     ]
-    assert "1. Explore the browser interface [finished]" in formatted(second)
-    assert formatted(second).endswith("Goal 1 is finished; goal 2 of 4 is next.")
+    assert "1. Explore the browser interface [finished]" in format_outline(second)
+    assert format_outline(second).endswith("Goal 1 is finished; goal 2 of 4 is next.")
 
 
 async def test_every_finished_goal_says_what_was_seen() -> None:

@@ -7,7 +7,7 @@ from itertools import product
 from midcourse.domain.command import DrawOutline, ReviewPath
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
-from midcourse.policy.advice.outline import formatted
+from midcourse.policy.advice.outline import format_outline
 from midcourse.ports.monitor import Finding, MonitorContext
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import ScriptedMonitor, ScriptedOutlines, ScriptedProgress
@@ -146,7 +146,7 @@ async def test_a_finished_goal_never_changes_on_guidance() -> None:
     assert third is not None
     assert third.goals[:2] == (second.goals[0], CoarseGoal(says=GOALS[1], evidence="Bookmarks Manager"))
     assert [goal.says for goal in third.goals[2:]] == list(ANEW)
-    assert formatted(third).endswith("Goals 1 to 2 are finished; goal 3 of 6 is next.")
+    assert format_outline(third).endswith("Goals 1 to 2 are finished; goal 3 of 6 is next.")
     assert outliner.contexts[1].advice == Advice(problem="no_progress", says="The manager is the place to look")
     assert advice(played) == [None, None, *[outliner.contexts[1].advice] * 2]
 

@@ -4,20 +4,20 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from midcourse.ports.plan_cache import Segments
+from midcourse.ports.plan_cache import PlanCache
 from midcourse.store.postgres import PostgresStore
-from midcourse.testing.conformance.segments import SEGMENT, SegmentsConformance
+from midcourse.testing.conformance.segments import SEGMENT, PlanCacheConformance
 
 pytestmark = pytest.mark.slow
 
 
-class TestPostgres(SegmentsConformance):
+class TestPostgres(PlanCacheConformance):
     @pytest.fixture(autouse=True)
     async def _store(self, postgres: str, tenant: str) -> AsyncIterator[None]:
         async with PostgresStore(postgres, tenant=tenant) as self.store:
             yield
 
-    async def make_segments(self) -> Segments:
+    async def make_segments(self) -> PlanCache:
         return self.store.segments
 
 

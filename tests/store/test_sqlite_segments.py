@@ -6,28 +6,28 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.ports.plan_cache import Segments
-from midcourse.store.sqlite_plan_cache import SqliteSegments
-from midcourse.testing.conformance.segments import SEGMENT, SegmentsConformance
+from midcourse.ports.plan_cache import PlanCache
+from midcourse.store.sqlite_plan_cache import SqlitePlanCache
+from midcourse.testing.conformance.segments import SEGMENT, PlanCacheConformance
 
 
-class TestSqlite(SegmentsConformance):
+class TestSqlite(PlanCacheConformance):
     @pytest.fixture(autouse=True)
     def _folder(self, tmp_path: Path) -> None:
         self.path = tmp_path / "home" / "segments.db"
 
-    async def make_segments(self) -> Segments:
-        return SqliteSegments(self.path)
+    async def make_segments(self) -> PlanCache:
+        return SqlitePlanCache(self.path)
 
 
 async def test_looking_for_what_was_never_kept_leaves_no_file(tmp_path: Path):
     path = tmp_path / "home" / "segments.db"
-    assert await SqliteSegments(path).all() == ()
+    assert await SqlitePlanCache(path).all() == ()
     assert not path.parent.exists()
 
 
 async def test_the_file_may_be_deleted_at_any_time(tmp_path: Path):
-    segments = SqliteSegments(tmp_path / "segments.db")
+    segments = SqlitePlanCache(tmp_path / "segments.db")
     await segments.keep(SEGMENT)
     segments.path.unlink()
     assert await segments.all() == ()
@@ -36,7 +36,7 @@ async def test_the_file_may_be_deleted_at_any_time(tmp_path: Path):
 
 
 async def test_what_another_version_wrote_is_left_behind(tmp_path: Path):
-    segments = SqliteSegments(tmp_path / "segments.db")
+    segments = SqlitePlanCache(tmp_path / "segments.db")
     await segments.keep(SEGMENT)
     with closing(sqlite3.connect(segments.path)) as db:
         db.execute("PRAGMA user_version = 99")
@@ -47,7 +47,7 @@ async def test_what_another_version_wrote_is_left_behind(tmp_path: Path):
 
 
 async def test_whoever_looks_waits_for_nobody_who_writes(tmp_path: Path):
-    segments = SqliteSegments(tmp_path / "segments.db")
+    segments = SqlitePlanCache(tmp_path / "segments.db")
     await segments.keep(SEGMENT)
     with closing(sqlite3.connect(segments.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -58,4 +58,4 @@ async def test_a_file_that_cannot_be_read_is_an_os_error(tmp_path: Path):
     path = tmp_path / "segments.db"
     path.write_bytes(b"this is no database, and never was" * 100)
     with pytest.raises(OSError, match="not a database"):
-        await SqliteSegments(path).all()
+        await SqlitePlanCache(path).all()

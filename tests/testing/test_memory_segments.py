@@ -1,10 +1,10 @@
 """The keeper in memory is as strict as the real ones."""
 
-from midcourse.ports.plan_cache import Segments
-from midcourse.testing import MemorySegments
-from midcourse.testing.conformance.segments import SegmentsConformance
+from midcourse.ports.plan_cache import PlanCache
+from midcourse.testing import MemoryPlanCache
+from midcourse.testing.conformance.segments import PlanCacheConformance
 
 
-class TestMemory(SegmentsConformance):
-    async def make_segments(self) -> Segments:
-        return MemorySegments()
+class TestMemory(PlanCacheConformance):
+    async def make_segments(self) -> PlanCache:
+        return MemoryPlanCache()

@@ -4,7 +4,7 @@ import asyncio
 
 from midcourse.llm.model_client import Mind
 from midcourse.llm.reflector import ModelReflector
-from midcourse.policy.failure.reflection import reflect
+from midcourse.policy.failure.reflection import explain_failure
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.testing import ScriptedReflector
 from midcourse.testing.conformance.reflector import STEP, ReflectorConformance
@@ -38,6 +38,6 @@ def test_the_script_is_followed_and_then_nobody_is_there() -> None:
 
 def test_the_rules_say_by_the_port_what_they_say_without_it() -> None:
     found = asyncio.run(RuleReflector().reflect(STEP)).reflection
-    assert found == reflect(STEP.failure, STEP.failed, STEP.attempts)
+    assert found == explain_failure(STEP.failure, STEP.failed, STEP.attempts)
     assert found is not None
     assert found.by == "rules"

@@ -31,9 +31,9 @@ from midcourse.drive import Progress
 from midcourse.errors import KeyTaken, TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.perform.asking import decided
-from midcourse.policy.approval.check import why_not_in_full
-from midcourse.policy.evidence.verification import in_words
-from midcourse.policy.failure.ineffective_settings import why_without_effect
+from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.policy.evidence.verification import needs_reader
+from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
 from midcourse.policy.spelling import unknown
 from midcourse.policy.task_state import TaskState, task_state
 from midcourse.ports.approver import Approver
@@ -46,19 +46,19 @@ from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.memory import Memory
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
-from midcourse.ports.plan_cache import Segments
+from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures, Reader
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.store import Claimable, Store
-from midcourse.ports.vault import Secrets, Vault, revealed
+from midcourse.ports.vault import Secrets, Vault, reveal_all
 from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World
 from midcourse.redact import keep_out_of_logs
 from midcourse.runtimes.local import LocalRuntime
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite_memory import SqliteMemory
-from midcourse.store.sqlite_plan_cache import SqliteSegments
+from midcourse.store.sqlite_plan_cache import SqlitePlanCache
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Agent:
     store: Store | None = None
     clock: Clock | None = None
     vault: Vault | None = None
-    segments: Segments | None = None
+    segments: PlanCache | None = None
     """Where segments that worked are kept, if the setting `reuse` is on; by default in a file of the home."""
     memory: Memory | None = None
     """What earlier runs learned. Without one it is kept beside the runs, if those are in a file."""
@@ -224,7 +224,7 @@ class Agent:
 
     def ports(self, store: Store, run_id: str, task: Task) -> Ports:
         vault = self.vault or EnvironmentVault()
-        secrets = revealed(vault, task.secrets)
+        secrets = reveal_all(vault, task.secrets)
         keep_out_of_logs(secrets)
         minds = self._minds(secrets, run_id)
         return Ports(
@@ -240,7 +240,7 @@ class Agent:
             store=store,
             clock=self.clock or SystemClock(),
             vault=vault,
-            segments=(self.segments or SqliteSegments(open_home(self._settings.home) / KEPT))
+            segments=(self.segments or SqlitePlanCache(open_home(self._settings.home) / KEPT))
             if self._settings.reuse
             else None,
             lessons=self._lessons,
@@ -317,7 +317,7 @@ class LiveRun:
 
     def answer(self, question: Question, decision: Decision) -> str:
         """Decide a question that an approver put out without waiting. Returns why it is not taken, or nothing."""
-        return why_not_in_full(question, decision) or self.tell(decided(question, decision))
+        return why_needs_all_values(question, decision) or self.tell(decided(question, decision))
 
     def tell(self, event: Control) -> str:
         why_not = objection(self._latest, event) if self._latest else ""
@@ -396,7 +396,7 @@ def new_run(task: Task, run_id: str, *, detours: bool = False, outlines: bool = 
     first two.
     """
     changed = [field.name for field in fields(Limits) if getattr(task.limits, field.name) != field.default]
-    if why := why_without_effect(task.limits, changed):
+    if why := find_ineffective_setting(task.limits, changed):
         raise TaskInvalid(why)
     if task.agreement.four_eyes and not task.by.strip():
         raise TaskInvalid("four_eyes: whoever starts the run must not decide its questions, so say who that is (`by`)")
@@ -405,7 +405,7 @@ def new_run(task: Task, run_id: str, *, detours: bool = False, outlines: bool = 
         limits=task.limits,
         has_done_when=task.done_when is not None,
         has_detours=detours,
-        done_in_words=isinstance(task.done_when, Expectation) and in_words(task.done_when),
+        done_in_words=isinstance(task.done_when, Expectation) and needs_reader(task.done_when),
         wants_data=bool(task.output),
         has_outliner=outlines,
         has_reflector=reflects,

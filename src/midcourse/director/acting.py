@@ -23,8 +23,8 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.approval.check import binds, live_grant, needs_approval
 from midcourse.policy.failure.recovery import may_replan
-from midcourse.policy.likeness import repeated_by
-from midcourse.policy.plan.admission import already_finished, repeats_failure, too_soon
+from midcourse.policy.likeness import find_repeated
+from midcourse.policy.plan.admission import is_finished, repeats_failure, seconds_to_wait
 from midcourse.policy.spending import worst_look, worst_reading
 
 MOST_HOLDS = 3
@@ -57,13 +57,13 @@ def do(run: Run, move: Do) -> Turn:
             return run, Look(then=replace(move, looked=True))
         if step.place == "zone" or step.effect == "irreversible":
             return run, _report(run, move, "failed", "stale_target", "the last look failed; what was seen is stale")
-    if already_finished(run, step):
+    if is_finished(run, step):
         return run, _report(run, move, "failed", "already_finished", f"{step.skill} is finished already")
     if repeats_failure(run, step, retry=move.retry):
-        if wait := too_soon(run, step):
+        if wait := seconds_to_wait(run, step):
             return run, BackOff(seconds=wait, then=move)
         return run, _report(run, move, "failed", "repeats_failure", f"{step.skill} failed here before")
-    if alike := repeated_by(run, step):
+    if alike := find_repeated(run, step):
         if not live_grant(run.grants, step.consequence, run.now, repeat=True):
             return _repeat(run, move, alike)
     elif (

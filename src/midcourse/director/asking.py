@@ -9,8 +9,8 @@ from midcourse.domain.phase import Asking
 from midcourse.domain.plan import Amendment, Changed, PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.approval.check import CONSENTS, why_not_theirs, why_unfit
-from midcourse.policy.spending import past_deadline, seconds_to_deadline
+from midcourse.policy.approval.check import CONSENTS, why_changes_invalid, why_may_not_decide
+from midcourse.policy.spending import is_past_deadline, seconds_to_deadline
 
 
 def ask(run: Run, move: Ask) -> Turn:
@@ -49,8 +49,8 @@ def objection_to(run: Run, phase: Asking, event: ApprovalDecided) -> str:
         return f"what was shown is not what question {phase.question} asks about"
     if event.verdict == "changed" and phase.purpose != "segment":
         return "a try of a detour cannot be changed: reject it with guidance"
-    unfit = why_unfit(event.verdict, event.changes, len(phase.steps))
-    return unfit or why_not_theirs(run.not_by, event.verdict, event.by)
+    unfit = why_changes_invalid(event.verdict, event.changes, len(phase.steps))
+    return unfit or why_may_not_decide(run.not_by, event.verdict, event.by)
 
 
 def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
@@ -162,7 +162,7 @@ def _trouble(phase: Asking) -> str:
 
 def expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
-    if past_deadline(run):
+    if is_past_deadline(run):
         return run, End(reason="deadline_exceeded", detail=f"nobody answered about {names} before the deadline")
     match phase.about:
         case "approve":

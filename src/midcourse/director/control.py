@@ -40,7 +40,7 @@ from midcourse.domain.move import (
 from midcourse.domain.phase import Acting, Concluding, Ended, Paused, Phase, Verifying
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.failure.recovery import SHORTEST_WAIT, jittered
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter
 from midcourse.policy.spending import affords, seconds_to_deadline, worst_look, worst_reading
 
 # --- what a person or a runtime says
@@ -191,7 +191,7 @@ def _ask_later(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
     """The model that reads the screen could not be reached, or asks to wait."""
     again = Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn + 1)
     if event.wait:
-        return run, BackOff(seconds=jittered(run, max(SHORTEST_WAIT, event.wait)), then=again)
+        return run, BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
     return wait_out(run, again, "the model that checks whether the task is done", event.detail)
 
 

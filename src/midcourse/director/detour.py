@@ -14,9 +14,9 @@ from midcourse.domain.phase import Trying, Undoing, Weighing
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.detour.choice import already_back, reverted_from, to_be_reverted, what_next
-from midcourse.policy.failure.recovery import SHORTEST_WAIT, jittered, retry_delay
-from midcourse.policy.spending import left, worst_plan
+from midcourse.policy.detour.choice import choose_next, find_dead_end, find_restored, revert_from
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, retry_delay
+from midcourse.policy.spending import remaining, worst_plan
 
 
 def current(run: Run) -> Detour:
@@ -53,7 +53,7 @@ def think(run: Run, move: Try) -> Turn:
             undo=undo,
             refused=detour.refused,
             guidance=run.guidance,
-            left=left(run),
+            left=remaining(run),
             turn=move.tries,
         ),
         seconds=run.limits.plan_timeout_seconds,
@@ -74,7 +74,7 @@ def try_planned(run: Run, phase: Trying, event: TryPlanned) -> Turn:
 
 def _ask_later(run: Run, again: Try | Weigh, who: str, event: TryPlanned | ClosenessJudged) -> Turn:
     if event.wait is not None and event.wait > 0:
-        return run, BackOff(seconds=jittered(run, max(SHORTEST_WAIT, event.wait)), then=again)
+        return run, BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
     another = isinstance(event, TryPlanned) and event.wait is not None
     return wait_out(run, again, who, event.detail, at_once=another)
 
@@ -160,7 +160,7 @@ def _weighed(run: Run, closeness: float) -> Turn:
         return replace(run, detour=detour), Try()
     trying = replace(trying, after=here, closeness_after=closeness)
     detour = replace(detour, tries=(*detour.tries, trying))
-    verdict = what_next(detour, run.limits.detour_iterations)
+    verdict = choose_next(detour, run.limits.detour_iterations)
     detour = _with_try(detour, replace(trying, choice=verdict.choice))
     match verdict.choice:
         case "retain":
@@ -168,7 +168,7 @@ def _weighed(run: Run, closeness: float) -> Turn:
         case "explore":
             return replace(run, detour=_explore(detour, verdict.offered_by)), Try()
         case "revert":
-            to = to_be_reverted(detour).label
+            to = find_dead_end(detour).label
             return count(replace(run, detour=replace(detour, reverting=Reverting(to=to))), reverts=1), Revert()
         case "cancel":
             assert verdict.cancel, "whoever cancels says why"
@@ -193,14 +193,14 @@ def revert(run: Run, move: Revert) -> Turn:
         if move.looked:
             return _cancel(run, "revert_unverified", "nothing can be seen")
         return run, Look(then=Revert(looked=True))
-    back = already_back(detour, reverting.to, seen.fingerprint)
+    back = find_restored(detour, reverting.to, seen.fingerprint)
     if back is not None:
-        detour = reverted_from(detour, back.label)
+        detour = revert_from(detour, back.label)
         detour = replace(detour, reverting=None, closeness=back.closeness_before, under=seen.fingerprint)
         return replace(run, detour=detour), Try()
-    partly = already_back(detour, detour.path[-1].label, seen.fingerprint)
+    partly = find_restored(detour, detour.path[-1].label, seen.fingerprint)
     if partly is not None:
-        detour = reverted_from(detour, partly.label)
+        detour = revert_from(detour, partly.label)
         reverting = replace(reverting, strategies=())
         run = replace(run, detour=replace(detour, reverting=reverting))
     last = detour.path[-1]

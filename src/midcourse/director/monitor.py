@@ -11,10 +11,10 @@ from midcourse.domain.move import Begin, Orient, Propose, Review
 from midcourse.domain.phase import Reviewing
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.advice.monitor import heard, objected, wants_review
-from midcourse.policy.advice.outline import suggested
+from midcourse.policy.advice.monitor import record_objection, record_review, wants_review
+from midcourse.policy.advice.outline import active_outline
 from midcourse.policy.plan.admission import with_progress
-from midcourse.policy.spending import left
+from midcourse.policy.spending import remaining
 
 
 def review(run: Run, move: Review) -> Turn:
@@ -25,7 +25,12 @@ def review(run: Run, move: Review) -> Turn:
         run,
         Reviewing(then=then),
         lambda number, time: ReviewPath(
-            id=number, timeout=time, seen=seen.id, since=run.watch.since, outline=suggested(run), left=left(run)
+            id=number,
+            timeout=time,
+            seen=seen.id,
+            since=run.watch.since,
+            outline=active_outline(run),
+            left=remaining(run),
         ),
         due=move.then.due,
         otherwise=then,
@@ -48,8 +53,8 @@ def propose(run: Run, move: Propose) -> Turn:
             since=run.watch.since,
             version=plan.version,
             made_by=plan.made_by,
-            outline=suggested(run),
-            left=left(run),
+            outline=active_outline(run),
+            left=remaining(run),
         ),
         due=move.asked.due,
         otherwise=Begin(),
@@ -63,8 +68,8 @@ def reviewed(run: Run, phase: Reviewing, event: PathReviewed) -> Turn:
     """
     advice = event.advice if event.verdict == "reviewed" else None
     if phase.drafted:
-        watch = objected(run, advice)
+        watch = record_objection(run, advice)
         return replace(run, watch=watch), phase.then.then if watch.spoken > run.watch.spoken else Begin()
-    watch = heard(run, advice)
+    watch = record_review(run, advice)
     walked = with_progress(run) if watch.spoken > run.watch.spoken else run.walked
     return replace(run, watch=watch, walked=walked), phase.then

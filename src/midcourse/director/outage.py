@@ -22,7 +22,7 @@ from midcourse.domain.phase import (
 )
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Outage, Run
-from midcourse.policy.failure.recovery import SHORTEST_WAIT, jittered, retry_delay
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, retry_delay
 
 Interrupted: TypeAlias = (
     Opening
@@ -60,7 +60,7 @@ def wait_out(run: Run, again: Move, what: str, detail: str, *, at_once: bool = F
         )
     early = outage.tries < limits.max_step_retries
     wait = 0.0 if at_once and early else retry_delay(run, "transport", outage.tries)
-    wait = wait if early and (wait or at_once) else max(wait, jittered(run, SHORTEST_WAIT))
+    wait = wait if early and (wait or at_once) else max(wait, add_jitter(run, SHORTEST_WAIT))
     wait = min(wait, left)
     if isinstance(again, AskPlanner) and again.due is not None:
         again = replace(again, due=again.due + wait)  # a replan has the time that it had to wait besides

@@ -12,11 +12,11 @@ from midcourse.domain.outline import Outline
 from midcourse.domain.phase import Judging, Outlining
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.advice.monitor import said_now
-from midcourse.policy.advice.outline import rewritten, unheeded, wants_outline
-from midcourse.policy.advice.progress import judged
+from midcourse.policy.advice.monitor import current_advice
+from midcourse.policy.advice.outline import has_new_advice, rewrite_goals, wants_outline
+from midcourse.policy.advice.progress import apply_judgement
 from midcourse.policy.identity import guidance_digest
-from midcourse.policy.spending import left
+from midcourse.policy.spending import remaining
 
 
 def orient(run: Run, move: Orient) -> Turn:
@@ -37,7 +37,7 @@ def orient(run: Run, move: Orient) -> Turn:
             due=due,
             otherwise=move.then,
         )
-    if drawn.heard != guidance_digest(run.guidance) or unheeded(run, drawn):
+    if drawn.heard != guidance_digest(run.guidance) or has_new_advice(run, drawn):
         hearing = _hearing(run, drawn, seen.id)
         return issue_aside(
             hearing, Outlining(then=move), lambda n, time: _draw(run, n, time, drawn), due=due, otherwise=move.then
@@ -54,7 +54,7 @@ def outlined(run: Run, phase: Outlining, event: Outlined) -> Turn:
     """Whoever cannot draw one is not asked again before there is something new to say."""
     assert run.outline is not None, "an outline is being drawn"
     if event.verdict == "goals":
-        run = replace(run, outline=rewritten(run.outline, event.goals))
+        run = replace(run, outline=rewrite_goals(run.outline, event.goals))
     return run, phase.then
 
 
@@ -63,7 +63,7 @@ def progress_judged(run: Run, phase: Judging, event: ProgressJudged) -> Turn:
     assert run.seen is not None, "it was judged from something"
     if event.verdict == "transport":
         return replace(run, outline=replace(run.outline, judged=run.seen.id)), phase.then
-    return replace(run, outline=judged(run.outline, event.current, event.evidence, run.seen.id)), phase.then
+    return replace(run, outline=apply_judgement(run.outline, event.current, event.evidence, run.seen.id)), phase.then
 
 
 def _draw(run: Run, number: int, time: float, drawn: Outline | None) -> DrawOutline:
@@ -74,6 +74,6 @@ def _draw(run: Run, number: int, time: float, drawn: Outline | None) -> DrawOutl
         seen=seen,
         outline=drawn,
         guidance=run.guidance,
-        advice=said_now(run),
-        left=left(run),
+        advice=current_advice(run),
+        left=remaining(run),
     )

@@ -22,13 +22,13 @@ from midcourse.domain.phase import BackingOff, Reflecting
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.failure.classification import classify
-from midcourse.policy.failure.recovery import Decision, retry_delay, what_now
-from midcourse.policy.spending import left, seconds_left, seconds_to_deadline
+from midcourse.policy.failure.recovery import Recovery, choose_recovery, retry_delay
+from midcourse.policy.spending import remaining, seconds_left, seconds_to_deadline
 
 
 def recover(run: Run, move: Recover) -> Turn:
     failure, why = _failure(run, move), _in_words(move)
-    decision = what_now(run, failure, move.step, move.track)
+    decision = choose_recovery(run, failure, move.step, move.track)
     match decision.answer:
         case "continue":
             return _passed_over(run), Advance()
@@ -68,7 +68,7 @@ def _in_words(move: Recover) -> str:
     return f"{move.step.skill} failed: {move.reason}" + (f" — {move.detail}" if move.detail else "")
 
 
-def _final_reason(failure: Failure, decision: Decision) -> FinalReason:
+def _final_reason(failure: Failure, decision: Recovery) -> FinalReason:
     if decision.hopeless:
         return "structural_failure"
     return "empty_plan" if failure.reason == "no_steps" else "replan_exhausted"
@@ -104,7 +104,7 @@ def reflect(run: Run, move: Reflect) -> Turn:
             failure=failure,
             seen=seen.id if seen and not seen.stale else "",
             told=run.told,
-            left=left(run),
+            left=remaining(run),
         ),
         due=move.then.due,
         otherwise=then,

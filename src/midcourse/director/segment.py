@@ -37,11 +37,11 @@ from midcourse.domain.phase import Looking, New, Opening, Planning
 from midcourse.domain.plan import PlannedStep, Segment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.advice.monitor import said_now, wants_objection
-from midcourse.policy.advice.outline import suggested
+from midcourse.policy.advice.monitor import current_advice, wants_objection
+from midcourse.policy.advice.outline import active_outline
 from midcourse.policy.approval.check import live_grant, needs_approval
-from midcourse.policy.failure.recovery import SHORTEST_WAIT, jittered, may_replan, replan_delay, retry_delay
-from midcourse.policy.likeness import repeated_by
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, may_replan, replan_delay, retry_delay
+from midcourse.policy.likeness import find_repeated
 from midcourse.policy.plan.admission import (
     goes_in_a_circle,
     why_refused,
@@ -51,7 +51,7 @@ from midcourse.policy.plan.admission import (
     without_finished_end,
 )
 from midcourse.policy.plan.horizon import may_plan_beyond
-from midcourse.policy.spending import left, near_ceiling, worst_look, worst_plan
+from midcourse.policy.spending import is_near_ceiling, remaining, worst_look, worst_plan
 
 NO_PLAN = "it was no plan"
 GARBAGE = "planner_garbage"
@@ -112,7 +112,7 @@ def observed(run: Run, phase: Looking, event: Observed) -> Turn:
     if event.seen is None and event.wait is not None:
         again = Look(then=phase.then, failures=phase.failures)
         if event.wait > 0:
-            return run, BackOff(seconds=jittered(run, max(SHORTEST_WAIT, event.wait)), then=again)
+            return run, BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
         return wait_out(run, again, "the model that reads the screen", event.detail)
     if run.seen is not None:
         return run, phase.then
@@ -144,7 +144,7 @@ def plan(run: Run, move: Plan) -> Turn:
     if move.cause == "error" and counts.error_replans >= limits.max_error_replans:
         return run, End(reason="replan_exhausted", detail=move.why)
     if move.cause == "error" and (wait := replan_delay(run)):
-        return run, BackOff(seconds=jittered(run, wait), then=Look(then=move))
+        return run, BackOff(seconds=add_jitter(run, wait), then=Look(then=move))
     run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
     asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
     if move.cause != "error":
@@ -181,14 +181,14 @@ def ask_planner(run: Run, move: AskPlanner) -> Turn:
             refused=move.refused,
             guidance=run.guidance,
             told=run.told,
-            left=left(run),
-            wrap_up=near_ceiling(run),
+            left=remaining(run),
+            wrap_up=is_near_ceiling(run),
             beyond=may_plan_beyond(run.limits, run.counts.segments),
             turn=move.turn,
             failure=move.failure,
             amends=move.amends,
-            outline=suggested(run),
-            advice=said_now(run),
+            outline=active_outline(run),
+            advice=current_advice(run),
             reflection=move.reflection,
         ),
         seconds=seconds,
@@ -276,7 +276,7 @@ def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
     again = replace(asked, turn=asked.turn + 1)
     if event.wait is None or event.wait <= 0:
         return wait_out(run, again, "the planner", event.detail, at_once=event.wait is not None)
-    wait = jittered(run, max(SHORTEST_WAIT, event.wait))
+    wait = add_jitter(run, max(SHORTEST_WAIT, event.wait))
     due = None if asked.due is None else asked.due + wait
     return run, BackOff(seconds=wait, then=replace(again, due=due))
 
@@ -320,7 +320,7 @@ def _first_asked(run: Run, detail: str = "") -> Ask | Advance:
 
 
 def _can_be_asked_now(run: Run, step: PlannedStep) -> bool:
-    if not step.consequence or not needs_approval(run.limits, step) or repeated_by(run, step):
+    if not step.consequence or not needs_approval(run.limits, step) or find_repeated(run, step):
         return False
     return live_grant(run.grants, step.consequence, run.now) is None
 

@@ -14,7 +14,7 @@ from midcourse.domain.phase import Phase
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Counts, Issued, Run
 from midcourse.policy.failure.classification import classify, may_pass
-from midcourse.policy.spending import affords, booked, past_deadline, seconds_left, worst_plan
+from midcourse.policy.spending import affords, book, is_past_deadline, seconds_left, worst_plan
 
 REFUSALS = ("already_finished", "repeats_failure")
 """Reasons why a step was turned down before it was tried: the plan is at fault, not the step."""
@@ -38,7 +38,7 @@ def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seco
 
     `make` gets the command's id and how long it may take: never longer than what is left of the run's time.
     """
-    if past_deadline(run):
+    if is_past_deadline(run):
         return run, End(reason="deadline_exceeded", detail=f"{run.limits.deadline_seconds:g} s have passed")
     if not affords(run, worst):
         return run, End(reason="budget_exhausted", detail=_short_of(run, worst))
@@ -93,7 +93,7 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
     return (
         replace(
             run,
-            spent=booked(run.spent, _accounts(answer, cost)),
+            spent=book(run.spent, _accounts(answer, cost)),
             pending=tuple(item for item in run.pending if item is not issued),
             budget=replace(
                 run.budget,
@@ -108,7 +108,7 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
 
 def withdraw(run: Run) -> Run:
     """Give up all commands under way. What was reserved for them may have been spent, so all of it counts as spent."""
-    unknown = booked(run.spent, (Spent(cost=run.budget.reserved),))
+    unknown = book(run.spent, (Spent(cost=run.budget.reserved),))
     return replace(
         run, pending=(), spent=unknown, budget=replace(run.budget, spent=run.budget.committed, reserved=FREE)
     )

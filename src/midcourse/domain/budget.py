@@ -132,7 +132,7 @@ class Spent:
     cost: Cost = FREE
 
 
-def billed(role: str, cost: Cost, version: int = 0, model: str = "") -> tuple[Spent, ...]:
+def bill(role: str, cost: Cost, version: int = 0, model: str = "") -> tuple[Spent, ...]:
     """One line, or none if it was free."""
     return () if cost == FREE else (Spent(role=role, version=version, model=model, cost=cost),)
 

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from midcourse.policy.invisible import BLANK, readable
+from midcourse.policy.invisible import BLANK, make_readable
 
 LONGEST = 300
 """Characters of one text. A page may put a novel into a label."""
@@ -23,7 +23,7 @@ _UNSEEN = re.compile(rf"{BLANK.pattern}|[\x7f-\x9f\u2028\u2029\u202f\ufff9-\ufff
 def quoted(text: str, longest: int = LONGEST) -> str:
     """As a JSON string that is one line to everybody who reads lines."""
     cut = text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest} more)"
-    line = readable(json.dumps(cut, ensure_ascii=False), _letter)
+    line = make_readable(json.dumps(cut, ensure_ascii=False), _letter)
     return _MARKS.sub(_escaped, _UNSEEN.sub(_escaped, line))
 
 

@@ -22,7 +22,7 @@ from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.results import as_promised, with_results
 from midcourse.perform.sighting import look_after, sight_of
 from midcourse.policy.approval.check import binds
-from midcourse.policy.approval.rules import as_planned, ruling
+from midcourse.policy.approval.rules import find_ruling, planned_consequence
 from midcourse.policy.evidence.verification import describe, holds, judge
 from midcourse.policy.plan.horizon import arguments_problem
 from midcourse.ports.world import UNSENT
@@ -149,8 +149,8 @@ def _ruled_here(ports: Ports, step: Step, skill: Skill, before: Observation) -> 
     """Of a step that nobody has to agree to: unless a rule asks about it on what is there now."""
     if binds(step):
         return step
-    here = as_planned(_as_seen(step, skill, before), before.surface.origin)
-    return replace(step, ruled=ruling(ports.task.agreement, here))
+    here = planned_consequence(_as_seen(step, skill, before), before.surface.origin)
+    return replace(step, ruled=find_ruling(ports.task.agreement, here))
 
 
 def _not_dispatched(command: Act, outcome: Outcome) -> Acted:

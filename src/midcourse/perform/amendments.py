@@ -3,8 +3,8 @@
 from midcourse.domain.argument import Arguments, Pairs, Reference
 from midcourse.domain.plan import REPLAN, Amendment, PlanVersion, Step
 from midcourse.domain.replace import replace
-from midcourse.policy.approval.destination import unvouched
-from midcourse.policy.approval.rules import as_planned, provisional_ruling
+from midcourse.policy.approval.destination import find_unvouched
+from midcourse.policy.approval.rules import planned_consequence, provisional_ruling
 from midcourse.policy.identity import call_digest
 from midcourse.policy.plan.horizon import Scope, arguments_problem
 
@@ -38,6 +38,8 @@ def _changed(step: Step, changes: Pairs, view: Scope) -> Step | str:
         step,
         arguments=arguments,
         call=call_digest(step.skill, step.target, arguments),
-        asks=bool(unvouched(arguments, skill.parameters, view.task)),
+        asks=bool(find_unvouched(arguments, skill.parameters, view.task)),
     )
-    return replace(step, ruled=provisional_ruling(view.task, as_planned(step, view.observation.surface.origin)))
+    return replace(
+        step, ruled=provisional_ruling(view.task, planned_consequence(step, view.observation.surface.origin))
+    )

@@ -12,8 +12,8 @@ from midcourse.perform.acting import step_of
 from midcourse.perform.answering import NotAsync, awaitable, name_of
 from midcourse.perform.ports import Ports
 from midcourse.perform.revision import revision_of, shown_before
-from midcourse.policy.approval.check import why_not_in_full, why_not_theirs, why_unfit
-from midcourse.policy.approval.rules import as_planned
+from midcourse.policy.approval.check import why_changes_invalid, why_may_not_decide, why_needs_all_values
+from midcourse.policy.approval.rules import planned_consequence
 from midcourse.policy.identity import consequence_digest, shape_digest
 
 log = logging.getLogger(__name__)
@@ -36,11 +36,11 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
         return _denied(command, ports.plain(f"{asked} raised {explained(error)}"))
     if decision.verdict not in VERDICTS[command.about]:
         return _denied(command, f"'{decision.verdict}' does not answer the question")
-    if unfit := why_unfit(decision.verdict, decision.changes, len(question.consequences)):
+    if unfit := why_changes_invalid(decision.verdict, decision.changes, len(question.consequences)):
         return _denied(command, unfit)
-    if incomplete := why_not_in_full(question, decision):
+    if incomplete := why_needs_all_values(question, decision):
         return _denied(command, incomplete)
-    if why_not_theirs(question.not_by, decision.verdict, decision.by):
+    if why_may_not_decide(question.not_by, decision.verdict, decision.by):
         return PersonAsked(answers=command.id)  # it stays open for somebody else
     return decided(question, decision)
 
@@ -87,7 +87,7 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
     for asked in command.steps:
         step = await step_of(ports, asked.version, asked.index)
         consequence = await ports.store.consequence(ports.run_id, asked.consequence)
-        consequences.append(consequence or as_planned(step, ""))
+        consequences.append(consequence or planned_consequence(step, ""))
         says.append(step.says)
     changed = await ports.store.consequence(ports.run_id, command.changed_from) if command.changed_from else None
     return Question(

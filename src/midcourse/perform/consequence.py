@@ -14,7 +14,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.skill import Skill
 from midcourse.perform.likeness import effects_like
 from midcourse.perform.ports import Allowance, Ports
-from midcourse.policy.approval.rules import is_proven, ruling, weighs_experience
+from midcourse.policy.approval.rules import find_ruling, is_proven, weighs_experience
 from midcourse.policy.identity import consequence_digest, identity_digest, shape_digest
 from midcourse.policy.likeness import likeness_of
 from midcourse.ports.world import Call
@@ -66,7 +66,7 @@ async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str, ti
 async def _ruling(ports: Ports, consequence: Consequence) -> Ruling:
     """What was agreed on about it: by rules, or else by what people decided about its like before."""
     agreement = ports.task.agreement
-    said = ruling(agreement, consequence)
+    said = find_ruling(agreement, consequence)
     if said or not weighs_experience(ports.task.limits, consequence):
         return said
     answered = await ports.store.answered(shape_digest(consequence), agreement.trust_after * ANSWERS_EACH)

@@ -1,6 +1,6 @@
 """PlanTry, JudgeCloseness and PlanRevert: what a detour needs besides acting."""
 
-from midcourse.domain.budget import billed
+from midcourse.domain.budget import bill
 from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
 from midcourse.domain.detour import THERE, Goal, Option, Tried
 from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
@@ -11,9 +11,9 @@ from midcourse.perform.acting import step_of
 from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.approval.check import binds
-from midcourse.policy.detour.choice import arrived, goal_of, is_checkable
-from midcourse.policy.detour.closeness import bounded
-from midcourse.policy.detour.undo import Scene, ways_back
+from midcourse.policy.detour.choice import find_arrival, goal_of, is_checkable
+from midcourse.policy.detour.closeness import clamp_closeness
+from midcourse.policy.detour.undo import ActContext, ways_back
 from midcourse.policy.plan.horizon import Scope, resolve, short_form
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.closeness import Closeness, JudgingContext
@@ -39,7 +39,7 @@ async def plan_try(ports: Ports, command: PlanTry) -> TryPlanned:
         detail=draft.detail,
         wait=draft.wait,
         cost=draft.cost,
-        spent=billed("detour_planner", draft.cost, command.version, draft.model),
+        spent=bill("detour_planner", draft.cost, command.version, draft.model),
     )
     if draft.verdict != "try" or draft.step is None:
         return replace(answer, verdict="garbage") if draft.verdict == "try" else answer
@@ -146,7 +146,7 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
     if seen is None:
         return ClosenessJudged(answers=command.id, verdict="transport", detail="the observation to judge is gone")
     goal = await _goal(ports, command.goal)
-    if found := arrived(goal, seen):
+    if found := find_arrival(goal, seen):
         return ClosenessJudged(answers=command.id, closeness=THERE, found=found, detail=goal.says)
     worst = worst_plan(ports.task.limits)
     context = JudgingContext(task=ports.public_task, goal=goal, observation=seen, worst=worst, turn=command.turn)
@@ -159,11 +159,11 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
         answers=command.id,
         detail=judged.detail,
         cost=judged.cost,
-        spent=billed("closeness_judge", judged.cost, command.goal[0], judged.model),
+        spent=bill("closeness_judge", judged.cost, command.goal[0], judged.model),
     )
     if judged.value is None:
         return replace(answer, verdict="garbage" if judged.wait is None else "transport", wait=judged.wait)
-    value = bounded(judged.value, checkable=is_checkable(goal))
+    value = clamp_closeness(judged.value, checkable=is_checkable(goal))
     return replace(answer, closeness=value, found=REACH if value >= THERE else "")
 
 
@@ -177,7 +177,7 @@ async def plan_revert(ports: Ports, command: PlanRevert) -> RevertPlanned:
     now = await ports.store.observation(ports.run_id, command.seen)
     if before is None or now is None:
         return RevertPlanned(answers=command.id, detail="what was seen is gone")
-    for way in ways_back(Scene(step=step, before=before, now=now, catalogue=ports.world.catalogue())):
+    for way in ways_back(ActContext(step=step, before=before, now=now, catalogue=ports.world.catalogue())):
         back = _resolved(ports, way.draft, command.version, now)
         if way.strategy not in command.tried and isinstance(back, Step):
             short = await _stored(ports, back, command, f"{command.label}: back, {way.strategy}")

@@ -19,7 +19,7 @@ from midcourse.perform.ports import Allowance, Ports, say
 from midcourse.perform.reading import extracted, read_words
 from midcourse.perform.reuse import keep_what_worked
 from midcourse.policy.evidence.verification import describe, holds
-from midcourse.policy.plan.horizon import fits
+from midcourse.policy.plan.horizon import fits_type
 from midcourse.policy.spending import MICRO
 
 
@@ -132,7 +132,7 @@ def _output(ports: Ports, data: Pairs) -> tuple[Pairs, tuple[str, ...]]:
     wanted = {field.name: field for field in ports.task.output}
     if not wanted:
         return data, ()
-    found = tuple((name, value) for name, value in data if name in wanted and fits(value, wanted[name].type))
+    found = tuple((name, value) for name, value in data if name in wanted and fits_type(value, wanted[name].type))
     names = {name for name, _ in found}
     return found, tuple(name for name, field in wanted.items() if field.required and name not in names)
 

@@ -18,8 +18,8 @@ from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrust
 from midcourse.domain.replace import replace
 from midcourse.perform.history import past_of
 from midcourse.perform.ports import Lessons, Ports
-from midcourse.policy.failure.lessons import teaches, words_of
-from midcourse.policy.failure.recovery import lot_of
+from midcourse.policy.failure.lessons import judge_lessons, teaches
+from midcourse.policy.failure.recovery import sample_of
 from midcourse.policy.failure.signature import lesson_key, signature_of, trigram_embedding
 from midcourse.ports.memory import Memory
 
@@ -49,7 +49,7 @@ async def track_of(ports: Ports, key: str) -> Track | None:
     track = await _patiently(ports.lessons.memory.track(key, besides=ports.run_id))
     if track is None or not track.mended + track.unmended:
         return None
-    return replace(track, lot=lot_of(ports.run_id, key))
+    return replace(track, lot=sample_of(ports.run_id, key))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +106,7 @@ async def _tell(
 ) -> None:
     run_id = ports.run_id
     past = await past_of(ports)
-    for word in words_of(tuple(past.plans.values()), past.entries, ended):
+    for word in judge_lessons(tuple(past.plans.values()), past.entries, ended):
         await memory.save(lessons[word.lesson], placed[1] if word.lesson == placed[0] else None)
         match word.verdict:
             case "mended":

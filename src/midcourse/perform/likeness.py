@@ -5,7 +5,7 @@ import asyncio
 from midcourse.domain.records.ledger import Alike, LedgerEntry, Likeness
 from midcourse.perform.history import past_of
 from midcourse.perform.ports import Allowance, Ports
-from midcourse.policy.likeness import differing
+from midcourse.policy.likeness import differing_names
 from midcourse.ports.world import Call, Rereads
 
 MOST_ALIKE = 20
@@ -20,7 +20,7 @@ async def effects_like(
         (entry, names)
         for entry in (await past_of(ports)).entries
         if entry.likeness is not None and entry.identity != identity and _may_exist(entry)
-        if (names := differing(entry.likeness, likeness)) is not None
+        if (names := differing_names(entry.likeness, likeness)) is not None
     ]
     unsure = {name for _, names in found for name in names}
     changed = await _changed(ports, call, tuple(sorted(unsure)), time) if unsure else frozenset[str]()

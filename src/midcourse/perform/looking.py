@@ -6,7 +6,7 @@ from typing import cast
 
 from midcourse.blame import explained
 from midcourse.codec import encodable
-from midcourse.domain.budget import FREE, Cost, Spent, billed, total, uncounted
+from midcourse.domain.budget import FREE, Cost, Spent, bill, total, uncounted
 from midcourse.domain.observation import Observation, ObservationRef, Unseen, fingerprint_of
 from midcourse.domain.replace import replace
 from midcourse.perform.ports import Allowance, Ports, say
@@ -54,8 +54,8 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
         await ports.store.save_observation(ports.run_id, seen)
     cost = flat.plus(sighting.cost) if sighting else flat
     if sighting is None:
-        return Looked(seen=seen, spent=billed(ROLE, cost, version))
-    return Looked(seen=seen, spent=billed(ROLE, cost, version, sighting.model), wait=sighting.wait)
+        return Looked(seen=seen, spent=bill(ROLE, cost, version))
+    return Looked(seen=seen, spent=bill(ROLE, cost, version, sighting.model), wait=sighting.wait)
 
 
 def _has_zones(ports: Ports) -> bool:

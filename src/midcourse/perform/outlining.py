@@ -1,12 +1,12 @@
 """DrawOutline and JudgeProgress: whoever is asked may be wrong, late or talk nonsense, and nothing worse comes of it."""
 
-from midcourse.domain.budget import billed
+from midcourse.domain.budget import bill
 from midcourse.domain.command import DrawOutline, JudgeProgress
 from midcourse.domain.event import Outlined, ProgressJudged
 from midcourse.domain.observation import Observation
 from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.ports import Ports
-from midcourse.policy.advice.outline import coarse
+from midcourse.policy.advice.outline import select_goals
 from midcourse.policy.advice.progress import is_seen
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.judge import Judgement, ProgressContext
@@ -19,7 +19,7 @@ async def draw_outline(ports: Ports, command: DrawOutline) -> Outlined:
     if seen is None:
         return Outlined(answers=command.id, verdict="transport", detail="the observation to draw from is gone")
     draft = await _drawn(ports, command, seen)
-    goals, refused = coarse(draft.goals)
+    goals, refused = select_goals(draft.goals)
     verdict = "garbage" if draft.verdict == "goals" and not goals else draft.verdict
     return Outlined(
         answers=command.id,
@@ -27,7 +27,7 @@ async def draw_outline(ports: Ports, command: DrawOutline) -> Outlined:
         goals=goals if verdict == "goals" else (),
         detail="; ".join((draft.detail, *refused) if draft.detail else refused),
         cost=draft.cost,
-        spent=billed("outliner", draft.cost, model=draft.model),
+        spent=bill("outliner", draft.cost, model=draft.model),
     )
 
 
@@ -65,7 +65,7 @@ async def judge_progress(ports: Ports, command: JudgeProgress) -> ProgressJudged
         evidence=ports.plain(said.evidence) if there else "",
         detail="; ".join(each for each in (said.detail, unseen) if each),
         cost=said.cost,
-        spent=billed("judge", said.cost, model=said.model),
+        spent=bill("judge", said.cost, model=said.model),
     )
 
 

@@ -1,6 +1,6 @@
 """MakePlan: tell the planner all that is known, take its draft apart, keep what can be carried out."""
 
-from midcourse.domain.budget import billed
+from midcourse.domain.budget import bill
 from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Planned
 from midcourse.domain.observation import Observation
@@ -37,7 +37,7 @@ async def make_plan(ports: Ports, command: MakePlan) -> Planned:
     if resolved is not None:
         version = _version(command, resolved, offer.reused if offer else None, recovery)
         await ports.store.save_plan(ports.run_id, version)
-    spent = billed("planner", draft.cost, command.version, draft.model)
+    spent = bill("planner", draft.cost, command.version, draft.model)
     return replace(planned, cost=draft.cost, spent=spent, reused=offer is not None)
 
 

@@ -20,12 +20,12 @@ from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.memory import Memory
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
-from midcourse.ports.plan_cache import Segments
+from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Pictures, Reader
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.store import Store
-from midcourse.ports.vault import Secrets, Vault, revealed
+from midcourse.ports.vault import Secrets, Vault, reveal_all
 from midcourse.ports.verifier import Verifier
 from midcourse.ports.world import World
 from midcourse.redact import Redactor, redactor
@@ -64,7 +64,7 @@ class Ports:
     reader: Reader | None = None
     pictures: Pictures | None = None
     """Where the reader finds what it reads."""
-    segments: Segments | None = None
+    segments: PlanCache | None = None
     """Where segments that worked are kept; nothing if none are reused."""
     lessons: Lessons | None = None
     step_delay_seconds: float = 0.0
@@ -151,7 +151,7 @@ class Ports:
 
     def secrets(self) -> Secrets:
         """Of the task, by name, as far as the vault has them."""
-        return revealed(self.vault, self.task.secrets)
+        return reveal_all(self.vault, self.task.secrets)
 
 
 class Allowance:

@@ -4,15 +4,15 @@ import asyncio
 from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs
-from midcourse.domain.budget import Spent, billed, uncounted
+from midcourse.domain.budget import Spent, bill, uncounted
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.observation import Observation
 from midcourse.domain.skill import Parameter
 from midcourse.perform.history import History
 from midcourse.perform.ports import Allowance, Ports, say
-from midcourse.policy.evidence.presence import shown_on
-from midcourse.policy.evidence.verification import in_words
-from midcourse.policy.plan.horizon import fits
+from midcourse.policy.evidence.presence import is_shown
+from midcourse.policy.evidence.verification import needs_reader
+from midcourse.policy.plan.horizon import fits_type
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.extractor import Extract, Wanted
 from midcourse.ports.verifier import Claim, Verdict
@@ -41,7 +41,7 @@ async def read_words(
     turn: int = 0,
 ) -> Read:
     """Whether it is true, if it is only words and there is somebody who reads."""
-    if condition is None or not in_words(condition) or ports.verifier is None or not ports.task.limits.reads_words:
+    if condition is None or not needs_reader(condition) or ports.verifier is None or not ports.task.limits.reads_words:
         return Read()
     worst, seconds = worst_plan(ports.task.limits), time.left(ports.task.limits.plan_timeout_seconds)
     says, task = ports.plain(condition.says), ports.public_task
@@ -52,7 +52,7 @@ async def read_words(
         verdict = Verdict(why="it was not read in time", cost=uncounted(worst), wait=0.0)
     except Exception as error:
         verdict = Verdict(why=say(error), cost=worst)
-    return Read(verdict=verdict, spent=billed("verifier", verdict.cost, version, verdict.model))
+    return Read(verdict=verdict, spent=bill("verifier", verdict.cost, version, verdict.model))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,7 @@ async def extracted(ports: Ports, history: History, now: Observation | None, tim
     except Exception as error:
         found = Extract(why=say(error), cost=worst)
     data = ports.mask(_kept(found.data, fields, screens))
-    return Brought(data=data, spent=billed("extractor", found.cost, 0, found.model), wait=found.wait)
+    return Brought(data=data, spent=bill("extractor", found.cost, 0, found.model), wait=found.wait)
 
 
 async def _screens(ports: Ports, history: History, now: Observation | None) -> tuple[Observation, ...]:
@@ -99,9 +99,9 @@ def _kept(data: Pairs, fields: tuple[Parameter, ...], screens: tuple[Observation
     return tuple(
         (name, value[:LONGEST_VALUE] if isinstance(value, str) else value)
         for name, value in dict(data).items()
-        if name in wanted and _fits(value, wanted[name]) and shown_on(value, screens)
+        if name in wanted and _fits(value, wanted[name]) and is_shown(value, screens)
     )
 
 
 def _fits(value: object, field: Parameter) -> bool:
-    return fits(value, field.type) and (not field.choices or value in field.choices)
+    return fits_type(value, field.type) and (not field.choices or value in field.choices)

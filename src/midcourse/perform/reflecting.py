@@ -6,7 +6,7 @@ Whoever is asked to explain a failure may be wrong, late or talk nonsense: then 
 from collections.abc import Iterable
 from functools import partial
 
-from midcourse.domain.budget import billed
+from midcourse.domain.budget import bill
 from midcourse.domain.command import ReflectOn
 from midcourse.domain.event import Reflected
 from midcourse.domain.failure import FailedStep, Failure
@@ -16,7 +16,7 @@ from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.history import History, history_of
 from midcourse.perform.learning import LONGEST_SAID, learn, remind
 from midcourse.perform.ports import Ports
-from midcourse.policy.failure.reflection import reflect
+from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.reflector import Explanation, ReflectionContext
 
@@ -34,7 +34,7 @@ async def reflect_on(ports: Ports, command: ReflectOn) -> Reflected:
         reflection=kept,
         detail=explained.detail,
         cost=explained.cost,
-        spent=billed("reflector", explained.cost, command.version, explained.model),
+        spent=bill("reflector", explained.cost, command.version, explained.model),
     )
 
 
@@ -70,7 +70,7 @@ def _kept(ports: Ports, found: Reflection, failure: Failure) -> Reflection | Non
     if not analysis.root_cause.strip():
         return None
     if not fix.message.strip():
-        fix = reflect(failure).fix
+        fix = explain_failure(failure).fix
     return Reflection(
         analysis=Analysis(
             error_type=failure.found.error_type,
@@ -97,7 +97,7 @@ async def replanning_context(
 ) -> ReplanningContext:
     failed = failed_step(failure, history)
     reminded = await remind(ports)
-    reflection = reflection or reflect(failure, failed, history.attempts)
+    reflection = reflection or explain_failure(failure, failed, history.attempts)
     cause = "" if reflection.by == "rules" else reflection.analysis.root_cause  # rules find it anew each time
     await learn(ports, point=reminded.point, category=failure.found.category, root_cause=cause)
     return ReplanningContext(

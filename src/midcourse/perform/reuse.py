@@ -22,8 +22,16 @@ from midcourse.perform.history import History, history_of
 from midcourse.perform.ports import Ports
 from midcourse.policy.plan.horizon import Scope, resolve
 from midcourse.policy.reuse.placeholders import Unclear
-from midcourse.policy.reuse.segment import Situation, fits, kept, passed_on, proposed, repeats, situation_of
-from midcourse.ports.plan_cache import Segments
+from midcourse.policy.reuse.segment import (
+    ReuseKey,
+    build_segment,
+    find_passed_on,
+    is_applicable,
+    propose_steps,
+    repeats_failed_step,
+    reuse_key,
+)
+from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import PlanDraft
 
 T = TypeVar("T")
@@ -51,7 +59,7 @@ async def offered(ports: Ports, command: MakePlan, view: Scope, history: History
     return await _patiently(_offered(ports, ports.segments, command, view, history))
 
 
-async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: Scope, history: History) -> Offer | None:
+async def _offered(ports: Ports, segments: PlanCache, command: MakePlan, view: Scope, history: History) -> Offer | None:
     if command.refused:
         await _drop_refused(ports, segments, command.version)
     if command.refused or command.guidance or command.stale or command.beyond:
@@ -68,23 +76,23 @@ async def _offered(ports: Ports, segments: Segments, command: MakePlan, view: Sc
         return None
     used = {plan.reused.segment for plan in history.plans if plan.reused}
     for segment in found:
-        if segment.id not in used and fits(segment, situation):
+        if segment.id not in used and is_applicable(segment, situation):
             return await _offer(segments, segment, situation, history, command.version, view)
     return None
 
 
 async def _offer(
-    segments: Segments, segment: KeptSegment, situation: Situation, history: History, version: int, view: Scope
+    segments: PlanCache, segment: KeptSegment, situation: ReuseKey, history: History, version: int, view: Scope
 ) -> Offer | None:
     reused = Reused(segment=segment.id, run=segment.run, version=segment.version)
     said = f"kept from run {segment.run}"
     if not segment.steps:
         return Offer(reused=reused, draft=PlanDraft(verdict="done", detail=said, cost=FREE))
-    drafts = proposed(segment, situation)
+    drafts = propose_steps(segment, situation)
     if isinstance(drafts, Unclear) or resolve(drafts, segment.final, version, view).repairs:
         await segments.drop(segment.id)
         return None
-    if repeats(drafts, situation.seen, history.attempts):
+    if repeats_failed_step(drafts, situation.seen, history.attempts):
         return None
     return Offer(reused=reused, draft=PlanDraft(steps=drafts, final=segment.final, detail=said, cost=FREE))
 
@@ -101,7 +109,7 @@ async def drop_failed(ports: Ports, command: Act, event: Acted) -> None:
         await _patiently(ports.segments.drop(plan.reused.segment))
 
 
-async def _drop_refused(ports: Ports, segments: Segments, version: int) -> None:
+async def _drop_refused(ports: Ports, segments: PlanCache, version: int) -> None:
     plan = await ports.store.plan(ports.run_id, version)
     if plan is not None and plan.reused is not None:
         await segments.drop(plan.reused.segment)
@@ -116,7 +124,7 @@ async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
         await _patiently(_keep(ports, ports.segments, command, run))
 
 
-async def _keep(ports: Ports, segments: Segments, command: Finish, run: Run) -> None:
+async def _keep(ports: Ports, segments: PlanCache, command: Finish, run: Run) -> None:
     past = _past(ports, await history_of(ports, command.told))
     apart = past.apart
     found = [one for plan in past.worked for one in (await _kept(ports, past, plan, apart),) if one]
@@ -133,7 +141,7 @@ async def _keep(ports: Ports, segments: Segments, command: Finish, run: Run) -> 
         await segments.keep(*served)
 
 
-async def _served(ports: Ports, segments: Segments, segment: KeptSegment) -> KeptSegment:
+async def _served(ports: Ports, segments: PlanCache, segment: KeptSegment) -> KeptSegment:
     """Once more, if it is known already."""
     known = [one for one in await segments.find(segment.task, segment.surface) if one.id == segment.id]
     same = bool(known) and known[0].steps == segment.steps
@@ -151,7 +159,7 @@ def _kept_of(
     if seen is None:
         return None
     situation = past.situation(seen, plan.version if plan else None)
-    segment = situation if isinstance(situation, Unclear) else kept(situation, plan, apart)
+    segment = situation if isinstance(situation, Unclear) else build_segment(situation, plan, apart)
     return None if isinstance(segment, Unclear) else segment
 
 
@@ -164,14 +172,14 @@ class _Past:
     entries: tuple[LedgerEntry, ...]
     history: History
 
-    def situation(self, seen: Observation, version: int | None) -> Situation | Unclear:
+    def situation(self, seen: Observation, version: int | None) -> ReuseKey | Unclear:
         """As it was when this version was made, or as it is."""
         before = [entry for entry in self.entries if version is None or entry.version < version]
         done = [step for step in self.history.completed if version is None or step.version < version]
-        return situation_of(
+        return reuse_key(
             self.ports.task,
             seen,
-            passed_on=passed_on(self._steps(before), self.ports.task.inputs),
+            passed_on=find_passed_on(self._steps(before), self.ports.task.inputs),
             after=sum(step.irreversible for step in done),
         )
 
@@ -189,7 +197,7 @@ class _Past:
     @property
     def apart(self) -> tuple[str, ...]:
         """Inputs that no step has passed on."""
-        names = passed_on(self._steps(self.entries), self.ports.task.inputs)
+        names = find_passed_on(self._steps(self.entries), self.ports.task.inputs)
         return tuple(name for name, _ in self.ports.task.inputs if name not in names)
 
     def _steps(self, entries: Iterable[LedgerEntry]) -> list[Step]:

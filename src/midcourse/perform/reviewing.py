@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import groupby, takewhile
 
-from midcourse.domain.budget import billed
+from midcourse.domain.budget import bill
 from midcourse.domain.command import ReviewPath
 from midcourse.domain.event import PathReviewed
 from midcourse.domain.monitor import Proposed, Taken
@@ -33,7 +33,7 @@ async def review_path(ports: Ports, command: ReviewPath) -> PathReviewed:
         advice=replace(advice, says=ports.plain(advice.says)) if advice and advice.says.strip() else None,
         detail=found.detail,
         cost=found.cost,
-        spent=billed("monitor", found.cost, model=found.model),
+        spent=bill("monitor", found.cost, model=found.model),
     )
 
 

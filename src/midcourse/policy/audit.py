@@ -11,13 +11,13 @@ from hashlib import sha256
 from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
 
-SAID = (ApprovalDecided, PauseAsked, ResumeAsked, CancelAsked, Guided)
+HUMAN_INPUTS = (ApprovalDecided, PauseAsked, ResumeAsked, CancelAsked, Guided)
 """What people say to a run, and what is therefore in the log."""
-SAID_KINDS = ("approval_decided", "pause_asked", "resume_asked", "cancel_asked", "guided")
+HUMAN_INPUT_KINDS = ("approval_decided", "pause_asked", "resume_asked", "cancel_asked", "guided")
 
 
-def is_said(event: Event) -> bool:
-    return isinstance(event, SAID)
+def is_human_input(event: Event) -> bool:
+    return isinstance(event, HUMAN_INPUTS)
 
 
 @dataclass(frozen=True, kw_only=True)

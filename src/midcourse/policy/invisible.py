@@ -22,17 +22,17 @@ _IN_EMOJI = re.compile(r"(?<=[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])(?
 """A selector or a joiner right behind a pictograph. Two in a row are more than any emoji has."""
 
 
-def is_unseen(char: str) -> bool:
+def is_invisible(char: str) -> bool:
     return unicodedata.category(char) in _UNSEEN or BLANK.match(char) is not None
 
 
-def spelt_out(text: str, spell: Callable[[str], str]) -> str:
+def spell_out(text: str, spell: Callable[[str], str]) -> str:
     """The text with invisible characters spelled out; nothing is left out."""
     if text.isprintable() and not BLANK.search(text):
         return text
-    return "".join(spell(char) if is_unseen(char) else char for char in text)
+    return "".join(spell(char) if is_invisible(char) else char for char in text)
 
 
-def readable(text: str, spell: Callable[[str], str]) -> str:
+def make_readable(text: str, spell: Callable[[str], str]) -> str:
     """As `spelt_out`, but emoji lose what holds them together instead of being taken apart by words."""
-    return spelt_out(text if text.isascii() else _IN_EMOJI.sub("", text), spell)
+    return spell_out(text if text.isascii() else _IN_EMOJI.sub("", text), spell)

@@ -77,7 +77,7 @@ def likeness_of(skill: str, target: Target, commit: CommitSet) -> Likeness:
     )
 
 
-def differing(earlier: Likeness, later: Likeness) -> tuple[str, ...] | None:
+def differing_names(earlier: Likeness, later: Likeness) -> tuple[str, ...] | None:
     """The hidden values in which two requests differ. None: they differ in more, and are certainly not the same effect."""
     if earlier.digest != later.digest:
         return None
@@ -85,7 +85,7 @@ def differing(earlier: Likeness, later: Likeness) -> tuple[str, ...] | None:
     return tuple(name for name in sorted({*before, *after}) if before.get(name) != after.get(name))
 
 
-def repeated_by(run: Run, step: PlannedStep) -> tuple[Alike, ...]:
+def find_repeated(run: Run, step: PlannedStep) -> tuple[Alike, ...]:
     """The effects that happened, or may have, and that this step would probably send again. The latest is the last."""
     return tuple(one for one in step.alike if one.identity in run.finished_irreversible)
 
@@ -93,7 +93,7 @@ def repeated_by(run: Run, step: PlannedStep) -> tuple[Alike, ...]:
 # --- names and shapes
 
 
-def names_itself_volatile(name: str) -> bool:
+def is_volatile_name(name: str) -> bool:
     """Whether a value of this name is generated for each form or request and says nothing about the order itself."""
     words = [word.lower() for word in _WORD.findall(_NUMBERED.sub("", name).removeprefix(QUERY))]
     if not words:
@@ -118,7 +118,7 @@ def looks_random(value: Scalar) -> bool:
 def _standing(name: str, value: Scalar, source: Source | None) -> str:
     if source == "shown":
         return "counts"
-    if source == "fresh" or names_itself_volatile(name):
+    if source == "fresh" or is_volatile_name(name):
         return "ignored"
     if source == "hidden" or name == OVERFLOW or (name.startswith(QUERY) and looks_random(value)):
         return "hidden"

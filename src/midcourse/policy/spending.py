@@ -21,12 +21,12 @@ def microusd(usd: float) -> int:
     return round(usd * MICRO)
 
 
-def left(run: Run) -> Cost:
+def remaining(run: Run) -> Cost:
     return ceiling(run.limits).minus(run.budget.committed)
 
 
 def affords(run: Run, worst: Cost) -> bool:
-    return worst.within(left(run))
+    return worst.within(remaining(run))
 
 
 def worst_plan(limits: Limits) -> Cost:
@@ -44,7 +44,7 @@ def worst_reading(limits: Limits) -> Cost:
     return worst_plan(limits) if limits.reads_words else FREE
 
 
-def near_ceiling(run: Run) -> bool:
+def is_near_ceiling(run: Run) -> bool:
     """Time to wrap up: so large a share of some ceiling is used."""
     used, limit, share = run.budget.committed, ceiling(run.limits), run.limits.wrap_up_at
     return (
@@ -83,7 +83,7 @@ def seconds_to_deadline(run: Run) -> float:
     return run.started_at + run.limits.deadline_seconds - run.now
 
 
-def past_deadline(run: Run) -> bool:
+def is_past_deadline(run: Run) -> bool:
     return seconds_to_deadline(run) <= 0
 
 
@@ -91,7 +91,7 @@ MOST_LINES = 60
 """A run has to stay small. Of more, the earliest plans become one line a role and model."""
 
 
-def booked(lines: tuple[Spent, ...], more: tuple[Spent, ...]) -> tuple[Spent, ...]:
+def book(lines: tuple[Spent, ...], more: tuple[Spent, ...]) -> tuple[Spent, ...]:
     """With this added. Nothing is lost: the lines always add up to what was spent."""
     kept = lines
     for spent in more:

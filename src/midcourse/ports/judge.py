@@ -7,7 +7,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.observation import Observation
 from midcourse.domain.outline import Outline
 from midcourse.domain.task import Task
-from midcourse.policy.advice.progress import shows
+from midcourse.policy.advice.progress import find_evidence
 from midcourse.ports.planner import ONE_CALL
 
 
@@ -47,6 +47,6 @@ class WordsSeen:
         outline, seen = context.outline, context.observation
         current, evidence = outline.current, ""
         for number, goal in enumerate(outline.goals[outline.finished :], outline.current):
-            if found := shows(goal, seen):
+            if found := find_evidence(goal, seen):
                 current, evidence = number + 1, found
         return Judgement(current=current, evidence=evidence)

@@ -8,7 +8,7 @@ MOST_OF_A_TASK = 200
 """How many are kept for one task. Of more, those that worked longest ago are dropped: screens that nobody sees again."""
 
 
-class Segments(Protocol):
+class PlanCache(Protocol):
     """What cannot be read or written now raises `OSError`, and the run goes on by planning."""
 
     async def find(self, task: str, surface: str) -> tuple[KeptSegment, ...]:

@@ -11,7 +11,7 @@ from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.records.lesson import Recalled
 from midcourse.domain.reflection import Reflection
 from midcourse.domain.task import Task
-from midcourse.policy.failure.reflection import reflect
+from midcourse.policy.failure.reflection import explain_failure
 from midcourse.ports.planner import ONE_CALL
 
 
@@ -58,4 +58,4 @@ class RuleReflector:
     """Without a model: from the kind of failure and what was tried. It is also what everybody else falls back on."""
 
     async def reflect(self, context: ReflectionContext) -> Explanation:
-        return Explanation(reflection=reflect(context.failure, context.failed, context.attempts))
+        return Explanation(reflection=explain_failure(context.failure, context.failed, context.attempts))

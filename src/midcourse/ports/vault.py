@@ -13,6 +13,6 @@ class Vault(Protocol):
         ...
 
 
-def revealed(vault: Vault, names: Iterable[str]) -> Secrets:
+def reveal_all(vault: Vault, names: Iterable[str]) -> Secrets:
     """Those of these names that have a value."""
     return tuple((name, secret) for name in names if (secret := vault.reveal(name)))

@@ -84,10 +84,10 @@ def difference(ours: Commands, theirs: Commands) -> str:
         case (AskPerson(),), (AskPerson(),):
             return "a person would have been asked about something else"
         case _:
-            return f"it would {listed(ours)} instead of {listed(theirs)}"
+            return f"it would {list_commands(ours)} instead of {list_commands(theirs)}"
 
 
-def listed(commands: Commands) -> str:
+def list_commands(commands: Commands) -> str:
     return ", ".join(describe(command) for command in commands) or "do nothing yet"
 
 

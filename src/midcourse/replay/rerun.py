@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from midcourse.domain.budget import Limits
 from midcourse.domain.run import Run
-from midcourse.replay.equivalence import listed
+from midcourse.replay.equivalence import list_commands
 from midcourse.replay.recorded import Commands, Replayed, Row, result, turn
 from midcourse.replay.what_if import Changed
 
@@ -19,7 +19,7 @@ def replay(opening: Run, rows: Iterable[Row], limits: Limits | None = None) -> R
         states.append(run)
         issued.append(commands)
         if (run.seq, commands) != (row.seq, row.commands):
-            says = f"nondeterminism at event {row.seq}: recorded {listed(row.commands)}, now {listed(commands)}"
+            says = f"nondeterminism at event {row.seq}: recorded {list_commands(row.commands)}, now {list_commands(commands)}"
             return result("nondeterminism", run, run, issued, at=row.seq, detail=says)
     if limits is None or limits == opening.limits:
         return result("identical", states[-1], states[-1], issued)
@@ -34,7 +34,7 @@ def states(opening: Run, rows: Iterable[Row]) -> tuple[Run, ...]:
     return tuple(found)
 
 
-def carried_out(opening: Run, rows: Iterable[Row]) -> dict[int, int]:
+def count_carried_out(opening: Run, rows: Iterable[Row]) -> dict[int, int]:
     """How many steps of each plan version were carried out, `__replan__` among them."""
     segments = [run.segment for run in states(opening, rows) if run.segment is not None]
     return {segment.version: segment.cursor for segment in segments}

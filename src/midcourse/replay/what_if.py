@@ -42,7 +42,7 @@ from midcourse.domain.move import End
 from midcourse.domain.phase import Concluding
 from midcourse.domain.run import Issued, Run
 from midcourse.policy.spending import worst_plan
-from midcourse.replay.equivalence import asks, bare, describe, difference, end_of, listed, timeout, why
+from midcourse.replay.equivalence import asks, bare, describe, difference, end_of, list_commands, timeout, why
 from midcourse.replay.recorded import Commands, Replayed, Row, Verdict, result, turn
 
 TICK = 0.001
@@ -230,7 +230,7 @@ class Changed:
         if end is not None:
             return _Parting(verdict="ends_earlier", detail=why(end))
         if asks(ours) and not asks(theirs):
-            detail = f"instead of going on to {listed(theirs)}"
+            detail = f"instead of going on to {list_commands(theirs)}"
             return _Parting(verdict="asks_earlier", detail=detail)
         self._learn(ours, theirs)
         mine, its = bare(ours), tuple(self._renumbered(command) for command in bare(theirs))

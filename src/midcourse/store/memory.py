@@ -19,7 +19,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import FORMAT, Run
 from midcourse.domain.task import Task
 from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
-from midcourse.policy.audit import is_said, next_row
+from midcourse.policy.audit import is_human_input, next_row
 from midcourse.ports.store import JournalRow, RunSummary
 
 T = TypeVar("T")
@@ -85,7 +85,7 @@ class MemoryStore:
         kept.journal[run.seq] = row
         kept.state = run
         kept.began_at = kept.began_at or event.at
-        if is_said(event):
+        if is_human_input(event):
             self._audit.append(next_row("", self._head, run.id, run.seq, encode(event, Event)))
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
@@ -185,7 +185,7 @@ class MemoryStore:
                 Said(run=run_id, seq=row.seq, body=encode(row.event, Event))
                 for run_id, kept in runs
                 for row in kept.journal.values()
-                if is_said(row.event)
+                if is_human_input(row.event)
             ),
         )
 

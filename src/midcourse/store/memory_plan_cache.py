@@ -4,7 +4,7 @@ from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.ports.plan_cache import MOST_OF_A_TASK
 
 
-class MemorySegments:
+class MemoryPlanCache:
     def __init__(self) -> None:
         self._kept: dict[str, KeptSegment] = {}
 

@@ -26,7 +26,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, StoreRestored, TaskInvalid
-from midcourse.policy.audit import SAID_KINDS, is_said
+from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input
 from midcourse.ports.store import JournalRow, RunSummary
 from midcourse.store.sent_log import ACCEPTED, Sent, SentLog
 from midcourse.store.session_files import SessionFiles
@@ -190,7 +190,7 @@ class SqliteStore:
                 event.at,
             )
             self._db.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", (run.id, run.seq, *turn))
-            if is_said(event):
+            if is_human_input(event):
                 add_to_audit(self._db, run.id, run.seq, turn[0])
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
@@ -290,14 +290,16 @@ class SqliteStore:
 
     async def audit(self) -> AuditLog:
         rows = self._db.execute("SELECT n, run, seq, body, hash FROM audit ORDER BY n")
-        kinds = ", ".join("?" for _ in SAID_KINDS)
+        kinds = ", ".join("?" for _ in HUMAN_INPUT_KINDS)
         said = f"SELECT run, seq, event FROM journal WHERE json_extract(event, '$.kind') IN ({kinds})"
         return AuditLog(
             chain=CHAIN,
             backed=True,
             rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
             anchors=tuple(decode_stored(Head, head) for (head,) in self._db.execute(ANCHORS)),
-            said=tuple(Said(run=run, seq=seq, body=body) for run, seq, body in self._db.execute(said, SAID_KINDS)),
+            said=tuple(
+                Said(run=run, seq=seq, body=body) for run, seq, body in self._db.execute(said, HUMAN_INPUT_KINDS)
+            ),
         )
 
     async def audit_head(self) -> Head:

@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from midcourse.domain.records.audit import START, Head
-from midcourse.policy.audit import SAID_KINDS, next_row
+from midcourse.policy.audit import HUMAN_INPUT_KINDS, next_row
 from midcourse.store.session_files import SessionFiles
 from midcourse.store.sqlite_opening import Schema, open_database
 
@@ -121,10 +121,10 @@ def _log_what_was_said(db: sqlite3.Connection, found: int) -> None:
     """What people said before there was a log, as far as journals have it."""
     if not 0 < found < 3:
         return
-    kinds = ", ".join("?" for _ in SAID_KINDS)
+    kinds = ", ".join("?" for _ in HUMAN_INPUT_KINDS)
     sql = f"""SELECT run, seq, event FROM journal JOIN runs ON runs.id = run
         WHERE json_extract(event, '$.kind') IN ({kinds}) ORDER BY entered, seq"""
-    for run_id, seq, event in db.execute(sql, SAID_KINDS).fetchall():
+    for run_id, seq, event in db.execute(sql, HUMAN_INPUT_KINDS).fetchall():
         add_to_audit(db, run_id, seq, event)
 
 

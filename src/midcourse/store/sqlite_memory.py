@@ -9,7 +9,7 @@ from pathlib import Path
 
 from midcourse.codec import decode, encode
 from midcourse.domain.failure import Track
-from midcourse.domain.records.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renewed
+from midcourse.domain.records.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renew
 from midcourse.domain.replace import replace
 from midcourse.ports.memory import LATEST_RUNS
 from midcourse.store.sqlite_opening import Schema, open_database
@@ -140,7 +140,7 @@ class SqliteMemory:
 
     def _put(self, db: sqlite3.Connection, lesson: Lesson) -> None:
         known = self._own(db, lesson.key)
-        body = encode(renewed(known, lesson) if known else lesson)
+        body = encode(renew(known, lesson) if known else lesson)
         db.execute(
             "INSERT INTO lessons (agent, key, signature, body) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (agent, key) DO UPDATE SET body = excluded.body",

@@ -29,7 +29,7 @@ SCHEMA = (
 NEWEST = "ORDER BY worked_at DESC, id"
 
 
-class SqliteSegments:
+class SqlitePlanCache:
     """A connection for each call: there are a handful of them in a run, and any number of processes."""
 
     def __init__(self, path: Path | str) -> None:

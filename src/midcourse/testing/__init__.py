@@ -5,7 +5,7 @@ Planners without a model, people who always agree, a clock that an hour costs no
 """
 
 from midcourse.store.memory import MemoryStore
-from midcourse.store.memory_plan_cache import MemorySegments
+from midcourse.store.memory_plan_cache import MemoryPlanCache
 from midcourse.testing.approvers import Answers, Approves, Posts, Rejects, Silent
 from midcourse.testing.clock import FakeClock
 from midcourse.testing.faulty_planners import Erring, Garbage
@@ -30,7 +30,7 @@ __all__ = [
     "FakeClock",
     "Garbage",
     "JudgedBy",
-    "MemorySegments",
+    "MemoryPlanCache",
     "MemoryStore",
     "Obedient",
     "Posts",

@@ -12,7 +12,7 @@ from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft
 from midcourse.domain.skill import Catalogue
 from midcourse.policy.detour.closeness import words_of
-from midcourse.policy.detour.undo import pressing
+from midcourse.policy.detour.undo import find_key_skill
 from midcourse.policy.evidence.verification import holds
 from midcourse.ports.closeness import Closeness, JudgingContext
 from midcourse.ports.detour import DetourContext, TryDraft
@@ -192,7 +192,7 @@ def _page_before(context: DetourContext) -> TryDraft:
 
 
 def escape(catalogue: Catalogue) -> Draft:
-    press = pressing(catalogue)
+    press = find_key_skill(catalogue)
     return replace(ESCAPE, skill=press[0].name, arguments=((press[1], "Escape"),)) if press else ESCAPE
 
 

@@ -16,12 +16,12 @@ from midcourse.policy.advice.monitor import (
     LONGEST_ADVICE,
     LONGEST_LOOP,
     MOST_PROBES,
-    heard,
+    current_advice,
     loop_of,
-    objected,
     objection_to,
     problem_with,
-    said_now,
+    record_objection,
+    record_review,
     wants_objection,
 )
 
@@ -253,32 +253,32 @@ def run(**more: object) -> Run:
 
 
 def test_advice_is_for_the_next_plans_and_for_no_later_ones() -> None:
-    advised = run(watch=heard(run(), Advice(problem="error", says=" The wrong window ")))
-    assert said_now(advised) == Advice(problem="error", says="The wrong window")
+    advised = run(watch=record_review(run(), Advice(problem="error", says=" The wrong window ")))
+    assert current_advice(advised) == Advice(problem="error", says="The wrong window")
     assert (advised.watch.since, advised.watch.spoken) == (20, 1)
-    assert said_now(replace(advised, counts=Counts(versions=2 + LASTS))) is not None
-    assert said_now(replace(advised, counts=Counts(versions=3 + LASTS))) is None
+    assert current_advice(replace(advised, counts=Counts(versions=2 + LASTS))) is not None
+    assert current_advice(replace(advised, counts=Counts(versions=3 + LASTS))) is None
 
 
 def test_an_objection_is_said_as_of_before_the_plan_and_leaves_the_path_to_be_reviewed() -> None:
-    said = objected(run(), Advice(problem="error", says="No"))
+    said = record_objection(run(), Advice(problem="error", says="No"))
     assert (said.version, said.said_at, said.since, said.spoken) == (0, 2, 20, 1)
-    assert objected(run(), None) == run().watch
+    assert record_objection(run(), None) == run().watch
 
 
 @pytest.mark.parametrize("setting", ["off", "path", "proposals"])
 def test_plans_are_objected_to_only_where_that_is_wanted_and_nothing_new_was_said(setting: Monitors) -> None:
     watched = run(limits=Limits(monitor=setting))
     assert wants_objection(watched) is (setting == "proposals")
-    assert not wants_objection(replace(watched, watch=objected(watched, Advice(problem="error", says="No"))))
+    assert not wants_objection(replace(watched, watch=record_objection(watched, Advice(problem="error", says="No"))))
 
 
 def test_silence_changes_nothing_but_what_was_reviewed() -> None:
-    assert heard(run(), None) == replace(run().watch, version=4)
-    assert heard(run(), Advice(problem="error", says="  ")) == replace(run().watch, version=4)
+    assert record_review(run(), None) == replace(run().watch, version=4)
+    assert record_review(run(), Advice(problem="error", says="  ")) == replace(run().watch, version=4)
 
 
 def test_a_long_speech_is_cut() -> None:
-    advice = heard(run(), Advice(problem="error", says="x" * 5000)).advice
+    advice = record_review(run(), Advice(problem="error", says="x" * 5000)).advice
     assert advice is not None
     assert len(advice.says) == LONGEST_ADVICE

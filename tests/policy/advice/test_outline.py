@@ -3,7 +3,7 @@
 import pytest
 
 from midcourse.domain.outline import CoarseGoal, Outline
-from midcourse.policy.advice.outline import MOST_GOALS, coarse, formatted, rewritten, why_no_goal
+from midcourse.policy.advice.outline import MOST_GOALS, format_outline, rewrite_goals, select_goals, why_not_coarse
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from midcourse.policy.advice.outline import MOST_GOALS, coarse, formatted, rewri
     ],
 )
 def test_exploring_is_a_goal(text: str) -> None:
-    assert why_no_goal(text) == ""
+    assert why_not_coarse(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_exploring_is_a_goal(text: str) -> None:
     ],
 )
 def test_what_says_how_is_none(text: str, why: str) -> None:
-    assert why in why_no_goal(text)
+    assert why in why_not_coarse(text)
 
 
 def test_goals_lose_the_numbers_that_they_come_with_and_are_listed_once() -> None:
-    goals, refused = coarse(("Step 1: Explore the menu", "2. Find the dialog", "Find  the dialog", "Press Enter"))
+    goals, refused = select_goals(("Step 1: Explore the menu", "2. Find the dialog", "Find  the dialog", "Press Enter"))
     assert goals == ("Explore the menu", "Find the dialog")
     assert len(refused) == 1
-    assert len(coarse([f"Find page {n}" for n in range(99)])[0]) == MOST_GOALS
+    assert len(select_goals([f"Find page {n}" for n in range(99)])[0]) == MOST_GOALS
 
 
 DONE = CoarseGoal(says="Explore the menu", evidence="Menu")
@@ -61,7 +61,7 @@ HALF = Outline(goals=(DONE, CoarseGoal(says="Find the dialog"), CoarseGoal(says=
 
 
 def test_a_finished_goal_never_changes_on_guidance() -> None:
-    new = rewritten(HALF, ("Explore the toolbar", "Find the panel", "Locate the field", "Check the result"))
+    new = rewrite_goals(HALF, ("Explore the toolbar", "Find the panel", "Locate the field", "Check the result"))
     assert new.goals[0] is DONE
     assert [goal.says for goal in new.goals[1:]] == [
         "Explore the toolbar",
@@ -73,19 +73,19 @@ def test_a_finished_goal_never_changes_on_guidance() -> None:
 
 
 def test_a_finished_goal_is_not_put_on_the_list_again() -> None:
-    assert [goal.says for goal in rewritten(HALF, ("Explore the menu", "Find the panel")).goals] == [
+    assert [goal.says for goal in rewrite_goals(HALF, ("Explore the menu", "Find the panel")).goals] == [
         "Explore the menu",
         "Find the panel",
     ]
-    assert rewritten(HALF, ("Explore the menu",)) is HALF
-    assert rewritten(HALF, ()) is HALF
+    assert rewrite_goals(HALF, ("Explore the menu",)) is HALF
+    assert rewrite_goals(HALF, ()) is HALF
 
 
 def test_it_says_how_far_it_is() -> None:
-    assert formatted(HALF).splitlines() == [
+    assert format_outline(HALF).splitlines() == [
         "1. Explore the menu [finished]",
         "2. Find the dialog",
         "3. Locate the field",
         "Goal 1 is finished; goal 2 of 3 is next.",
     ]
-    assert formatted(Outline(goals=(DONE,))).endswith("All 1 goals are finished.")
+    assert format_outline(Outline(goals=(DONE,))).endswith("All 1 goals are finished.")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.outline import CoarseGoal, Outline, Regression
-from midcourse.policy.advice.progress import MOST_REGRESSIONS, is_seen, judged, shows
+from midcourse.policy.advice.progress import MOST_REGRESSIONS, apply_judgement, find_evidence, is_seen
 
 FOUR = Outline(goals=tuple(CoarseGoal(says=f"Find {name}") for name in ("the menu", "b", "c", "d")))
 SCREEN = Observation(
@@ -19,7 +19,7 @@ SCREEN = Observation(
 def fed(*judgements: tuple[int, str], outline: Outline = FOUR) -> list[Outline]:
     course = [outline]
     for number, (current, evidence) in enumerate(judgements):
-        course.append(judged(course[-1], current, evidence, f"o{number}"))
+        course.append(apply_judgement(course[-1], current, evidence, f"o{number}"))
     return course[1:]
 
 
@@ -79,7 +79,7 @@ def test_evidence_is_what_is_on_the_screen() -> None:
 
 
 def test_without_a_model_a_goal_is_reached_if_all_its_words_are_there() -> None:
-    assert shows(CoarseGoal(says="Navigate to the bookmarks"), SCREEN) == "Bookmarks Manager"
-    assert shows(CoarseGoal(says="Find the folder of bookmarks"), SCREEN)
-    assert not shows(CoarseGoal(says="Find the bookmarks bar"), SCREEN)
-    assert not shows(CoarseGoal(says="Explore"), SCREEN)
+    assert find_evidence(CoarseGoal(says="Navigate to the bookmarks"), SCREEN) == "Bookmarks Manager"
+    assert find_evidence(CoarseGoal(says="Find the folder of bookmarks"), SCREEN)
+    assert not find_evidence(CoarseGoal(says="Find the bookmarks bar"), SCREEN)
+    assert not find_evidence(CoarseGoal(says="Explore"), SCREEN)

@@ -3,14 +3,14 @@
 from midcourse.domain.argument import Argument, Reference
 from midcourse.domain.skill import Parameter
 from midcourse.domain.task import Task
-from midcourse.policy.approval.destination import unvouched
+from midcourse.policy.approval.destination import find_unvouched
 
 TO = (Parameter(name="to", destination=True),)
 TASK = Task(goal="Write to ada@shop.test.", inputs=(("boss", "grace@shop.test"),))
 
 
 def named(value: Argument) -> tuple[str, ...]:
-    return unvouched((("to", value),), TO, TASK)
+    return find_unvouched((("to", value),), TO, TASK)
 
 
 def test_what_the_person_wrote_is_vouched_for() -> None:

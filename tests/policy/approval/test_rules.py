@@ -11,7 +11,7 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.plan import Target
 from midcourse.domain.records.answers import Answered, Asked
-from midcourse.policy.approval.rules import is_proven, ruling, weighs_experience
+from midcourse.policy.approval.rules import find_ruling, is_proven, weighs_experience
 from midcourse.policy.identity import shape_digest
 
 SAVE = Consequence(
@@ -27,7 +27,7 @@ ASK, NEVER = Rule(ask=True), Rule(ask=False, skill="click")
 
 
 def said(what: Consequence, *rules: Rule) -> str:
-    return ruling(Agreement(rules=rules), what)
+    return find_ruling(Agreement(rules=rules), what)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from midcourse.domain.expectation import (
 )
 from midcourse.domain.observation import Zone
 from midcourse.domain.plan import REACH, Step, Target
-from midcourse.policy.detour.choice import arrived, goal_of, is_checkable
-from midcourse.policy.detour.closeness import bounded, word_overlap
+from midcourse.policy.detour.choice import find_arrival, goal_of, is_checkable
+from midcourse.policy.detour.closeness import clamp_closeness, word_overlap
 from midcourse.testing.conformance.planner import seen
 
 SAVE = Zone(id="z7", role="button", label="Save")
@@ -35,36 +35,36 @@ AIM = replace(STEP, zone=REACH, target=Target(surface="", role="", label="the fi
 def test_the_target_is_found_wherever_it_is() -> None:
     goal = goal_of(STEP)
     assert goal.says == "button 'Save' is visible, or the file is saved"
-    assert arrived(goal, seen("Editor", SAVE)) == "z7"
-    assert arrived(goal, seen("Editor", replace(SAVE, label="Save as"))) == ""
-    assert arrived(goal, seen("Editor", replace(SAVE, role="link"))) == ""
+    assert find_arrival(goal, seen("Editor", SAVE)) == "z7"
+    assert find_arrival(goal, seen("Editor", replace(SAVE, label="Save as"))) == ""
+    assert find_arrival(goal, seen("Editor", replace(SAVE, role="link"))) == ""
 
 
 def test_a_target_that_is_there_twice_is_not_found() -> None:
-    assert arrived(goal_of(STEP), seen("Editor", SAVE, replace(SAVE, id="z8"))) == ""
+    assert find_arrival(goal_of(STEP), seen("Editor", SAVE, replace(SAVE, id="z8"))) == ""
 
 
 def test_what_the_step_was_for_will_do_as_well_and_comes_first() -> None:
-    assert arrived(goal_of(STEP), seen("Saved", SAVE)) == REACH
+    assert find_arrival(goal_of(STEP), seen("Saved", SAVE)) == REACH
 
 
 def test_what_an_irreversible_step_is_for_does_not_count() -> None:
     goal = goal_of(replace(STEP, effect="irreversible"))
-    assert arrived(goal, seen("Saved")) == ""
-    assert arrived(goal, seen("Editor", SAVE)) == "z7"
+    assert find_arrival(goal, seen("Saved")) == ""
+    assert find_arrival(goal, seen("Editor", SAVE)) == "z7"
 
 
 def test_a_step_that_only_says_what_for_has_no_target() -> None:
     goal = goal_of(AIM)
     assert (goal.target, goal.says) == (None, "the file is saved")
-    assert arrived(goal, seen("Editor", SAVE)) == ""
-    assert arrived(goal, seen("Saved")) == REACH
+    assert find_arrival(goal, seen("Editor", SAVE)) == ""
+    assert find_arrival(goal, seen("Saved")) == REACH
 
 
 def test_words_cannot_be_checked() -> None:
     words = replace(AIM, expect=Expectation(says="it looks nice"))
     assert not is_checkable(goal_of(words))
-    assert arrived(goal_of(words), seen("It looks nice")) == ""
+    assert find_arrival(goal_of(words), seen("It looks nice")) == ""
     assert is_checkable(goal_of(AIM))
     assert is_checkable(goal_of(STEP))
 
@@ -99,4 +99,4 @@ def test_a_goal_without_words_is_never_near() -> None:
     [(4.2, True, 4.2), (-3.0, True, 0.0), (99.0, False, 10.0), (10.0, True, 9.0), (float("nan"), False, 0.0)],
 )
 def test_a_judges_word_is_held_to_bounds(judged: float, checkable: bool, counts: float) -> None:
-    assert bounded(judged, checkable=checkable) == counts
+    assert clamp_closeness(judged, checkable=checkable) == counts

@@ -4,7 +4,7 @@ import pytest
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Observation, Surface, Zone
-from midcourse.policy.evidence.presence import shown_on
+from midcourse.policy.evidence.presence import is_shown
 
 SCREEN = Observation(
     id="o1",
@@ -24,13 +24,13 @@ SCREEN = Observation(
 
 @pytest.mark.parametrize("value", ["A-4711", "order a-4711", "leave at the door", 1049.5, 7, -3, 4711, True, False])
 def test_what_is_to_be_seen(value: Scalar):
-    assert shown_on(value, (SCREEN,))
+    assert is_shown(value, (SCREEN,))
 
 
 @pytest.mark.parametrize("value", ["A-4712", "", " ", None, 1049, 8, 0.5])
 def test_what_is_not(value: Scalar):
-    assert not shown_on(value, (SCREEN,))
+    assert not is_shown(value, (SCREEN,))
 
 
 def test_nothing_is_to_be_seen_on_no_screen():
-    assert not shown_on("x", ())
+    assert not is_shown("x", ())

@@ -2,13 +2,13 @@
 
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Track
-from midcourse.policy.failure.recovery import lot_of, why_hopeless
+from midcourse.policy.failure.recovery import sample_of, why_give_up
 
 NEVER = Track(lesson="00112233aabbccdd", unmended=7, lot=0.5)
 
 
 def test_what_no_plan_ever_mended_is_hopeless_and_the_numbers_say_so() -> None:
-    why = why_hopeless(Limits(), NEVER)
+    why = why_give_up(Limits(), NEVER)
     assert "last 7 runs" in why
     assert "0 got past it" in why
     assert NEVER.lesson in why
@@ -16,26 +16,26 @@ def test_what_no_plan_ever_mended_is_hopeless_and_the_numbers_say_so() -> None:
 
 
 def test_what_was_mended_once_or_met_too_seldom_is_not() -> None:
-    assert not why_hopeless(Limits(), None)
-    assert not why_hopeless(Limits(), Track(lesson="x", unmended=4, lot=0.5))
-    assert not why_hopeless(Limits(), Track(lesson="x", mended=1, unmended=99, lot=0.5))
+    assert not why_give_up(Limits(), None)
+    assert not why_give_up(Limits(), Track(lesson="x", unmended=4, lot=0.5))
+    assert not why_give_up(Limits(), Track(lesson="x", mended=1, unmended=99, lot=0.5))
 
 
 def test_nothing_is_where_nobody_wants_to_stop() -> None:
-    assert not why_hopeless(Limits(lesson_stop_after=None), NEVER)
-    assert why_hopeless(Limits(lesson_stop_after=7), NEVER)
-    assert not why_hopeless(Limits(lesson_stop_after=8), NEVER)
+    assert not why_give_up(Limits(lesson_stop_after=None), NEVER)
+    assert why_give_up(Limits(lesson_stop_after=7), NEVER)
+    assert not why_give_up(Limits(lesson_stop_after=8), NEVER)
 
 
 def test_low_lots_try_all_the_same() -> None:
-    assert not why_hopeless(Limits(), Track(lesson="x", unmended=7, lot=0.09))
-    assert why_hopeless(Limits(lesson_tries=0.0), Track(lesson="x", unmended=7, lot=0.0))
-    assert not why_hopeless(Limits(lesson_tries=1.0), Track(lesson="x", unmended=7, lot=0.999))
+    assert not why_give_up(Limits(), Track(lesson="x", unmended=7, lot=0.09))
+    assert why_give_up(Limits(lesson_tries=0.0), Track(lesson="x", unmended=7, lot=0.0))
+    assert not why_give_up(Limits(lesson_tries=1.0), Track(lesson="x", unmended=7, lot=0.999))
 
 
 def test_lots_are_spread_evenly_and_drawn_the_same_again() -> None:
-    lots = [lot_of(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
-    assert lots == [lot_of(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
+    lots = [sample_of(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
+    assert lots == [sample_of(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
     assert all(0 <= lot < 1 for lot in lots)
     assert 900 < sum(lot < 0.1 for lot in lots) < 1100
-    assert lot_of("run-1", "a") != lot_of("run-1", "b")
+    assert sample_of("run-1", "a") != sample_of("run-1", "b")

@@ -8,11 +8,11 @@ from midcourse.app.agent import new_run
 from midcourse.domain.budget import Limits
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
-from midcourse.policy.failure.ineffective_settings import why_without_effect
+from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
 
 
 def objection(**given: Any) -> str:
-    return why_without_effect(Limits(**given), given)
+    return find_ineffective_setting(Limits(**given), given)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_what_can_take_effect_is_not(given: dict[str, Any]) -> None:
 
 
 def test_a_default_that_another_setting_overtakes_was_not_asked_for() -> None:
-    assert why_without_effect(Limits(max_replans=1, max_error_replans=3), ["max_replans"]) == ""
-    assert why_without_effect(Limits(auto_replan=False), ["auto_replan"]) == ""
+    assert find_ineffective_setting(Limits(max_replans=1, max_error_replans=3), ["max_replans"]) == ""
+    assert find_ineffective_setting(Limits(auto_replan=False), ["auto_replan"]) == ""
 
 
 def test_limits_made_by_hand_are_refused_as_well() -> None:

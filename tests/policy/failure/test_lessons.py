@@ -8,7 +8,7 @@ from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN, PlanVersion, Step, Target
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.lesson import Word
-from midcourse.policy.failure.lessons import LONGEST_FIX, teaches, words_of
+from midcourse.policy.failure.lessons import LONGEST_FIX, judge_lessons, teaches
 
 
 def a_plan(version: int, *skills: str, cause: Any = "error") -> PlanVersion:
@@ -48,63 +48,63 @@ FIRST = a_plan(1, "save", cause="initial")
 
 
 def test_nothing_failed_nothing_to_say() -> None:
-    assert words_of([FIRST], tried((1, 0, "")), "goal_reached") == ()
+    assert judge_lessons([FIRST], tried((1, 0, "")), "goal_reached") == ()
 
 
 def test_a_new_plan_that_was_carried_out_mended_it() -> None:
     plans = [FIRST, a_plan(2, "close", "save")]
-    (word,) = words_of(plans, tried((1, 0, "k"), (2, 0, ""), (2, 1, "")))
+    (word,) = judge_lessons(plans, tried((1, 0, "k"), (2, 0, ""), (2, 1, "")))
     assert word.verdict == "mended"
     assert word.fix.text == "close button 'Save'; save button 'Save'"
 
 
 def test_the_end_of_a_plan_is_its_last_step_before_replan() -> None:
     plans = [FIRST, a_plan(2, "close", REPLAN)]
-    assert verdicts(*words_of(plans, tried((1, 0, "k"), (2, 0, "")))) == {"k": "mended"}
+    assert verdicts(*judge_lessons(plans, tried((1, 0, "k"), (2, 0, "")))) == {"k": "mended"}
 
 
 def test_half_a_plan_says_nothing_yet() -> None:
     plans = [FIRST, a_plan(2, "close", "save")]
     entries = tried((1, 0, "k"), (2, 0, ""))
-    assert verdicts(*words_of(plans, entries)) == {"k": None}
-    assert verdicts(*words_of(plans, entries, "cancelled")) == {"k": None}
-    assert verdicts(*words_of(plans, entries, "replan_exhausted")) == {"k": "in_vain"}
+    assert verdicts(*judge_lessons(plans, entries)) == {"k": None}
+    assert verdicts(*judge_lessons(plans, entries, "cancelled")) == {"k": None}
+    assert verdicts(*judge_lessons(plans, entries, "replan_exhausted")) == {"k": "in_vain"}
 
 
 def test_what_came_back_was_not_mended() -> None:
     plans = [FIRST, a_plan(2, "close", REPLAN), a_plan(3, "save", cause="adaptive"), a_plan(4, "save")]
     entries = tried((1, 0, "k"), (2, 0, ""), (3, 0, "k"))
-    assert verdicts(*words_of(plans, entries)) == {"k": "in_vain"}
-    assert verdicts(*words_of(plans, [*entries, *tried((4, 0, ""))])) == {"k": "mended"}
+    assert verdicts(*judge_lessons(plans, entries)) == {"k": "in_vain"}
+    assert verdicts(*judge_lessons(plans, [*entries, *tried((4, 0, ""))])) == {"k": "mended"}
 
 
 def test_a_retry_that_went_well_was_no_plans_doing() -> None:
     plans = [a_plan(1, "save", "send", cause="initial"), a_plan(2, "send")]
     entries = tried((1, 0, "k"), (1, 0, ""), (1, 1, "other"), (2, 0, ""))
-    assert verdicts(*words_of(plans, entries)) == {"k": None, "other": "mended"}
+    assert verdicts(*judge_lessons(plans, entries)) == {"k": None, "other": "mended"}
 
 
 def test_a_plan_that_leads_into_another_failure_has_yet_to_show_what_it_is_good_for() -> None:
     plans = [FIRST, a_plan(2, "send"), a_plan(3, "post")]
     entries = tried((1, 0, "k"), (2, 0, "other"))
-    assert verdicts(*words_of(plans[:2], entries)) == {"k": None, "other": None}
-    assert verdicts(*words_of(plans, [*entries, *tried((3, 0, ""))])) == {"k": "mended", "other": "mended"}
-    assert verdicts(*words_of(plans, entries, "replan_no_change")) == {"k": "in_vain", "other": "in_vain"}
+    assert verdicts(*judge_lessons(plans[:2], entries)) == {"k": None, "other": None}
+    assert verdicts(*judge_lessons(plans, [*entries, *tried((3, 0, ""))])) == {"k": "mended", "other": "mended"}
+    assert verdicts(*judge_lessons(plans, entries, "replan_no_change")) == {"k": "in_vain", "other": "in_vain"}
 
 
 def test_who_stopped_without_another_plan_has_no_word() -> None:
     """Above all not who stopped because of a lesson: it would confirm itself."""
-    assert verdicts(*words_of([FIRST], tried((1, 0, "k")), "structural_failure")) == {"k": None}
-    assert verdicts(*words_of([FIRST], tried((1, 0, "k")), "replan_exhausted")) == {"k": None}
+    assert verdicts(*judge_lessons([FIRST], tried((1, 0, "k")), "structural_failure")) == {"k": None}
+    assert verdicts(*judge_lessons([FIRST], tried((1, 0, "k")), "replan_exhausted")) == {"k": None}
 
 
 def test_a_planner_that_had_no_idea_was_asked_in_vain() -> None:
-    assert verdicts(*words_of([FIRST], tried((1, 0, "k")), "empty_plan")) == {"k": "in_vain"}
+    assert verdicts(*judge_lessons([FIRST], tried((1, 0, "k")), "empty_plan")) == {"k": "in_vain"}
 
 
 def test_the_words_are_short() -> None:
     plans = [FIRST, a_plan(2, *["close"] * 50)]
-    (word,) = words_of(plans, tried((1, 0, "k"), (2, 49, "")))
+    (word,) = judge_lessons(plans, tried((1, 0, "k"), (2, 49, "")))
     assert len(word.fix.text) == LONGEST_FIX
 
 

@@ -9,7 +9,7 @@ from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Failure, FailureRule, Track
 from midcourse.domain.run import Counts, Run
 from midcourse.policy.failure.classification import classify
-from midcourse.policy.failure.recovery import Decision, replan_delay, retry_delay, what_now
+from midcourse.policy.failure.recovery import Recovery, choose_recovery, replan_delay, retry_delay
 from tests.harness import a_step
 
 STRUCTURAL = ("unreachable", "not_permitted", "impossible")
@@ -22,9 +22,9 @@ def a_run(counts: Counts | None = None, **limits: Any) -> Run:
     return Run(id="run", limits=Limits(**limits), counts=counts or Counts())
 
 
-def decided(run: Run, reason: str, tries: int = 0, step: Any = STEP, detail: str = "", **more: Any) -> Decision:
+def decided(run: Run, reason: str, tries: int = 0, step: Any = STEP, detail: str = "", **more: Any) -> Recovery:
     found = classify(reason, detail, run.limits.failures)
-    return what_now(run, Failure(reason=reason, detail=detail, found=found, tries=tries), step, **more)
+    return choose_recovery(run, Failure(reason=reason, detail=detail, found=found, tries=tries), step, **more)
 
 
 def answer(reason: str, tries: int = 0, **limits: Any) -> str:
@@ -39,7 +39,7 @@ def test_what_may_pass_is_retried_three_times_and_then_counts_as_high(reason: st
 
 @pytest.mark.parametrize("reason", STRUCTURAL)
 def test_structural_failures_stop_unless_told_not_to(reason: str) -> None:
-    assert decided(a_run(), reason) == Decision(answer="stop", hopeless=True)
+    assert decided(a_run(), reason) == Recovery(answer="stop", hopeless=True)
     assert answer(reason, structural_stop=False) == "replan"
 
 

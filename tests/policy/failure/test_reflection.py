@@ -6,7 +6,7 @@ import pytest
 
 from midcourse.domain.failure import Classification, ErrorType, FailedStep, Failure, Nature
 from midcourse.policy.failure.classification import classify
-from midcourse.policy.failure.reflection import BY_NATURE, BY_TYPE, reflect
+from midcourse.policy.failure.reflection import BY_NATURE, BY_TYPE, explain_failure
 
 
 def attempt(reason: str = "permission", target: str = "/protected", skill: str = "write") -> FailedStep:
@@ -26,7 +26,7 @@ def test_there_is_advice_for_every_error_type_and_every_nature() -> None:
 @pytest.mark.parametrize("error_type", get_args(ErrorType))
 def test_every_kind_has_a_cause_a_fix_and_changes(error_type: ErrorType) -> None:
     found = Classification(error_type=error_type)
-    reflection = reflect(Failure(reason="x", found=found))
+    reflection = explain_failure(Failure(reason="x", found=found))
     assert reflection.analysis.error_type == error_type
     assert reflection.analysis.root_cause
     assert reflection.fix.message
@@ -34,7 +34,7 @@ def test_every_kind_has_a_cause_a_fix_and_changes(error_type: ErrorType) -> None
 
 
 def test_the_cause_names_step_target_and_what_was_said() -> None:
-    reflection = reflect(failure(detail="cannot write to /protected"), attempt())
+    reflection = explain_failure(failure(detail="cannot write to /protected"), attempt())
     assert reflection.analysis.root_cause == (
         "write on '/protected': whoever acts here has no right to do this (cannot write to /protected)"
     )
@@ -43,20 +43,20 @@ def test_the_cause_names_step_target_and_what_was_said() -> None:
 
 def test_what_was_tried_contributes() -> None:
     tried = (attempt(target="/other"), attempt(), attempt())
-    assert reflect(failure(), attempt(), tried).analysis.contributing_factors == (
+    assert explain_failure(failure(), attempt(), tried).analysis.contributing_factors == (
         "3 tries failed for the same reason, 'permission'",
         "write failed on 1 other things as well",
     )
-    retried = reflect(failure("busy", tries=3), attempt("busy"), (attempt("busy"),) * 4)
+    retried = explain_failure(failure("busy", tries=3), attempt("busy"), (attempt("busy"),) * 4)
     assert retried.analysis.contributing_factors == ("it was tried 4 times, with waits in between",)
 
 
 def test_what_nobody_knows_is_said_to_be_unknown() -> None:
-    reflection = reflect(failure("something new"))
+    reflection = explain_failure(failure("something new"))
     assert reflection.analysis.contributing_factors == ("nothing is known about failures of this kind",)
     assert reflection.analysis.preventable is None
 
 
 def test_a_failure_without_a_step_has_a_cause_as_well() -> None:
     nothing = Failure(reason="no_steps", detail="the plan had no steps", found=classify("no_steps"))
-    assert reflect(nothing).analysis.root_cause.endswith("(the plan had no steps)")
+    assert explain_failure(nothing).analysis.root_cause.endswith("(the plan had no steps)")

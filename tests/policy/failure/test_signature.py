@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcourse.policy.failure.signature import LONGEST, lesson_key, normalised, signature_of, trigram_embedding
+from midcourse.policy.failure.signature import LONGEST, lesson_key, normalise, signature_of, trigram_embedding
 
 PAIRS = [
     ("Permission denied: '/srv/a/report-17.csv'", "permission denied: <name>"),
@@ -50,7 +50,7 @@ PAIRS = [
 
 @pytest.mark.parametrize(("message", "words"), PAIRS)
 def test_particulars_go_and_words_stay(message: str, words: str) -> None:
-    assert normalised(message) == words
+    assert normalise(message) == words
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_without_words_the_reason_is_the_signature() -> None:
 
 @given(st.text(max_size=2000))
 def test_it_is_short_and_normalising_again_changes_little(text: str) -> None:
-    once = normalised(text)
+    once = normalise(text)
     assert len(once) <= LONGEST
     assert "\n" not in once
 

@@ -10,10 +10,10 @@ from midcourse.domain.failure import Attempt
 from midcourse.domain.plan import Segment
 from midcourse.domain.run import Run
 from midcourse.policy.plan.admission import (
-    already_finished,
     goes_in_a_circle,
+    is_finished,
     repeats_failure,
-    too_soon,
+    seconds_to_wait,
     why_refused,
     with_adopted,
     with_walked,
@@ -40,14 +40,14 @@ def test_a_plan_of_new_steps_may_run() -> None:
 
 def test_what_is_finished_is_refused_wherever_it_stands() -> None:
     run = replace(a_run(), finished_irreversible=(ORDER.identity,))
-    assert already_finished(run, ORDER)
+    assert is_finished(run, ORDER)
     assert "step 1 (order) is finished already" in why_refused(run, (ORDER,))
     assert "finished already" in why_refused(run, (CLICK, READ, ORDER))
 
 
 def test_a_step_whose_commit_set_is_not_known_yet_is_not_taken_for_finished() -> None:
     run = replace(a_run(), finished_irreversible=(ORDER.identity,))
-    assert not already_finished(run, replace(ORDER, identity=""))
+    assert not is_finished(run, replace(ORDER, identity=""))
 
 
 @pytest.mark.parametrize("present", ["f1", "f2"])
@@ -85,12 +85,12 @@ def test_a_transient_failure_is_excused_as_often_as_a_step_may_be_retried() -> N
 
 def test_what_is_only_too_soon_is_waited_for_and_not_refused() -> None:
     busy = tried(reason="busy", at=1000.0)
-    assert too_soon(a_run(busy, now=1000.5), CLICK) == 1.5
+    assert seconds_to_wait(a_run(busy, now=1000.5), CLICK) == 1.5
     assert why_refused(a_run(busy, now=1000.5), (CLICK,)) == ""
-    assert too_soon(a_run(busy, now=1002.0), CLICK) == 0
-    assert too_soon(a_run(now=1000.5), CLICK) == 0
+    assert seconds_to_wait(a_run(busy, now=1002.0), CLICK) == 0
+    assert seconds_to_wait(a_run(now=1000.5), CLICK) == 0
     for hopeless in (a_run(tried(reason="rejected")), a_run(tried(reason="busy", count=4))):
-        assert too_soon(hopeless, CLICK) == 0
+        assert seconds_to_wait(hopeless, CLICK) == 0
         assert why_refused(hopeless, (CLICK,))
 
 

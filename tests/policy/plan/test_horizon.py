@@ -13,7 +13,15 @@ from midcourse.domain.plan import GLOBAL, REPLAN, Draft, Step, Target
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
 from midcourse.policy.identity import call_digest
-from midcourse.policy.plan.horizon import Resolved, Scope, arguments_problem, fits, may_plan_beyond, resolve, short_form
+from midcourse.policy.plan.horizon import (
+    Resolved,
+    Scope,
+    arguments_problem,
+    fits_type,
+    may_plan_beyond,
+    resolve,
+    short_form,
+)
 
 SIGN = Expectation(checks=(TextContains(text="nothing sent"),))
 CATALOGUE = Catalogue(
@@ -224,14 +232,14 @@ def test_arguments_are_known_given_once_and_among_the_choices() -> None:
 
 
 def test_a_truth_value_is_no_number_and_a_whole_number_is_one() -> None:
-    assert fits("", "string")
-    assert not fits(True, "integer")
-    assert not fits(True, "number")
-    assert fits(1, "number")
-    assert fits(1.5, "number")
-    assert not fits(1.0, "integer")
-    assert fits(False, "boolean")
-    assert not fits(0, "boolean")
+    assert fits_type("", "string")
+    assert not fits_type(True, "integer")
+    assert not fits_type(True, "number")
+    assert fits_type(1, "number")
+    assert fits_type(1.5, "number")
+    assert not fits_type(1.0, "integer")
+    assert fits_type(False, "boolean")
+    assert not fits_type(0, "boolean")
 
 
 def test_the_short_form_says_where_and_what() -> None:

@@ -9,7 +9,7 @@ from midcourse.domain.expectation import Expectation, Probe, TextContains
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.task import Task
 from midcourse.policy.reuse.digests import surface_digest, task_digest
-from midcourse.policy.reuse.placeholders import Blanks, Unclear
+from midcourse.policy.reuse.placeholders import Placeholders, Unclear
 
 ADA: Pairs = (("customer", "C-4711"), ("subject", "Lamp hums"))
 EVE: Pairs = (("customer", "C-0002"), ("subject", "Chair squeaks"))
@@ -24,7 +24,7 @@ def task(inputs: Pairs, **more: object) -> Task:
 
 
 def digest(one: Task) -> str:
-    return task_digest(one, Blanks(one.inputs))
+    return task_digest(one, Placeholders(one.inputs))
 
 
 def screen(given: Pairs, *more: Zone, **surface: str) -> Observation:

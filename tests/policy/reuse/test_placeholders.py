@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.argument import Pairs
-from midcourse.policy.reuse.placeholders import Blanks, Unclear, occurs
+from midcourse.policy.reuse.placeholders import Placeholders, Unclear, occurs
 
 ADA: Pairs = (("customer", "C-4711"), ("amount", 1250.5), ("size", "M"), ("express", True), ("note", ""))
-BLANKS = Blanks(ADA)
+BLANKS = Placeholders(ADA)
 
 
 @pytest.mark.parametrize(
@@ -26,35 +26,35 @@ BLANKS = Blanks(ADA)
     ],
 )
 def test_values_become_names(text: str, template: str):
-    assert BLANKS.blank(text) == template
+    assert BLANKS.insert(text) == template
     assert BLANKS.fill(template) == text
 
 
 def test_the_longer_value_is_meant():
-    blanks = Blanks((("first", "Ada"), ("whole", "Ada Lovelace")))
-    assert blanks.blank("Ada Lovelace met Ada") == "{whole} met {first}"
+    blanks = Placeholders((("first", "Ada"), ("whole", "Ada Lovelace")))
+    assert blanks.insert("Ada Lovelace met Ada") == "{whole} met {first}"
 
 
 def test_two_inputs_of_one_value_cannot_be_told_apart():
-    blanks = Blanks((("sender", "Ada"), ("receiver", "Ada")))
+    blanks = Placeholders((("sender", "Ada"), ("receiver", "Ada")))
     with pytest.raises(Unclear, match="more than one input"):
-        blanks.blank("Dear Ada")
-    assert blanks.blank("Dear Eve") == "Dear Eve"
+        blanks.insert("Dear Ada")
+    assert blanks.insert("Dear Eve") == "Dear Eve"
 
 
 def test_a_star_in_a_value_is_only_a_star():
-    blanks, others = Blanks((("name", "A*B"),)), Blanks((("name", "C?D[e]"),))
-    assert blanks.blank("Item A[*]B*", in_pattern=True) == "Item {name}*"
+    blanks, others = Placeholders((("name", "A*B"),)), Placeholders((("name", "C?D[e]"),))
+    assert blanks.insert("Item A[*]B*", in_pattern=True) == "Item {name}*"
     assert others.fill("Item {name}*", in_pattern=True) == "Item C[?]D[[]e]*"
 
 
 def test_a_name_alone_keeps_the_type_of_its_input():
-    assert BLANKS.blank_value(1250.5) == "{amount}"
-    assert Blanks((("amount", 7),)).fill_value("{amount}") == 7
-    assert Blanks((("amount", 7),)).fill_value("{amount} EUR") == "7 EUR"
-    assert BLANKS.blank_value(True) is True
+    assert BLANKS.insert_in_value(1250.5) == "{amount}"
+    assert Placeholders((("amount", 7),)).fill_in_value("{amount}") == 7
+    assert Placeholders((("amount", 7),)).fill_in_value("{amount} EUR") == "7 EUR"
+    assert BLANKS.insert_in_value(True) is True
     with pytest.raises(Unclear, match="written out"):
-        BLANKS.blank_value("1250.5")
+        BLANKS.insert_in_value("1250.5")
 
 
 def test_what_is_no_input_cannot_be_filled_in():
@@ -80,9 +80,9 @@ INPUTS = st.dictionaries(st.text(max_size=5), VALUES, max_size=4).map(lambda fou
 def test_a_text_filled_with_its_own_inputs_is_the_text(inputs: Pairs, parts: list[str], data: st.DataObject):
     values = [str(value) for _, value in inputs]
     text = "".join(data.draw(st.sampled_from([part, *values])) for part in parts)
-    blanks = Blanks(inputs)
+    blanks = Placeholders(inputs)
     try:
-        template, pattern = blanks.blank(text), blanks.blank(text, in_pattern=True)
+        template, pattern = blanks.insert(text), blanks.insert(text, in_pattern=True)
     except Unclear:
         return
     assert blanks.fill(template) == text
@@ -91,12 +91,12 @@ def test_a_text_filled_with_its_own_inputs_is_the_text(inputs: Pairs, parts: lis
 
 @given(INPUTS, VALUES)
 def test_a_value_filled_with_its_own_inputs_is_the_value(inputs: Pairs, value: str | int | float | bool | None):
-    blanks = Blanks(inputs)
+    blanks = Placeholders(inputs)
     try:
-        template = blanks.blank_value(value)
+        template = blanks.insert_in_value(value)
     except Unclear:
         return
-    found = blanks.fill_value(template)
+    found = blanks.fill_in_value(template)
     assert (type(found), found) == (type(value), value)
 
 
@@ -109,7 +109,7 @@ def test_filled_with_other_inputs_no_old_value_is_left(old: list[str], around: l
     text = " ".join(data.draw(st.sampled_from([*old, *around])) for _ in range(4))
     new = tuple((name, f"<{name}>") for name in names)
     try:
-        template = Blanks(tuple(zip(names, old, strict=True))).blank(text)
+        template = Placeholders(tuple(zip(names, old, strict=True))).insert(text)
     except Unclear:
         return
-    assert not any(occurs(value, Blanks(new).fill(template)) for value in old)
+    assert not any(occurs(value, Placeholders(new).fill(template)) for value in old)

@@ -14,8 +14,15 @@ from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlanVersion, Step, Target
 from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.domain.task import Task
-from midcourse.policy.reuse.placeholders import Blanks, Unclear, occurs
-from midcourse.policy.reuse.segment import Situation, fits, kept, passed_on, proposed, situation_of
+from midcourse.policy.reuse.placeholders import Placeholders, Unclear, occurs
+from midcourse.policy.reuse.segment import (
+    ReuseKey,
+    build_segment,
+    find_passed_on,
+    is_applicable,
+    propose_steps,
+    reuse_key,
+)
 
 ADA: Pairs = (("customer", "C-4711"), ("subject", "Lamp hums"), ("amount", 1250.5), ("express", True))
 EVE: Pairs = (("customer", "C-0002"), ("subject", "Chair squeaks"), ("amount", 80.25), ("express", True))
@@ -29,10 +36,10 @@ ZONES = (
 )
 
 
-def situation(inputs: Pairs, goal: str = "Report it for the Head Office", after: int = 0) -> Situation:
+def situation(inputs: Pairs, goal: str = "Report it for the Head Office", after: int = 0) -> ReuseKey:
     seen = Observation(id="o1", surface=Surface(title="New"), zones=ZONES, fingerprint="f")
-    found = situation_of(Task(goal=goal, inputs=inputs, files=("a.pdf",)), seen, after=after)
-    assert isinstance(found, Situation), found
+    found = reuse_key(Task(goal=goal, inputs=inputs, files=("a.pdf",)), seen, after=after)
+    assert isinstance(found, ReuseKey), found
     return found
 
 
@@ -47,19 +54,19 @@ def plan(*steps: Step, final: bool = True) -> PlanVersion:
 
 
 def keep(*steps: Step, inputs: Pairs = ADA, final: bool = True, **more: Any) -> KeptSegment:
-    found = kept(situation(inputs, **more), plan(*steps, final=final), ())
+    found = build_segment(situation(inputs, **more), plan(*steps, final=final), ())
     assert isinstance(found, KeptSegment), found
     return found
 
 
 def why_not(*steps: Step, inputs: Pairs = ADA, **more: Any) -> str:
-    found = kept(situation(inputs, **more), plan(*steps), ())
+    found = build_segment(situation(inputs, **more), plan(*steps), ())
     assert isinstance(found, Unclear), found
     return str(found)
 
 
 def filled(segment: KeptSegment, inputs: Pairs) -> tuple[Draft, ...]:
-    drafts = proposed(segment, situation(inputs))
+    drafts = propose_steps(segment, situation(inputs))
     assert not isinstance(drafts, Unclear), drafts
     return drafts
 
@@ -118,7 +125,7 @@ def test_the_name_of_an_input_is_no_word_of_the_task():
 def test_a_zone_is_found_anew_by_role_and_label():
     segment = keep(step("e4", "click"))
     moved = replace(situation(EVE).seen, zones=(Zone(id="e99", role="button", label="Save"),))
-    drafts = proposed(segment, replace(situation(EVE), seen=moved))
+    drafts = propose_steps(segment, replace(situation(EVE), seen=moved))
     assert not isinstance(drafts, Unclear)
     assert [draft.zone for draft in drafts] == ["e99"]
 
@@ -135,7 +142,7 @@ def test_one_of_several_alike_is_not_kept():
 
 def test_a_zone_that_is_not_there_is_not_proposed():
     without = replace(situation(EVE).seen, zones=ZONES[:2])
-    found = proposed(keep(step("e4", "click")), replace(situation(EVE), seen=without))
+    found = propose_steps(keep(step("e4", "click")), replace(situation(EVE), seen=without))
     assert isinstance(found, Unclear)
     assert "0 times" in str(found)
 
@@ -190,16 +197,16 @@ def test_words_for_people_are_left_out_rather_than_wrong():
 
 
 def test_inputs_that_no_step_passes_on_decide_what_is_done():
-    segment = kept(situation(ADA), plan(step("e4", "click")), ("express",))
+    segment = build_segment(situation(ADA), plan(step("e4", "click")), ("express",))
     assert isinstance(segment, KeptSegment)
-    assert fits(segment, situation(EVE))
-    assert not fits(segment, situation((*EVE[:-1], ("express", False))))
+    assert is_applicable(segment, situation(EVE))
+    assert not is_applicable(segment, situation((*EVE[:-1], ("express", False))))
 
 
 def test_the_same_screen_later_in_the_task_is_another_situation():
     segment = keep(step("e4", "click"), after=1)
-    assert fits(segment, situation(EVE, after=1))
-    assert not fits(segment, situation(EVE))
+    assert is_applicable(segment, situation(EVE, after=1))
+    assert not is_applicable(segment, situation(EVE))
     assert segment.id != keep(step("e4", "click")).id
 
 
@@ -210,14 +217,14 @@ def test_inputs_are_passed_on_in_arguments_and_by_what_is_acted_on():
         step("e2", "click"),
         step("e4", "click"),
     )
-    assert passed_on(steps[:1], ADA) == ("customer",)
-    assert passed_on(steps, ADA) == ("customer", "subject")
-    assert passed_on(steps[2:], ADA) == ("customer",)
-    assert passed_on(steps[3:], ADA) == ()
+    assert find_passed_on(steps[:1], ADA) == ("customer",)
+    assert find_passed_on(steps, ADA) == ("customer", "subject")
+    assert find_passed_on(steps[2:], ADA) == ("customer",)
+    assert find_passed_on(steps[3:], ADA) == ()
 
 
 def test_done_is_kept_without_steps():
-    segment = kept(situation(ADA), None, ())
+    segment = build_segment(situation(ADA), None, ())
     assert isinstance(segment, KeptSegment)
     assert (segment.steps, segment.final) == ((), True)
 
@@ -266,20 +273,20 @@ def segments(draw: st.DrawFn) -> tuple[Pairs, PlanVersion, tuple[Zone, ...]]:
     return inputs, plan(*steps), tuple(zones)
 
 
-def at(inputs: Pairs, zones: tuple[Zone, ...]) -> Situation:
+def at(inputs: Pairs, zones: tuple[Zone, ...]) -> ReuseKey:
     seen = Observation(id="o1", surface=Surface(title="New"), zones=zones, fingerprint="f")
-    found = situation_of(Task(goal="Save it for the Head Office", inputs=inputs), seen)
-    assert isinstance(found, Situation), found
+    found = reuse_key(Task(goal="Save it for the Head Office", inputs=inputs), seen)
+    assert isinstance(found, ReuseKey), found
     return found
 
 
 @given(segments())
 def test_for_the_same_inputs_it_is_the_same_segment(made: tuple[Pairs, PlanVersion, tuple[Zone, ...]]):
     inputs, before, zones = made
-    segment = kept(at(inputs, zones), before, ())
+    segment = build_segment(at(inputs, zones), before, ())
     if isinstance(segment, Unclear):
         return
-    drafts = proposed(segment, at(inputs, zones))
+    drafts = propose_steps(segment, at(inputs, zones))
     assert not isinstance(drafts, Unclear), drafts
     for step, draft in zip(before.steps, drafts, strict=True):
         assert (draft.zone, draft.skill) == (step.zone, step.skill)
@@ -296,12 +303,12 @@ def _values(step: Draft | Step, inputs: Pairs) -> list[object]:
 @given(segments())
 def test_for_other_inputs_no_old_value_is_left(made: tuple[Pairs, PlanVersion, tuple[Zone, ...]]):
     inputs, before, zones = made
-    segment = kept(at(inputs, zones), before, ())
+    segment = build_segment(at(inputs, zones), before, ())
     if isinstance(segment, Unclear):
         return
     new = tuple((name, f"NEW{number}") for number, name in enumerate(NAMES))
     there = tuple(replace(zone, label=_renewed(segment, zone, new)) for zone in zones)
-    drafts = proposed(segment, at(new, there))
+    drafts = propose_steps(segment, at(new, there))
     if isinstance(drafts, Unclear):
         return  # two zones have come to be called the same
     for draft in drafts:
@@ -310,4 +317,4 @@ def test_for_other_inputs_no_old_value_is_left(made: tuple[Pairs, PlanVersion, t
 
 
 def _renewed(segment: KeptSegment, zone: Zone, new: Pairs) -> str:
-    return Blanks(new).fill(segment.steps[int(zone.id[1:])].label)
+    return Placeholders(new).fill(segment.steps[int(zone.id[1:])].label)

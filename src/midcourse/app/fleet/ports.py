@@ -16,7 +16,7 @@ from midcourse.ports.closeness import WordOverlap
 from midcourse.ports.judge import WordsSeen
 from midcourse.ports.monitor import Rules
 from midcourse.ports.reflector import RuleReflector
-from midcourse.ports.vault import revealed
+from midcourse.ports.vault import reveal_all
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.postgres import PostgresStore
 from midcourse.worlds.host.registry import session_folder
@@ -42,7 +42,7 @@ class PortsMaker:
         spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
         host, vault = self._host_of(world_class(spec)), EnvironmentVault()
         folder = self._home / (session_folder(key) if host else f"runs/{run_id}")
-        secrets = revealed(vault, task.secrets)
+        secrets = reveal_all(vault, task.secrets)
         keep_out_of_logs(secrets)
         minds = minds_for(job, secrets, run_id)
         return Ports(

@@ -6,7 +6,7 @@ from midcourse.app.records.journal import Journal
 from midcourse.domain.plan import PlanVersion
 from midcourse.errors import TaskInvalid
 from midcourse.policy.plan.diff import PlanDiff, diff
-from midcourse.replay import carried_out
+from midcourse.replay import count_carried_out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class Comparison:
 def compare(journal: Journal, earlier: int, later: int) -> Comparison:
     """Raises `TaskInvalid` with those that there are."""
     before, after = _version(journal, earlier), _version(journal, later)
-    reached = carried_out(journal.opening, journal.rows)
+    reached = count_carried_out(journal.opening, journal.rows)
     return Comparison(before=before, after=after, found=diff(before, after, reached.get(before.version, 0)))
 
 

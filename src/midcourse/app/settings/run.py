@@ -21,7 +21,7 @@ from midcourse.domain.monitor import Monitors
 from midcourse.domain.outline import Outlines
 from midcourse.errors import TaskInvalid
 from midcourse.perform.ports import ALIKE
-from midcourse.policy.failure.ineffective_settings import why_without_effect
+from midcourse.policy.failure.ineffective_settings import find_ineffective_setting
 from midcourse.policy.spelling import unknown
 
 SOURCES = SettingsConfigDict(
@@ -365,7 +365,7 @@ class Settings(RecoverySettings):
     def limits(self) -> Limits:
         """Raises `TaskInvalid` if something was set that can never take effect."""
         limits = Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
-        if why := why_without_effect(limits, self.model_fields_set):
+        if why := find_ineffective_setting(limits, self.model_fields_set):
             raise TaskInvalid(why)
         return limits
 

@@ -19,7 +19,7 @@ from midcourse.domain.skill import Parameter, ValueType
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.planners import Rule
-from midcourse.policy.plan.horizon import fits
+from midcourse.policy.plan.horizon import fits_type
 from midcourse.policy.spelling import unknown
 
 PLANNERS = ("model", "playbook", "same_plan")
@@ -126,7 +126,7 @@ def _field(table: Table, name: str) -> Parameter:
     wanted = _type(inner, "type") if "type" in inner else "string"
     required = inner.flag("required")
     choices = inner.scalars("choices")
-    if not all(fits(choice, wanted) for choice in choices):
+    if not all(fits_type(choice, wanted) for choice in choices):
         raise inner.wrong("choices", f"each has to be {wanted}")
     description = inner.text("description", "")
     return Parameter(name=name, type=wanted, required=required is not False, choices=choices, description=description)

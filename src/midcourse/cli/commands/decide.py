@@ -26,7 +26,7 @@ from midcourse.codec import encode
 from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
 from midcourse.errors import TaskInvalid
 from midcourse.perform.asking import digests_of
-from midcourse.policy.approval.question import changes_between, in_words, is_read_at_a_glance
+from midcourse.policy.approval.question import changes_between, describe_change, is_read_at_a_glance
 
 SURE = (
     Choice(key="y", label="[y]es", leads_to="exactly as shown"),
@@ -128,7 +128,7 @@ async def _why_outdated(question: Question, shown: Sequence[str], there: Reached
     if unknown := [digest for digest, one in zip(shown, earlier, strict=True) if one is None]:
         return f"{said}: nothing with the digest {unknown[0]} was ever asked about in this run"
     changes = changes_between([one for one in earlier if one is not None], question.consequences)
-    return f"{said}; changed since: {'; '.join(map(in_words, changes))}"
+    return f"{said}; changed since: {'; '.join(map(describe_change, changes))}"
 
 
 def _why_not_at_once(question: Question, decision: Decision) -> str:

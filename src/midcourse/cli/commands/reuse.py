@@ -13,8 +13,8 @@ from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.cli.view.vocabulary import argument, several
 from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.errors import TaskInvalid
-from midcourse.ports.plan_cache import Segments
-from midcourse.store.sqlite_plan_cache import SqliteSegments
+from midcourse.ports.plan_cache import PlanCache
+from midcourse.store.sqlite_plan_cache import SqlitePlanCache
 
 SHORT_ID = 8
 
@@ -44,9 +44,9 @@ def drop_kept(name: str, overrides: Sequence[str], *, everything: bool, durable:
 
 
 @asynccontextmanager
-async def _opened(overrides: Sequence[str], durable: bool) -> AsyncGenerator[Segments]:
+async def _opened(overrides: Sequence[str], durable: bool) -> AsyncGenerator[PlanCache]:
     if not durable:
-        yield SqliteSegments(open_home(settings_with(overrides, "home").home) / KEPT)
+        yield SqlitePlanCache(open_home(settings_with(overrides, "home").home) / KEPT)
         return
     from midcourse.app.fleet.store import open_fleet_store
 

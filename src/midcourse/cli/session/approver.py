@@ -17,7 +17,7 @@ from midcourse.cli.view.question import question_panel, why_unseen
 from midcourse.cli.view.terminal import terminal
 from midcourse.domain.approval import VERDICTS, About, Change, Decision, Question
 from midcourse.errors import TaskInvalid
-from midcourse.policy.approval.check import CONSENTS, why_not_theirs
+from midcourse.policy.approval.check import CONSENTS, why_may_not_decide
 
 CHOICES: dict[About, tuple[Choice, ...]] = {
     "approve": (
@@ -103,7 +103,7 @@ class TerminalApprover:
     async def ask(self, question: Question) -> Decision | None:
         if self._at is None:
             return _denial(question, NO_TERMINAL)
-        if why_not_theirs(question.not_by, "approved", user()):
+        if why_may_not_decide(question.not_by, "approved", user()):
             return self._leave_to_others(question)
         with self._screen.aside():
             self._desk.keyboard.forget()

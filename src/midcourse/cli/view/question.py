@@ -19,7 +19,15 @@ from midcourse.codec import encode
 from midcourse.domain.approval import About, Consequence, Question, Revision
 from midcourse.domain.argument import Argument
 from midcourse.perform.asking import digests_of
-from midcourse.policy.approval.question import Difference, Row, RowKind, compared, differences, is_same, rows_of
+from midcourse.policy.approval.question import (
+    Difference,
+    QuestionRow,
+    RowKind,
+    compare_rows,
+    find_changes,
+    is_same,
+    rows_of,
+)
 
 TITLES: dict[About, str] = {
     "approve": "May this be done?",
@@ -121,7 +129,7 @@ def _words(text: str, marks: Marks) -> str:
 
 def _tables(now: Consequence, before: Consequence | None, marks: Marks, width: int) -> list[RenderableType]:
     """What there is one of, then what has names."""
-    found = compared(before or now, now)
+    found = compare_rows(before or now, now)
     alone = [each for each in found if each.row.kind not in ("argument", "value")]
     named = [each for each in found if each.row.kind in ("argument", "value")]
     kinds = max(len(_kind(each.row)) for each in found)
@@ -149,7 +157,7 @@ def _mark(each: Difference, marks: Marks) -> Text:
     return Text("" if is_same(each) else marks.current, "bold yellow")
 
 
-def _kind(row: Row) -> str:
+def _kind(row: QuestionRow) -> str:
     return f"{KINDS[row.kind]} {row.number}/{row.of}" if row.of > 1 else KINDS[row.kind]
 
 
@@ -173,7 +181,7 @@ def _value(each: Difference, marks: Marks) -> Text:
     return Text.assemble((was, "red strike"), f" {marks.arrow} ", (now, "bold green"))
 
 
-def _shown(row: Row | None, marks: Marks) -> str:
+def _shown(row: QuestionRow | None, marks: Marks) -> str:
     if row is None:
         return ABSENT
     text = marks.clean(argument(row.value).replace("\n", f"{marks.newline} "))
@@ -195,12 +203,12 @@ def step_json(question: Question, number: int) -> dict[str, object]:
         "shows": [_row(row) for row in rows_of(consequence)],
         "changed": [
             {"was": each.was and _row(each.was), "now": each.now and _row(each.now)}
-            for each in (differences(before, consequence) if before else ())
+            for each in (find_changes(before, consequence) if before else ())
         ],
     }
 
 
-def _row(row: Row) -> dict[str, object]:
+def _row(row: QuestionRow) -> dict[str, object]:
     value = json.loads(encode(row.value, Argument))
     numbered = {"number": row.number, "of": row.of} if row.of > 1 else {}
     return {"kind": row.kind, "name": row.name, "value": value, **numbered}

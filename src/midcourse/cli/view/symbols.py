@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from midcourse.policy.invisible import readable
+from midcourse.policy.invisible import make_readable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class Marks:
 
     def clean(self, text: str) -> str:
         """No control character of a page or a planner reaches the terminal; a sign that it cannot show is replaced."""
-        visible = readable(text, _visible)
+        visible = make_readable(text, _visible)
         return visible if not self.ascii_only else _ascii(visible)
 
 

@@ -8,7 +8,7 @@ from io import TextIOWrapper
 from rich.console import Console
 
 from midcourse.cli.view.symbols import Marks, marks_for
-from midcourse.policy.invisible import spelt_out
+from midcourse.policy.invisible import spell_out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,4 +49,4 @@ def print_object(value: object) -> None:
 
 def _harmless(line: str) -> str:
     """The same JSON with control and invisible characters as JSON escapes."""
-    return spelt_out(line, lambda char: json.dumps(char)[1:-1] if ord(char) > 127 else f"\\u{ord(char):04x}")
+    return spell_out(line, lambda char: json.dumps(char)[1:-1] if ord(char) > 127 else f"\\u{ord(char):04x}")

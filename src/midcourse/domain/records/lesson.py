@@ -81,7 +81,7 @@ class Word:
     fix: Untrusted = NOTHING_SAID
 
 
-def renewed(known: Lesson, lesson: Lesson) -> Lesson:
+def renew(known: Lesson, lesson: Lesson) -> Lesson:
     """What is known, with whatever the other has to say in its place."""
     return replace(
         lesson,

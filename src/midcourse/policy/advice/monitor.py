@@ -46,12 +46,12 @@ def next_version(run: Run) -> int:
     return run.counts.versions + 1
 
 
-def heard(run: Run, advice: Advice | None) -> Watch:
+def record_review(run: Run, advice: Advice | None) -> Watch:
     """After a review for the next plan. What was spoken about is left alone from then on: advice takes time to show."""
     return _told(run, replace(run.watch, version=next_version(run)), advice, run.counts.segments)
 
 
-def objected(run: Run, advice: Advice | None) -> Watch:
+def record_objection(run: Run, advice: Advice | None) -> Watch:
     """After a review of the plan there is. Its word is as good as one before that plan, which is yet to be made again."""
     return _told(run, run.watch, advice, _segments_before(run))
 
@@ -67,7 +67,7 @@ def _segments_before(run: Run) -> int:
     return run.counts.segments - 1
 
 
-def said_now(run: Run) -> Advice | None:
+def current_advice(run: Run) -> Advice | None:
     """What the plan that is made next is to know."""
     return run.watch.advice if run.counts.segments < run.watch.said_at + LASTS else None
 

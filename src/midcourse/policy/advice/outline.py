@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.policy.advice.monitor import said_now
+from midcourse.policy.advice.monitor import current_advice
 
 MOST_GOALS = 10
 LONGEST_GOAL = 160
@@ -46,7 +46,7 @@ _COORDINATE = re.compile(
 )
 
 
-def why_no_goal(text: str) -> str:
+def why_not_coarse(text: str) -> str:
     """Why this is no coarse goal: it says how, or where on the screen. Nothing if it is one."""
     first = re.match(r"[^\W\d_]+", text.strip())
     if first is None or first[0].lower() not in EXPLORING:
@@ -57,10 +57,10 @@ def why_no_goal(text: str) -> str:
     return "" if len(text.strip()) <= LONGEST_GOAL else f"'{text[:40]}…' is longer than {LONGEST_GOAL} characters"
 
 
-def coarse(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def select_goals(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The goals among these texts, each once, and why the others are none."""
     said = dict.fromkeys(" ".join(_NUMBER.sub("", text).split()) for text in texts)
-    refused = {text: why_no_goal(text) for text in said}
+    refused = {text: why_not_coarse(text) for text in said}
     goals = tuple(text for text, why in refused.items() if not why)
     return goals[:MOST_GOALS], tuple(why for why in refused.values() if why)
 
@@ -69,7 +69,7 @@ _NUMBER = re.compile(r"^\s*(?:step\s*)?\d*\s*[.:)]\s*", re.IGNORECASE)
 """As lists have it; the outline numbers its goals itself."""
 
 
-def rewritten(outline: Outline, goals: tuple[str, ...]) -> Outline:
+def rewrite_goals(outline: Outline, goals: tuple[str, ...]) -> Outline:
     """With these goals in place of those that are not finished. What is finished stays as it is, word for word.
 
     Nobody who answers with nothing else than what is finished rewrites anything.
@@ -108,17 +108,17 @@ def _gets_nowhere(run: Run) -> bool:
     return counts.replans >= (1 if counts.segments >= LONG_RUN else STUCK_AFTER) or run.watch.spoken > 0
 
 
-def unheeded(run: Run, outline: Outline) -> bool:
+def has_new_advice(run: Run, outline: Outline) -> bool:
     """Whether a monitor has just said something that the goals do not know of."""
-    return said_now(run) is not None and outline.heeded != run.watch.spoken
+    return current_advice(run) is not None and outline.heeded != run.watch.spoken
 
 
-def suggested(run: Run) -> Outline | None:
+def active_outline(run: Run) -> Outline | None:
     """What the planner is told of it."""
     return run.outline if run.outline and run.outline.goals and wants_outline(run) else None
 
 
-def formatted(outline: Outline) -> str:
+def format_outline(outline: Outline) -> str:
     """As a planner reads it: numbered, with what is finished and what is next."""
     marks = [f"{n}. {goal.says}{' [finished]' if goal.finished else ''}" for n, goal in enumerate(outline.goals, 1)]
     return "\n".join((*marks, _standing(outline)))

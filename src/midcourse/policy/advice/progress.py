@@ -17,7 +17,7 @@ MOST_REGRESSIONS = 5
 LONGEST_EVIDENCE = 120
 
 
-def judged(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
+def apply_judgement(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
     """After a judgement that goal number `current` is the one to work on, because of what is seen."""
     current = max(1, min(current, len(outline.goals) + 1))
     outline = replace(outline, judged=seen, idle=outline.idle + 1)
@@ -72,7 +72,7 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def shows(goal: CoarseGoal, seen: Observation) -> str:
+def find_evidence(goal: CoarseGoal, seen: Observation) -> str:
     """Without a model: what on the screen has every word of the goal between them, or nothing."""
     wanted = words_of(goal.says) - _SAYING
     named = {text: words_of(text) & wanted for text in (seen.surface.title, *(zone.label for zone in seen.zones))}

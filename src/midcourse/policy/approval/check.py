@@ -25,7 +25,7 @@ def binds(step: PlannedStep | Step) -> bool:
     return step.effect == "irreversible" or step.asks or step.ruled in ("ask", "unproven", "proven")
 
 
-def why_not_theirs(not_by: str, verdict: Verdict, by: str) -> str:
+def why_may_not_decide(not_by: str, verdict: Verdict, by: str) -> str:
     """Why this person cannot decide this, or nothing. Saying no is everybody's right."""
     if not not_by or verdict in DENIALS:
         return ""
@@ -36,7 +36,7 @@ def why_not_theirs(not_by: str, verdict: Verdict, by: str) -> str:
     return ""
 
 
-def why_unfit(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:
+def why_changes_invalid(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:
     """Why these changes are none that a question about so many steps can be answered with, or nothing."""
     if verdict != "changed":
         return "only an approval with changes changes anything" if changes else ""
@@ -46,7 +46,7 @@ def why_unfit(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:
     return f"there is no step {beyond[0]} in the question" if beyond else ""
 
 
-def why_not_in_full(question: Question, decision: Decision) -> str:
+def why_needs_all_values(question: Question, decision: Decision) -> str:
     """Why this decision does not approve what the question shows only in part, or nothing."""
     if decision.verdict not in CONSENTS or decision.all_values or not question.abridged:
         return ""

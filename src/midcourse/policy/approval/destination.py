@@ -15,7 +15,7 @@ _ENDS = ".,;:!?)]}\"'»”’"
 """What may follow an address in a sentence and is no part of it."""
 
 
-def unvouched(arguments: Arguments, parameters: tuple[Parameter, ...], task: Task) -> tuple[str, ...]:
+def find_unvouched(arguments: Arguments, parameters: tuple[Parameter, ...], task: Task) -> tuple[str, ...]:
     """The destinations among these arguments that nobody but the plan names."""
     given = dict(arguments)
     destinations = [parameter for parameter in parameters if parameter.destination and parameter.name in given]

@@ -19,7 +19,7 @@ LONGEST_TEXT = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class QuestionRow:
     """One thing that an approval binds. `name` is empty for what there is only one of."""
 
     kind: RowKind
@@ -38,47 +38,47 @@ class Row:
 class Difference:
     """A row that is not what it was. None: it was not there, or is not there any more."""
 
-    was: Row | None
-    now: Row | None
+    was: QuestionRow | None
+    now: QuestionRow | None
 
     @property
-    def row(self) -> Row:
+    def row(self) -> QuestionRow:
         row = self.now or self.was
         assert row is not None, "a difference has a row on one side at least"
         return row
 
 
-def rows_of(consequence: Consequence) -> tuple[Row, ...]:
+def rows_of(consequence: Consequence) -> tuple[QuestionRow, ...]:
     """In the order in which they would be sent; rows of one name are numbered."""
     target, commit = consequence.target, consequence.commit
     what = f"{target.role} '{target.label}'" if target.label else target.role
     facts = [
-        Row(kind="skill", value=f"{consequence.skill} ({consequence.effect})"),
-        Row(kind="target", value=f"{what}, {target.surface}" if what else target.surface),
-        Row(kind="origin", value=consequence.origin or "none given"),
+        QuestionRow(kind="skill", value=f"{consequence.skill} ({consequence.effect})"),
+        QuestionRow(kind="target", value=f"{what}, {target.surface}" if what else target.surface),
+        QuestionRow(kind="origin", value=consequence.origin or "none given"),
     ]
     if commit.address:
-        facts.append(Row(kind="address", value=commit.address))
+        facts.append(QuestionRow(kind="address", value=commit.address))
     return (*facts, *_numbered("argument", consequence.arguments), *_numbered("value", commit.values))
 
 
-def _numbered(kind: RowKind, pairs: Sequence[tuple[str, Argument]]) -> list[Row]:
+def _numbered(kind: RowKind, pairs: Sequence[tuple[str, Argument]]) -> list[QuestionRow]:
     of, so_far = Counter(name for name, _ in pairs), Counter[str]()
-    rows: list[Row] = []
+    rows: list[QuestionRow] = []
     for name, value in pairs:
         so_far[name] += 1
-        rows.append(Row(kind=kind, name=name, value=value, number=so_far[name], of=of[name]))
+        rows.append(QuestionRow(kind=kind, name=name, value=value, number=so_far[name], of=of[name]))
     return rows
 
 
-def compared(before: Consequence, now: Consequence) -> tuple[Difference, ...]:
+def compare_rows(before: Consequence, now: Consequence) -> tuple[Difference, ...]:
     """Every row of both, those of `now` first; rows that are the same on both sides are included."""
     old, new = ({row.key: row for row in rows_of(one)} for one in (before, now))
     return tuple(Difference(was=old.get(key), now=new.get(key)) for key in dict.fromkeys((*new, *old)))
 
 
-def differences(before: Consequence, now: Consequence) -> tuple[Difference, ...]:
-    return tuple(each for each in compared(before, now) if not is_same(each))
+def find_changes(before: Consequence, now: Consequence) -> tuple[Difference, ...]:
+    return tuple(each for each in compare_rows(before, now) if not is_same(each))
 
 
 def is_same(difference: Difference) -> bool:
@@ -89,13 +89,13 @@ def is_same(difference: Difference) -> bool:
 
 def changes_between(shown: Sequence[Consequence], now: Sequence[Consequence]) -> tuple[Difference, ...]:
     """The differences between the consequences that were shown and those asked about now, step by step."""
-    found = [each for was, is_now in zip(shown, now, strict=False) for each in differences(was, is_now)]
+    found = [each for was, is_now in zip(shown, now, strict=False) for each in find_changes(was, is_now)]
     gone = [Difference(was=row, now=None) for one in shown[len(now) :] for row in rows_of(one)]
     added = [Difference(was=None, now=row) for one in now[len(shown) :] for row in rows_of(one)]
     return (*found, *gone, *added)
 
 
-def in_words(difference: Difference) -> str:
+def describe_change(difference: Difference) -> str:
     """For a refusal: `value total: 49.0 -> 59.0`."""
     row = difference.row
     name = f" {row.name!r}" if row.kind in ("argument", "value") else ""
@@ -103,7 +103,7 @@ def in_words(difference: Difference) -> str:
     return f"{row.kind}{name}{number}: {_value(difference.was)} -> {_value(difference.now)}"
 
 
-def _value(row: Row | None) -> str:
+def _value(row: QuestionRow | None) -> str:
     if row is None:
         return "(not there)"
     value = row.value

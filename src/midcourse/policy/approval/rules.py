@@ -14,7 +14,7 @@ from midcourse.domain.records.answers import Answered
 from midcourse.domain.task import Task
 
 
-def ruling(agreement: Agreement, what: Consequence) -> Ruling:
+def find_ruling(agreement: Agreement, what: Consequence) -> Ruling:
     """`ask` or `never` by the rules, or nothing. Of a consequence that is not read yet, only what is known can fit."""
     fitting = [rule for rule in agreement.rules if _fits(rule, what)]
     if any(rule.ask for rule in fitting):
@@ -35,7 +35,7 @@ def _fits(rule: Rule, what: Consequence) -> bool:
     )
 
 
-def as_planned(step: Step, origin: str) -> Consequence:
+def planned_consequence(step: Step, origin: str) -> Consequence:
     """What is known of a step's consequence before anybody has read what it would send."""
     return Consequence(
         skill=step.skill,
@@ -49,7 +49,7 @@ def as_planned(step: Step, origin: str) -> Consequence:
 
 def provisional_ruling(task: Task, what: Consequence) -> Ruling:
     """Before it is read: what experience would have to say counts as not proven."""
-    said = ruling(task.agreement, what)
+    said = find_ruling(task.agreement, what)
     return "unproven" if not said and weighs_experience(task.limits, what) else said
 
 

@@ -29,7 +29,7 @@ OUT_OF_REACH = ("target_not_visible", "out_of_reach")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class DetourDecision:
     """What to do, why, and for an exploration with which option of which try."""
 
     choice: Choice
@@ -44,25 +44,27 @@ def may_detour(run: Run, step: PlannedStep, reason: str) -> bool:
     return run.has_detours and run.limits.detour_iterations > 0 and reason in OUT_OF_REACH and not step.found
 
 
-def what_next(detour: Detour, most: int) -> Verdict:
+def choose_next(detour: Detour, most: int) -> DetourDecision:
     """Decided after a try that was weighed and did not reach the goal. `most` is how many there may be."""
     last = detour.path[-1]
     if is_looping(detour):
-        return Verdict(choice="cancel", cancel="looping", why="the same was tried from the same state three times")
+        return DetourDecision(
+            choice="cancel", cancel="looping", why="the same was tried from the same state three times"
+        )
     if is_regressing(detour):
-        return Verdict(choice="cancel", cancel="regressing", why="three tries in a row led away from the goal")
+        return DetourDecision(choice="cancel", cancel="regressing", why="three tries in a row led away from the goal")
     if len(detour.tries) >= most:
-        return Verdict(choice="cancel", cancel="exhausted", why=f"{most} tries did not reach the goal")
+        return DetourDecision(choice="cancel", cancel="exhausted", why=f"{most} tries did not reach the goal")
     if last.progress > GOOD_PROGRESS:
-        return Verdict(choice="retain", why="good progress")
+        return DetourDecision(choice="retain", why="good progress")
     if last.progress > 0:
-        return Verdict(choice="retain", why="some progress")
-    if (offer := unexplored(detour)) is not None:
+        return DetourDecision(choice="retain", why="some progress")
+    if (offer := find_unexplored(detour)) is not None:
         option = offer.options[offer.explored]
-        return Verdict(
+        return DetourDecision(
             choice="explore", why=f"no progress; {option.name} is left", option=option, offered_by=offer.label
         )
-    return Verdict(choice="revert", why="a dead end: no progress, and no option left")
+    return DetourDecision(choice="revert", why="a dead end: no progress, and no option left")
 
 
 def is_looping(detour: Detour) -> bool:
@@ -85,25 +87,25 @@ def is_regressing(detour: Detour) -> bool:
     return len(latest) == MOST_STEPS_BACK and all(one.progress < 0 for one in latest)
 
 
-def unexplored(detour: Detour) -> Tried | None:
+def find_unexplored(detour: Detour) -> Tried | None:
     """The nearest try up the path that has an option left."""
     return next((one for one in reversed(detour.path) if one.explored < len(one.options)), None)
 
 
-def to_be_reverted(detour: Detour) -> Tried:
+def find_dead_end(detour: Detour) -> Tried:
     """The try at which a dead end began: the one whose options are used up, or else the last."""
     path = detour.path
     return next((one for one in path if one.label == path[-1].explores), path[-1])
 
 
-def already_back(detour: Detour, to: str, fingerprint: str) -> Tried | None:
+def find_restored(detour: Detour, to: str, fingerprint: str) -> Tried | None:
     """The try whose beginning this state is: the one to be taken back, or one before it. The nearest counts."""
     path = detour.path
     place = next(index for index, one in enumerate(path) if one.label == to)
     return next((one for one in reversed(path[: place + 1]) if one.before == fingerprint), None)
 
 
-def reverted_from(detour: Detour, label: str) -> Detour:
+def revert_from(detour: Detour, label: str) -> Detour:
     """This try and all that came after it are taken back."""
     place = next(index for index, one in enumerate(detour.tries) if one.label == label)
     tries = tuple(replace(one, reverted=True) if index >= place else one for index, one in enumerate(detour.tries))
@@ -124,7 +126,7 @@ def goal_of(step: Step) -> Goal:
     return Goal(says=", or ".join(wanted), expect=expect, target=target)
 
 
-def arrived(goal: Goal, seen: Observation) -> str:
+def find_arrival(goal: Goal, seen: Observation) -> str:
     """The zone where the target is, `__reach__` if what the step was for holds, or nothing.
 
     A target that is there twice is not found: nobody knows which of the two was meant.

@@ -40,7 +40,7 @@ def words_of(*texts: str) -> frozenset[str]:
     return frozenset(found - _EMPTY)
 
 
-def bounded(judged: float, *, checkable: bool) -> float:
+def clamp_closeness(judged: float, *, checkable: bool) -> float:
     """A judge's word as a number between 0 and 10. That it is there counts only where nothing better can be asked."""
     if judged != judged:  # not a number
         return 0.0

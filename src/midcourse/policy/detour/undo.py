@@ -45,7 +45,7 @@ class WayBack:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class ActContext:
     """An act, what was seen before it, and what is seen now."""
 
     step: Step
@@ -58,12 +58,12 @@ class Scene:
         return self.catalogue.skill(self.step.skill)
 
 
-def ways_back(scene: Scene) -> tuple[WayBack, ...]:
+def ways_back(scene: ActContext) -> tuple[WayBack, ...]:
     """At most one of each kind."""
     return (*_restore(scene), *_toggle(scene), *_own_undo(scene), *_close(scene), *_opposite_key(scene))
 
 
-def _restore(scene: Scene) -> Iterator[WayBack]:
+def _restore(scene: ActContext) -> Iterator[WayBack]:
     """Write what was there before: to empty a field that had a text in it would be another change."""
     was, is_now = scene.before.zone(scene.step.zone), scene.now.zone(scene.step.zone)
     if was is None or is_now is None:
@@ -76,7 +76,7 @@ def _restore(scene: Scene) -> Iterator[WayBack]:
             return
 
 
-def _toggle(scene: Scene) -> Iterator[WayBack]:
+def _toggle(scene: ActContext) -> Iterator[WayBack]:
     """The same on the same thing turns it back; a skill that is told which way is told the other."""
     was, is_now = scene.before.zone(scene.step.zone), scene.now.zone(scene.step.zone)
     if was is None or is_now is None or not _switched(was, is_now):
@@ -89,7 +89,7 @@ def _toggle(scene: Scene) -> Iterator[WayBack]:
     yield WayBack(strategy="toggle", draft=_again(scene, arguments))
 
 
-def _own_undo(scene: Scene) -> Iterator[WayBack]:
+def _own_undo(scene: ActContext) -> Iterator[WayBack]:
     """What the skill itself names, unless that wants to be told something."""
     skill = scene.skill
     undo = scene.catalogue.skill(skill.undo) if skill and skill.undo else None
@@ -98,7 +98,7 @@ def _own_undo(scene: Scene) -> Iterator[WayBack]:
     yield WayBack(strategy="undo", draft=_draft(undo, scene.step.zone))
 
 
-def _close(scene: Scene) -> Iterator[WayBack]:
+def _close(scene: ActContext) -> Iterator[WayBack]:
     """Cancel, close or dismiss what has opened since: only what was not there before is meant."""
     clicks = _clicking(scene)
     there = [(zone.role, zone.label) for zone in scene.before.zones]
@@ -108,9 +108,9 @@ def _close(scene: Scene) -> Iterator[WayBack]:
         yield WayBack(strategy="close", draft=_draft(clicks, found[0][1]))
 
 
-def _opposite_key(scene: Scene) -> Iterator[WayBack]:
+def _opposite_key(scene: ActContext) -> Iterator[WayBack]:
     """The opposite of a key; Escape for whatever else opened something."""
-    press = pressing(scene.catalogue)
+    press = find_key_skill(scene.catalogue)
     if press is None:
         return
     skill, name = press
@@ -119,13 +119,13 @@ def _opposite_key(scene: Scene) -> Iterator[WayBack]:
     yield WayBack(strategy="key", draft=replace(_draft(skill, scene.step.zone), arguments=((name, key),)))
 
 
-def _clicking(scene: Scene) -> Skill | None:
+def _clicking(scene: ActContext) -> Skill | None:
     """How things are clicked here."""
     skills = (scene.skill, scene.catalogue.skill("click"))
     return next((one for one in skills if one and one.on_zone and not any(p.required for p in one.parameters)), None)
 
 
-def pressing(catalogue: Catalogue) -> tuple[Skill, str] | None:
+def find_key_skill(catalogue: Catalogue) -> tuple[Skill, str] | None:
     """How keys are pressed here without a zone, and what the key is called."""
     for skill in catalogue.skills:
         names = [parameter.name for parameter in skill.parameters if parameter.required]
@@ -142,7 +142,7 @@ def _word(zone: Zone) -> str:
     return zone.label.strip().lower()
 
 
-def _again(scene: Scene, arguments: Arguments) -> Draft:
+def _again(scene: ActContext, arguments: Arguments) -> Draft:
     return Draft(zone=scene.step.zone, skill=scene.step.skill, arguments=arguments)
 
 

@@ -10,20 +10,20 @@ _SPACES = re.compile(r"\s+")
 _NUMBER = re.compile(r"[-−]?\d[\d.,' \u00a0\u202f]*")
 
 
-def shown_on(value: Scalar, screens: Iterable[Observation]) -> bool:
+def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
     """A text as it stands, whatever the case and blanks; a number however it is written. Yes and no are read between lines."""
     if value is None:
         return False
     if isinstance(value, bool):
         return True
-    texts = [text for screen in screens for text in texts_of(screen)]
+    texts = [text for screen in screens for text in screen_texts(screen)]
     if isinstance(value, str):
         wanted = _plain(value)
         return bool(wanted) and any(wanted in _plain(text) for text in texts)
     return any(value in _numbers(text) for text in texts)
 
 
-def texts_of(screen: Observation) -> Iterable[str]:
+def screen_texts(screen: Observation) -> Iterable[str]:
     """All that is written there."""
     yield screen.surface.title
     yield screen.surface.address

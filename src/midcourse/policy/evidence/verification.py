@@ -31,7 +31,7 @@ def holds(expectation: Expectation, seen: Observation, before: str | None = None
     return all(_check(check, seen, before) for check in expectation.checks)
 
 
-def in_words(expectation: Expectation) -> bool:
+def needs_reader(expectation: Expectation) -> bool:
     """Whether only somebody who reads can tell."""
     return bool(expectation.says.strip()) and not expectation.checks
 
@@ -119,7 +119,7 @@ class Sight:
         """Whether it holds now and did not before: only that is evidence that this act did it."""
         if self.expect is None or not self.expected:
             return False
-        if in_words(self.expect):
+        if needs_reader(self.expect):
             return self.read_before is False
         return not holds(self.expect, self.before)
 
@@ -131,7 +131,7 @@ class Sight:
         """
         if self.expect is None or not self.expected or self._holds(self.absent_when):
             return False
-        if in_words(self.expect):
+        if needs_reader(self.expect):
             return self.newly_expected
         signs = tuple(check for check in self.expect.checks if _is_sign(check))
         return holds(Expectation(checks=signs), self.before) is False

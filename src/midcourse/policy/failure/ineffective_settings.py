@@ -16,7 +16,7 @@ OF_REPLANNING = (
 """Without replanning after failures these mean nothing."""
 
 
-def why_without_effect(limits: Limits, given: Collection[str]) -> str:
+def find_ineffective_setting(limits: Limits, given: Collection[str]) -> str:
     """The first of the settings `given` that can never take effect, and why; or nothing."""
     if not limits.auto_replan:
         idle = next((name for name in OF_REPLANNING if name in given), "")

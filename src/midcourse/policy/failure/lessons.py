@@ -22,7 +22,7 @@ def teaches(reason: str) -> bool:
     return reason not in OUR_OWN
 
 
-def words_of(
+def judge_lessons(
     plans: Sequence[PlanVersion], entries: Sequence[LedgerEntry], ended: FinalReason | None = None
 ) -> tuple[Word, ...]:
     """In the order in which the failures were first met. `ended`: why the run is over, if it is."""

@@ -17,7 +17,7 @@ Answer: TypeAlias = Literal["continue", "retry", "look_and_retry", "detour", "re
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decision:
+class Recovery:
     answer: Answer
     because: str = ""
     """What is to be said besides the failure itself."""
@@ -25,45 +25,47 @@ class Decision:
     """Of a stop: nothing can mend it, as opposed to: nothing more may be tried."""
 
 
-def what_now(run: Run, failure: Failure, step: PlannedStep | None = None, track: Track | None = None) -> Decision:
+def choose_recovery(
+    run: Run, failure: Failure, step: PlannedStep | None = None, track: Track | None = None
+) -> Recovery:
     """`step` is the one that failed, if it was a step; `track` is what became of such failures in other runs.
 
     The cheapest answer that can work comes first. What other runs met is asked only about another plan: a retry that works
     leaves no track.
     """
     decision = _on_its_own(run, failure, step)
-    if decision.answer == "replan" and (because := why_hopeless(run.limits, track)):
-        return Decision(answer="stop", because=because, hopeless=True)
+    if decision.answer == "replan" and (because := why_give_up(run.limits, track)):
+        return Recovery(answer="stop", because=because, hopeless=True)
     return decision
 
 
-def _on_its_own(run: Run, failure: Failure, step: PlannedStep | None) -> Decision:
+def _on_its_own(run: Run, failure: Failure, step: PlannedStep | None) -> Recovery:
     limits, found = run.limits, failure.found
     if found.nature == "structural" and limits.structural_stop:
-        return Decision(answer="stop", hopeless=True)
+        return Recovery(answer="stop", hopeless=True)
     if step is not None:
         if found.severity == "LOW" and step.effect != "irreversible":
-            return Decision(answer="continue")
+            return Recovery(answer="continue")
         if found.severity == "MEDIUM" and limits.replan_on_medium:
             return after_error(run, "MEDIUM")
         if (
             may_pass(failure.reason, found)
             and failure.tries < limits.max_step_retries
-            and not waited_for(run, failure, step)
+            and not has_waited_for(run, failure, step)
         ):
-            return Decision(answer="retry")
-        if found.nature == "transport" and waited_for(run, failure, step):
-            return Decision(
+            return Recovery(answer="retry")
+        if found.nature == "transport" and has_waited_for(run, failure, step):
+            return Recovery(
                 answer="stop", because="the connection is still down, and a new plan did not get around that"
             )
         if failure.reason in OUT_OF_SIGHT and failure.tries == 0 and limits.max_step_retries > 0:
-            return Decision(answer="look_and_retry")
+            return Recovery(answer="look_and_retry")
         if may_detour(run, step, failure.reason):
-            return Decision(answer="detour")
-    return after_error(run, counted(found.severity))
+            return Recovery(answer="detour")
+    return after_error(run, effective_severity(found.severity))
 
 
-def waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
+def has_waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
     """Whether a step of an earlier plan has been tried on this screen until it had no retries left, for the same reason. What
     would not pass then is not waited for once more because a new plan runs into it from another side. A step that a retry
     mended does not count: a program may be slow at every step.
@@ -76,22 +78,22 @@ def waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
     return max(tried.values()) > run.limits.max_step_retries
 
 
-def counted(severity: Severity) -> Severity:
+def effective_severity(severity: Severity) -> Severity:
     """What nothing milder has mended counts as serious."""
     return "CRITICAL" if severity == "CRITICAL" else "HIGH"
 
 
-def after_error(run: Run, severity: Severity) -> Decision:
+def after_error(run: Run, severity: Severity) -> Recovery:
     """May the run plan again after a failure of this severity, and does a person come first?"""
     limits, counts = run.limits, run.counts
     if not limits.auto_replan:
-        return Decision(answer="stop", because="auto_replan is off")
+        return Recovery(answer="stop", because="auto_replan is off")
     if not _triggers(limits, severity):
-        return Decision(answer="stop", because=f"replan_on_{severity.lower()} is off")
+        return Recovery(answer="stop", because=f"replan_on_{severity.lower()} is off")
     failed = counts.error_replans - counts.helped
     if limits.human_after is not None and failed >= limits.human_after and may_replan(run):
-        return Decision(answer="ask", because=f"{counts.error_replans} new plans have not mended it")
-    return Decision(answer="replan")
+        return Recovery(answer="ask", because=f"{counts.error_replans} new plans have not mended it")
+    return Recovery(answer="replan")
 
 
 def may_replan(run: Run) -> bool:
@@ -121,9 +123,9 @@ def retry_delay(run: Run, reason: str, tries: int, found: Classification | None 
     """Doubles with each retry of the same step, or triples for what needs time, up to a ceiling; a little different for every run."""
     needs_time = found is not None and (found.category in ("RESOURCE", "TIMEOUT") or found.nature == "transport")
     if not needs_time or reason in AT_ONCE:
-        return jittered(run, cool_down(run.limits, reason, tries))
+        return add_jitter(run, cool_down(run.limits, reason, tries))
     limits = run.limits
-    return jittered(run, _growing(limits.retry_delay_seconds, SLOW, tries + 1, limits.max_retry_delay_seconds))
+    return add_jitter(run, _growing(limits.retry_delay_seconds, SLOW, tries + 1, limits.max_retry_delay_seconds))
 
 
 def cool_down(limits: Limits, reason: str, tries: int) -> float:
@@ -150,18 +152,18 @@ SHORTEST_WAIT = 1.0
 """Seconds, for whoever is asked to wait: it ends with the run's time, so it must not be done for nothing."""
 
 
-def jittered(run: Run, seconds: float) -> float:
+def add_jitter(run: Run, seconds: float) -> float:
     """Longer by up to a share of itself, so that runs that failed together do not all come back together."""
-    return round(seconds * (1.0 + run.limits.backoff_jitter * chance(run.started_at, run.next_id)), 3)
+    return round(seconds * (1.0 + run.limits.backoff_jitter * stable_fraction(run.started_at, run.next_id)), 3)
 
 
-def chance(*of: str | int | float) -> float:
+def stable_fraction(*of: str | int | float) -> float:
     """At least 0 and below 1, from data alone: the core has no dice."""
     digest = blake2b(json.dumps(of).encode(), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64
 
 
-def why_hopeless(limits: Limits, track: Track | None) -> str:
+def why_give_up(limits: Limits, track: Track | None) -> str:
     """The numbers that speak against another plan, or nothing."""
     after = limits.lesson_stop_after
     if track is None or after is None or track.mended or track.unmended < after or track.lot < limits.lesson_tries:
@@ -171,6 +173,6 @@ def why_hopeless(limits: Limits, track: Track | None) -> str:
     return f"{numbers}; {known_as}{limits.lesson_tries:.0%} of runs try all the same"
 
 
-def lot_of(run_id: str, lesson: str) -> float:
+def sample_of(run_id: str, lesson: str) -> float:
     """For this run and this failure, the same whenever it is drawn again."""
-    return chance("lesson", run_id, lesson)
+    return stable_fraction("lesson", run_id, lesson)

@@ -7,74 +7,74 @@ from midcourse.domain.reflection import Analysis, Fix, Reflection
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advice:
+class Remedy:
     cause: str
     fix: str
     changes: tuple[str, ...]
     preventable: bool | None = None
 
 
-BY_TYPE: dict[ErrorType, Advice] = {
-    "timeout": Advice(
+BY_TYPE: dict[ErrorType, Remedy] = {
+    "timeout": Remedy(
         cause="it took longer than it may, or nobody answered",
         fix="Make sure that the target is ready before it is used again",
         changes=("wait for a sign that it is ready", "do less in one step"),
     ),
-    "permission": Advice(
+    "permission": Remedy(
         cause="whoever acts here has no right to do this",
         fix="Reach the goal without that right",
         changes=("choose a target that is permitted", "sign in as somebody who may, if the task says so"),
         preventable=True,
     ),
-    "not_found": Advice(
+    "not_found": Remedy(
         cause="what the step names is not there, or is called otherwise",
         fix="Use only what is visible now",
         changes=("take the name from the present screen", "open the place where it is first"),
         preventable=True,
     ),
-    "invalid_input": Advice(
+    "invalid_input": Remedy(
         cause="the values do not fit what is asked for",
         fix="Give values of the kind that is asked for",
         changes=("read the parameters of the skill again", "take the values from the task instead of making them up"),
         preventable=True,
     ),
-    "network": Advice(
+    "network": Remedy(
         cause="the connection to what is acted on broke",
         fix="Try again once the connection is back, and check first what is done already",
         changes=("look at the present state before anything else",),
         preventable=False,
     ),
-    "syntax": Advice(
+    "syntax": Remedy(
         cause="what was sent is not written as it has to be",
         fix="Write it in the form that is expected",
         changes=("check brackets, quotes and separators",),
         preventable=True,
     ),
-    "type_error": Advice(
+    "type_error": Remedy(
         cause="a value is of another type than is needed",
         fix="Give a value of the type that the parameter has",
         changes=("a number as a number, a truth value as true or false",),
         preventable=True,
     ),
-    "attribute_error": Advice(
+    "attribute_error": Remedy(
         cause="something lacks a part that the step relies on",
         fix="Do not rely on that part",
         changes=("look what the thing really has",),
         preventable=True,
     ),
-    "key_error": Advice(
+    "key_error": Remedy(
         cause="an entry that the step relies on is missing",
         fix="Use an entry that is there",
         changes=("look which entries there are", "get the missing one first"),
         preventable=True,
     ),
-    "value_error": Advice(
+    "value_error": Remedy(
         cause="a value is of the right type and still impossible",
         fix="Give a value that makes sense here",
         changes=("check range and form of the value",),
         preventable=True,
     ),
-    "index_error": Advice(
+    "index_error": Remedy(
         cause="there are fewer entries than the step counts on",
         fix="Count what is there first",
         changes=("use one of the entries that are visible",),
@@ -82,25 +82,25 @@ BY_TYPE: dict[ErrorType, Advice] = {
     ),
 }
 
-BY_NATURE: dict[Nature, Advice] = {
-    "transient": Advice(
+BY_NATURE: dict[Nature, Remedy] = {
+    "transient": Remedy(
         cause="a passing condition that did not pass in time",
         fix="Take another way, or come back to it later",
         changes=("do what does not depend on it first",),
         preventable=False,
     ),
-    "recoverable": Advice(
+    "recoverable": Remedy(
         cause="the screen was not as the plan supposed",
         fix="Plan from what is visible now",
         changes=("take another way to the same end", "close what has come up in between"),
     ),
-    "under_specified": Advice(
+    "under_specified": Remedy(
         cause="the plan lacks something that the step needs",
         fix="Get what is missing before the step that needs it",
         changes=("add the step that brings it back",),
         preventable=True,
     ),
-    "structural": Advice(
+    "structural": Remedy(
         cause="this cannot work from here, however often it is tried",
         fix="Do it from elsewhere, or say that it is impossible",
         changes=("choose another target",),
@@ -114,7 +114,9 @@ AGAIN = 2
 """From how many failures with the same reason on that is a sign by itself."""
 
 
-def reflect(failure: Failure, failed: FailedStep | None = None, attempts: tuple[FailedStep, ...] = ()) -> Reflection:
+def explain_failure(
+    failure: Failure, failed: FailedStep | None = None, attempts: tuple[FailedStep, ...] = ()
+) -> Reflection:
     """`failed` is the step, if it was one; `attempts` are all that failed so far, this one included."""
     found = failure.found
     advice = BY_TYPE.get(found.error_type) or BY_NATURE[found.nature]
@@ -130,7 +132,7 @@ def reflect(failure: Failure, failed: FailedStep | None = None, attempts: tuple[
     )
 
 
-def _root_cause(advice: Advice, failure: Failure, failed: FailedStep | None) -> str:
+def _root_cause(advice: Remedy, failure: Failure, failed: FailedStep | None) -> str:
     said = f" ({failure.detail})" if failure.detail else ""
     if failed is None:
         return f"{advice.cause}{said}"

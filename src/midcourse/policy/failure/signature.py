@@ -57,7 +57,7 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 """In this order: a time in a path is a path, and a number in a URL none."""
 
 
-def normalised(message: str) -> str:
+def normalise(message: str) -> str:
     """The words of a message: what stays the same when the same happens to something else."""
     text = message
     for pattern, placeholder in RULES:
@@ -67,7 +67,7 @@ def normalised(message: str) -> str:
 
 def signature_of(reason: str, detail: str) -> str:
     """Of a failed step: its reason, and what was said about it."""
-    words = normalised(detail)
+    words = normalise(detail)
     return f"{reason}: {words}" if words else reason
 
 
@@ -77,7 +77,7 @@ def lesson_key(place: str, skill: str, role: str, label: str, signature: str) ->
     Narrower than the signature, because a run may be stopped for it: that a form rejects something says nothing about
     the next form.
     """
-    what = "\x1f".join((place, skill, role, normalised(label), signature))
+    what = "\x1f".join((place, skill, role, normalise(label), signature))
     return blake2b(what.encode(), digest_size=8).hexdigest()
 
 
@@ -88,7 +88,7 @@ def trigram_embedding(message: str) -> Embedding:
     form of a word more than its stem (`permission`, `permitted`).
     """
     counts = [0.0] * TRIGRAM_BUCKETS
-    for trigram in set(_trigrams(normalised(message))):
+    for trigram in set(_trigrams(normalise(message))):
         bucket = int.from_bytes(blake2b(trigram.encode(), digest_size=8).digest()) % TRIGRAM_BUCKETS
         counts[bucket] += 1
     length = sqrt(sum(count * count for count in counts)) or 1.0

@@ -26,10 +26,10 @@ def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
     may be sensible, and `repeats_failure` is asked again when it comes up.
     """
     for step in steps:
-        if already_finished(run, step):
+        if is_finished(run, step):
             return f"step {step.index + 1} ({step.skill}) is finished already and must not be done again"
     for step in steps:
-        if repeats_failure(run, step) and not too_soon(run, step):
+        if repeats_failure(run, step) and not seconds_to_wait(run, step):
             return f"step {step.index + 1} ({step.skill}) failed before, and nothing has changed since"
         if step.effect != "read":
             break
@@ -43,7 +43,7 @@ def without_finished_end(run: Run, steps: tuple[PlannedStep, ...], *, final: boo
     if that does no harm. With a `done_when` nothing is left out: whether the task is done is then not the plan's to say.
     """
     left = steps
-    while left and already_finished(run, left[-1]):
+    while left and is_finished(run, left[-1]):
         left = left[:-1]
     harmless = all(step.effect in ("read", "set_state") for step in left)
     return left if final and harmless and not run.has_done_when else steps
@@ -87,7 +87,7 @@ def _walked(run: Run, plan: str) -> Walked:
     return next((walked for walked in run.walked if walked.plan == plan), Walked(plan=plan))
 
 
-def already_finished(run: Run, step: PlannedStep) -> bool:
+def is_finished(run: Run, step: PlannedStep) -> bool:
     """Whether this irreversible step happened, or may have."""
     return bool(step.identity) and step.identity in run.finished_irreversible
 
@@ -103,7 +103,7 @@ def repeats_failure(run: Run, step: PlannedStep, *, retry: bool = False) -> bool
     return bool(tried) and not (_may_be_tried_again(run, tried) and _cooled_down_at(run, tried) <= run.now)
 
 
-def too_soon(run: Run, step: PlannedStep) -> float:
+def seconds_to_wait(run: Run, step: PlannedStep) -> float:
     """How many seconds of waiting would excuse this step; 0 if none would, or none are needed."""
     tried = _tried(run, step)
     if not tried or not _may_be_tried_again(run, tried):

@@ -15,9 +15,9 @@ from midcourse.domain.plan import GLOBAL, REACH, REPLAN, Draft, Place, PlannedSt
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Catalogue, Parameter, Skill, ValueType
 from midcourse.domain.task import Task
-from midcourse.policy.approval.destination import unvouched
-from midcourse.policy.approval.rules import as_planned, provisional_ruling
-from midcourse.policy.evidence.verification import describe, in_words
+from midcourse.policy.approval.destination import find_unvouched
+from midcourse.policy.approval.rules import planned_consequence, provisional_ruling
+from midcourse.policy.evidence.verification import describe, needs_reader
 from midcourse.policy.identity import call_digest
 from midcourse.policy.spelling import nearest, unknown
 
@@ -214,14 +214,14 @@ def _value_problem(value: Argument, parameter: Parameter, task: Task) -> str:
         return "" if value.name in names else f"no such {value.source}: '{value.name}'"
     if value is None:
         return f"'{parameter.name}' is missing" if parameter.required else ""
-    if not fits(value, parameter.type):
+    if not fits_type(value, parameter.type):
         return f"'{parameter.name}' must be {parameter.type}, not {value!r}"
     if parameter.choices and value not in parameter.choices:
         return f"'{parameter.name}' must be one of {', '.join(map(str, parameter.choices))}"
     return ""
 
 
-def fits(value: object, wanted: ValueType) -> bool:
+def fits_type(value: object, wanted: ValueType) -> bool:
     match wanted:
         case "string":
             return isinstance(value, str)
@@ -255,9 +255,9 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) ->
         gives=draft.gives,
         says=draft.says or f"{skill.name} {target.label}".strip(),
         call=call_digest(skill.name, target, draft.arguments),
-        asks=bool(unvouched(draft.arguments, skill.parameters, scope.task)),
+        asks=bool(find_unvouched(draft.arguments, skill.parameters, scope.task)),
     )
-    foreseen = as_planned(step, scope.observation.surface.origin)
+    foreseen = planned_consequence(step, scope.observation.surface.origin)
     return replace(step, ruled=provisional_ruling(scope.task, foreseen))
 
 
@@ -290,5 +290,5 @@ def short_form(step: Step, identity: str = "", consequence: str = "") -> Planned
         consequence=consequence,
         asks=step.asks,
         ruled=step.ruled,
-        reads=step.expect is not None and in_words(step.expect),
+        reads=step.expect is not None and needs_reader(step.expect),
     )

@@ -17,7 +17,7 @@ from midcourse.domain.expectation import (
     ZoneHasState,
 )
 from midcourse.domain.replace import replace
-from midcourse.policy.reuse.placeholders import Blanks, Unclear
+from midcourse.policy.reuse.placeholders import Placeholders, Unclear
 
 C = TypeVar("C", bound=Expectation | Probe)
 
@@ -31,16 +31,16 @@ class Rewriting:
     value: Callable[[Scalar], Scalar]
 
 
-def blanked(condition: C, blanks: Blanks) -> C:
+def insert_placeholders(condition: C, blanks: Placeholders) -> C:
     """Names in place of values. Raises `Unclear`."""
 
     def pattern(text: str) -> str:
-        return blanks.blank(text, in_pattern=True)
+        return blanks.insert(text, in_pattern=True)
 
-    return _rewritten(condition, Rewriting(text=blanks.blank, pattern=pattern, value=blanks.blank_value))
+    return _rewritten(condition, Rewriting(text=blanks.insert, pattern=pattern, value=blanks.insert_in_value))
 
 
-def surely_blanked(condition: C, blanks: Blanks) -> C:
+def insert_placeholders_safely(condition: C, blanks: Placeholders) -> C:
     """The same, and `Unclear` as well where a value may be there by chance or in another spelling."""
 
     def sure(text: str, *, in_pattern: bool = False) -> str:
@@ -49,28 +49,28 @@ def surely_blanked(condition: C, blanks: Blanks) -> C:
         return text
 
     def text(text: str) -> str:
-        return blanks.blank(sure(text))
+        return blanks.insert(sure(text))
 
     def pattern(text: str) -> str:
-        return blanks.blank(sure(text, in_pattern=True), in_pattern=True)
+        return blanks.insert(sure(text, in_pattern=True), in_pattern=True)
 
     def value(value: Scalar) -> Scalar:
         sure("" if value is None or isinstance(value, bool) else str(value))
-        return blanks.blank_value(value)
+        return blanks.insert_in_value(value)
 
     return _rewritten(condition, Rewriting(text=text, pattern=pattern, value=value))
 
 
-def filled(condition: C, blanks: Blanks) -> C:
+def fill_placeholders(condition: C, blanks: Placeholders) -> C:
     """Values in place of names. Raises `Unclear` for a name that is no input's."""
 
     def pattern(text: str) -> str:
         return blanks.fill(text, in_pattern=True)
 
-    return _rewritten(condition, Rewriting(text=blanks.fill, pattern=pattern, value=blanks.fill_value))
+    return _rewritten(condition, Rewriting(text=blanks.fill, pattern=pattern, value=blanks.fill_in_value))
 
 
-def texts_of(condition: Expectation | Probe) -> tuple[str, ...]:
+def condition_texts(condition: Expectation | Probe) -> tuple[str, ...]:
     """All that is written in it."""
     said: list[str] = []
 

@@ -12,8 +12,8 @@ from hashlib import blake2b
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.task import Task
-from midcourse.policy.reuse.conditions import blanked
-from midcourse.policy.reuse.placeholders import Blanks
+from midcourse.policy.reuse.conditions import insert_placeholders
+from midcourse.policy.reuse.placeholders import Placeholders
 
 PASSING = ("focused", "seen")
 """States by which a screen has not become another one."""
@@ -37,12 +37,12 @@ _TIMES = re.compile(
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
-def task_digest(task: Task, blanks: Blanks) -> str:
+def task_digest(task: Task, blanks: Placeholders) -> str:
     """The same goal in the same world, to be known by the same sign, for inputs of the same names. Raises `Unclear`."""
-    done_when = None if task.done_when is None else repr(blanked(task.done_when, blanks))
+    done_when = None if task.done_when is None else repr(insert_placeholders(task.done_when, blanks))
     return _digest(
         "task",
-        blanks.blank(task.goal),
+        blanks.insert(task.goal),
         task.world,
         sorted(name for name, _ in task.inputs),
         sorted(field.name for field in task.output),
@@ -54,7 +54,7 @@ def task_digest(task: Task, blanks: Blanks) -> str:
 
 def surface_digest(seen: Observation, passed_on: Pairs) -> str:
     """The same screen, but for the values of the inputs that have been passed on so far. Raises `Unclear`."""
-    blanks = Blanks(passed_on)
+    blanks = Placeholders(passed_on)
     surface = seen.surface
     zones = sorted(_zone(zone, blanks) for zone in seen.zones)
     return _digest("surface", _text(surface.title, blanks), _text(_decoded(surface.address), blanks), zones)
@@ -69,18 +69,18 @@ def segment_digest(*found_by: object) -> str:
     return _digest("segment", *found_by)
 
 
-def _zone(zone: Zone, blanks: Blanks) -> list[str]:
+def _zone(zone: Zone, blanks: Placeholders) -> list[str]:
     states = sorted(
-        f"{name}={_text(value, blanks) if isinstance(value, str) else blanks.blank_value(value)!r}"
+        f"{name}={_text(value, blanks) if isinstance(value, str) else blanks.insert_in_value(value)!r}"
         for name, value in zone.state
         if name not in PASSING
     )
     return [zone.role, _text(zone.label, blanks), *states]
 
 
-def _text(text: str, blanks: Blanks) -> str:
+def _text(text: str, blanks: Placeholders) -> str:
     """Names first: a date that is an input's is no clock."""
-    return _TIMES.sub("#", blanks.blank(text))
+    return _TIMES.sub("#", blanks.insert(text))
 
 
 def _decoded(address: str) -> str:

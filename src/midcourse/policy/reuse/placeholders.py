@@ -19,7 +19,7 @@ class Unclear(Exception):
     """Nobody can say which input this text speaks of, if any."""
 
 
-class Blanks:
+class Placeholders:
     def __init__(self, inputs: Pairs) -> None:
         self._inputs = dict(inputs)
         self._plain = _by_value(inputs, in_pattern=False)
@@ -28,7 +28,7 @@ class Blanks:
 
     # --- values become names
 
-    def blank(self, text: str, *, in_pattern: bool = False) -> str:
+    def insert(self, text: str, *, in_pattern: bool = False) -> str:
         """The text with names in place of values. Raises `Unclear` where a value is that of two inputs."""
         names = self._patterns if in_pattern else self._plain
         parts: list[str] = []
@@ -40,20 +40,20 @@ class Blanks:
             done = found.end()
         return "".join((*parts, _braced(text[done:])))
 
-    def blank_value(self, value: Scalar) -> Scalar:
+    def insert_in_value(self, value: Scalar) -> Scalar:
         """A text as `blank` has it; a number that is an input's becomes its name, unless it is a short one."""
         if isinstance(value, str):
-            blanked = self.blank(value)
+            blanked = self.insert(value)
             if (name := _alone(blanked)) is not None and not isinstance(self._inputs[name], str):
                 raise Unclear(f"{value!r} is the input '{name}', written out")
             return blanked
-        if is_short(value) or not self.named(value):
+        if is_short(value) or not self.names_of(value):
             return value
         if (name := self._plain[_written(value)]) is None:
             raise Unclear(f"more than one input is {value!r}")
         return f"{{{name}}}"
 
-    def named(self, value: Scalar) -> tuple[str, ...]:
+    def names_of(self, value: Scalar) -> tuple[str, ...]:
         """The inputs that have this very value. Yes, no and nothing are nobody's in particular."""
         if value is None or isinstance(value, bool) or value == "":
             return ()
@@ -80,7 +80,7 @@ class Blanks:
 
         return _BLANK.sub(value, template)
 
-    def fill_value(self, template: Scalar) -> Scalar:
+    def fill_in_value(self, template: Scalar) -> Scalar:
         """A name alone keeps the type of its input."""
         if not isinstance(template, str):
             return template
@@ -106,7 +106,7 @@ def names_in(template: str) -> tuple[str, ...]:
     return tuple(found[1] for found in _BLANK.finditer(template) if found[1] is not None)
 
 
-def without_blanks(template: str) -> str:
+def without_placeholders(template: str) -> str:
     """What is left of it where nobody's value is."""
     return _BLANK.sub(lambda found: found[0][0] if found[1] is None else "\0", template)
 

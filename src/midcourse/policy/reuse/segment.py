@@ -15,13 +15,13 @@ from midcourse.domain.plan import GLOBAL, REPLAN, Draft, PlanVersion, Step
 from midcourse.domain.records.plan_cache import KeptSegment, KeptStep
 from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
-from midcourse.policy.reuse.conditions import filled, surely_blanked, texts_of
+from midcourse.policy.reuse.conditions import condition_texts, fill_placeholders, insert_placeholders_safely
 from midcourse.policy.reuse.digests import segment_digest, surface_digest, task_digest, values_digest
-from midcourse.policy.reuse.placeholders import Blanks, Unclear, is_short, names_in, occurs, without_blanks
+from midcourse.policy.reuse.placeholders import Placeholders, Unclear, is_short, names_in, occurs, without_placeholders
 
 
 @dataclass(frozen=True, kw_only=True)
-class Situation:
+class ReuseKey:
     """What a segment is kept under and found by: the task, the screen, and how far the run has come."""
 
     task: Task
@@ -32,17 +32,15 @@ class Situation:
     surface_digest: str
 
 
-def situation_of(
-    task: Task, seen: Observation, *, passed_on: Iterable[str] = (), after: int = 0
-) -> Situation | Unclear:
+def reuse_key(task: Task, seen: Observation, *, passed_on: Iterable[str] = (), after: int = 0) -> ReuseKey | Unclear:
     """`passed_on` are the inputs that earlier steps have told the world."""
     told = {name: value for name, value in task.inputs if name in passed_on}
     try:
-        return Situation(
+        return ReuseKey(
             task=task,
             seen=seen,
             after=after,
-            task_digest=task_digest(task, Blanks(task.inputs)),
+            task_digest=task_digest(task, Placeholders(task.inputs)),
             surface_digest=surface_digest(seen, tuple(told.items())),
         )
     except Unclear as why:
@@ -52,9 +50,9 @@ def situation_of(
 # --- keeping
 
 
-def kept(situation: Situation, plan: PlanVersion | None, apart: Iterable[str]) -> KeptSegment | Unclear:
+def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable[str]) -> KeptSegment | Unclear:
     """This plan as other runs may use it; without a plan, that here the task is done. Or why it is of no use to them."""
-    task, blanks = situation.task, Blanks(situation.task.inputs)
+    task, blanks = situation.task, Placeholders(situation.task.inputs)
     own = tuple(sorted(apart))
     try:
         found_by = (situation.task_digest, situation.surface_digest, situation.after)
@@ -66,7 +64,7 @@ def kept(situation: Situation, plan: PlanVersion | None, apart: Iterable[str]) -
             after=situation.after,
             apart=own,
             apart_digest=values_digest(task.inputs, own),
-            goal=blanks.blank(task.goal),
+            goal=blanks.insert(task.goal),
             title=_or_nothing(situation.seen.surface.title, blanks),
             steps=tuple(_kept_step(step, task, situation.seen, blanks) for step in steps),
             final=plan.final if plan else True,
@@ -76,7 +74,7 @@ def kept(situation: Situation, plan: PlanVersion | None, apart: Iterable[str]) -
         return why
 
 
-def _kept_step(step: Step, task: Task, seen: Observation, blanks: Blanks) -> KeptStep:
+def _kept_step(step: Step, task: Task, seen: Observation, blanks: Placeholders) -> KeptStep:
     target = step.target
     if step.zone != GLOBAL and len(_alike(seen, target.role, target.label)) != 1:
         raise Unclear(f"{target.role} '{target.label}' is on the screen more than once, or not at all")
@@ -84,21 +82,21 @@ def _kept_step(step: Step, task: Task, seen: Observation, blanks: Blanks) -> Kep
         zone=GLOBAL if step.zone == GLOBAL else "",
         skill=step.skill,
         arguments=tuple((name, _kept_argument(value, task, blanks)) for name, value in step.arguments),
-        expect=step.expect and surely_blanked(step.expect, blanks),
-        absent_when=step.absent_when and surely_blanked(step.absent_when, blanks),
-        probe=step.probe and surely_blanked(step.probe, blanks),
+        expect=step.expect and insert_placeholders_safely(step.expect, blanks),
+        absent_when=step.absent_when and insert_placeholders_safely(step.absent_when, blanks),
+        probe=step.probe and insert_placeholders_safely(step.probe, blanks),
         transition=step.transition,
         needs=step.needs,
         gives=step.gives,
         says=_or_nothing(step.says, blanks),
     )
-    return KeptStep(role=target.role, label=blanks.blank(target.label), draft=draft)
+    return KeptStep(role=target.role, label=blanks.insert(target.label), draft=draft)
 
 
-def _kept_argument(value: Argument, task: Task, blanks: Blanks) -> Argument:
+def _kept_argument(value: Argument, task: Task, blanks: Placeholders) -> Argument:
     if isinstance(value, Reference):
         return value
-    named = blanks.named(value)
+    named = blanks.names_of(value)
     if len(named) == 1 and not is_short(value):
         return Reference(source="input", name=named[0])
     if named or not _is_constant(value, task, blanks):
@@ -106,40 +104,40 @@ def _kept_argument(value: Argument, task: Task, blanks: Blanks) -> Argument:
     return value
 
 
-def _is_constant(value: Scalar, task: Task, blanks: Blanks) -> bool:
+def _is_constant(value: Scalar, task: Task, blanks: Placeholders) -> bool:
     """Whether the task says it, whatever its inputs are."""
     if value is None or isinstance(value, bool) or not str(value).strip():
         return False
     text = str(value)
-    if names_in(blanks.blank(text)) or not blanks.is_sure(text):
+    if names_in(blanks.insert(text)) or not blanks.is_sure(text):
         return False
-    said = (task.goal, *task.files, *(texts_of(task.done_when) if task.done_when else ()))
-    return any(occurs(text, without_blanks(blanks.blank(words))) for words in said)
+    said = (task.goal, *task.files, *(condition_texts(task.done_when) if task.done_when else ()))
+    return any(occurs(text, without_placeholders(blanks.insert(words))) for words in said)
 
 
-def _or_nothing(words: str, blanks: Blanks) -> str:
+def _or_nothing(words: str, blanks: Placeholders) -> str:
     """Words for people: nothing hangs on them, so none are better than an old value."""
     try:
-        return blanks.blank(words) if blanks.is_sure(words) else ""
+        return blanks.insert(words) if blanks.is_sure(words) else ""
     except Unclear:
         return ""
 
 
-def passed_on(steps: Iterable[Step], inputs: Pairs) -> tuple[str, ...]:
+def find_passed_on(steps: Iterable[Step], inputs: Pairs) -> tuple[str, ...]:
     """The inputs that these steps tell the world, in arguments or by what they act on."""
-    blanks = Blanks(inputs)
+    blanks = Placeholders(inputs)
     names = {name for step in steps for name in _names_of(step, blanks)}
     return tuple(sorted(names))
 
 
-def _names_of(step: Step, blanks: Blanks) -> Iterable[str]:
+def _names_of(step: Step, blanks: Placeholders) -> Iterable[str]:
     for _, value in step.arguments:
         if isinstance(value, Reference):
             yield from (value.name,) if value.source == "input" else ()
         else:
-            yield from blanks.named(value)
+            yield from blanks.names_of(value)
     try:
-        yield from names_in(blanks.blank(step.target.label))
+        yield from names_in(blanks.insert(step.target.label))
     except Unclear:
         return
 
@@ -147,15 +145,15 @@ def _names_of(step: Step, blanks: Blanks) -> Iterable[str]:
 # --- using
 
 
-def fits(segment: KeptSegment, situation: Situation) -> bool:
+def is_applicable(segment: KeptSegment, situation: ReuseKey) -> bool:
     """Whether it was kept for this point of the task, and for the same values of the inputs that no step passes on."""
     own = values_digest(situation.task.inputs, segment.apart)
     return (segment.after, segment.apart_digest) == (situation.after, own)
 
 
-def proposed(segment: KeptSegment, situation: Situation) -> tuple[Draft, ...] | Unclear:
+def propose_steps(segment: KeptSegment, situation: ReuseKey) -> tuple[Draft, ...] | Unclear:
     """Its steps for the inputs of this task and the zones of this screen; or why there are none."""
-    blanks = Blanks(situation.task.inputs)
+    blanks = Placeholders(situation.task.inputs)
     try:
         steps = tuple(_draft(step, situation.seen, blanks) for step in segment.steps)
     except Unclear as why:
@@ -163,14 +161,14 @@ def proposed(segment: KeptSegment, situation: Situation) -> tuple[Draft, ...] | 
     return steps if segment.final else (*steps, Draft(zone=REPLAN))
 
 
-def repeats(drafts: Iterable[Draft], seen: Observation, attempts: Iterable[FailedStep]) -> bool:
+def repeats_failed_step(drafts: Iterable[Draft], seen: Observation, attempts: Iterable[FailedStep]) -> bool:
     """Whether one of them does what has failed in this run already."""
     failed = {(attempt.skill, attempt.target) for attempt in attempts}
     labels = {zone.id: zone.label for zone in seen.zones}
     return any((draft.skill, labels.get(draft.zone, "")) in failed for draft in drafts)
 
 
-def _draft(step: KeptStep, seen: Observation, blanks: Blanks) -> Draft:
+def _draft(step: KeptStep, seen: Observation, blanks: Placeholders) -> Draft:
     draft = step.draft
     if draft.zone != GLOBAL:
         label = blanks.fill(step.label)
@@ -180,9 +178,9 @@ def _draft(step: KeptStep, seen: Observation, blanks: Blanks) -> Draft:
         draft = replace(draft, zone=alike[0].id)
     return replace(
         draft,
-        expect=draft.expect and filled(draft.expect, blanks),
-        absent_when=draft.absent_when and filled(draft.absent_when, blanks),
-        probe=draft.probe and filled(draft.probe, blanks),
+        expect=draft.expect and fill_placeholders(draft.expect, blanks),
+        absent_when=draft.absent_when and fill_placeholders(draft.absent_when, blanks),
+        probe=draft.probe and fill_placeholders(draft.probe, blanks),
         says=blanks.fill(draft.says),
     )
 

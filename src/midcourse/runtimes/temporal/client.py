@@ -39,8 +39,8 @@ from midcourse.domain.task import Task
 from midcourse.drive import is_over
 from midcourse.errors import RunEnded, RunUnknown
 from midcourse.perform.asking import decided
-from midcourse.policy.approval.check import why_not_in_full
-from midcourse.policy.approval.question import changes_between, in_words
+from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.policy.approval.question import changes_between, describe_change
 from midcourse.ports.store import FleetStore
 from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, register, status_of
 from midcourse.runtimes.temporal.codec import data_converter
@@ -201,7 +201,7 @@ class RunHandle:
 
     async def answer(self, question: Question, decision: Decision) -> str:
         """Decide a question that is out. If it has been replaced by another, the refusal says what changed."""
-        if incomplete := why_not_in_full(question, decision):
+        if incomplete := why_needs_all_values(question, decision):
             return incomplete
         why_not = await self.tell(decided(question, decision))
         return f"{why_not}{await self._changed_since(question)}" if why_not else ""
@@ -212,7 +212,7 @@ class RunHandle:
         if now is None or now.id == question.id:
             return ""
         changes = changes_between(question.consequences, now.consequences)
-        return f"; changed since: {'; '.join(map(in_words, changes))}" if changes else ""
+        return f"; changed since: {'; '.join(map(describe_change, changes))}" if changes else ""
 
     async def tell(self, word: Word, *, seconds: float = 30.0) -> str:
         """Raises `TimeoutError` if no worker has taken it in this time: then nobody knows whether it will be taken."""

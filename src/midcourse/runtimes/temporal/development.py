@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midcourse.files import private_folder, privately
-from midcourse.runtimes.temporal.program import verified_program
+from midcourse.runtimes.temporal.program import verify_program
 
 TUNED = {
     "history.transferProcessorMaxPollRPS": "1000",
@@ -53,7 +53,7 @@ def start_server(
 
     Returns once it answers. A `program` that is named is executed as it is; otherwise the installed one is verified first.
     """
-    executable = verified_program(program)
+    executable = verify_program(program)
     private_folder(folder)
     port = port or _free_port()
     command = [executable, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(port)]

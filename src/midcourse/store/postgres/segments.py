@@ -16,7 +16,7 @@ DROP_OLDEST = b"""DELETE FROM midcourse.segments WHERE task = %(task)s AND id NO
 (SELECT id FROM midcourse.segments WHERE task = %(task)s ORDER BY worked_at DESC, id LIMIT %(most)s)"""
 
 
-class PostgresSegments:
+class PostgresPlanCache:
     """Beside the records of runs and in no transaction with them: what is lost here is planned anew."""
 
     def __init__(self, database: Database) -> None:

@@ -16,7 +16,7 @@ from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.memory import PostgresMemory
 from midcourse.store.postgres.records import Records
-from midcourse.store.postgres.segments import PostgresSegments
+from midcourse.store.postgres.segments import PostgresPlanCache
 
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -51,9 +51,9 @@ class PostgresStore(Records):
         await self._database.rows(b"SELECT 1", ())
 
     @property
-    def segments(self) -> PostgresSegments:
+    def segments(self) -> PostgresPlanCache:
         """What this tenant's runs may do again."""
-        return PostgresSegments(self._database)
+        return PostgresPlanCache(self._database)
 
     def memory(self, agent: str) -> PostgresMemory:
         """What this tenant's agent has learned, over the same connections."""

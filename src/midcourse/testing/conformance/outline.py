@@ -16,7 +16,7 @@ from midcourse.domain.budget import FREE
 from midcourse.domain.event import OutlineVerdict
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal, Outline
-from midcourse.policy.advice.outline import MOST_GOALS, coarse
+from midcourse.policy.advice.outline import MOST_GOALS, select_goals
 from midcourse.ports.judge import Judgement, ProgressContext, ProgressJudge
 from midcourse.ports.outliner import OutlineDraft, Outliner, OutliningContext
 from midcourse.testing.conformance.planner import TASK, seen, zones
@@ -46,7 +46,7 @@ def check_outline(answer: object) -> None:
     assert isinstance(answer, OutlineDraft), "an outline draft, whatever it was told"
     assert answer.verdict in get_args(OutlineVerdict)
     if answer.verdict == "goals":
-        goals, refused = coarse(answer.goals)
+        goals, refused = select_goals(answer.goals)
         assert goals, f"a goal that says what to explore, and not how; {'; '.join(refused) or 'there is none at all'}"
     else:
         assert not answer.goals, "goals only if it says so"

@@ -11,7 +11,7 @@ from midcourse.domain.argument import Reference
 from midcourse.domain.expectation import Expectation, Probe, ZoneHasState
 from midcourse.domain.plan import Draft
 from midcourse.domain.records.plan_cache import KeptSegment, KeptStep
-from midcourse.ports.plan_cache import MOST_OF_A_TASK, Segments
+from midcourse.ports.plan_cache import MOST_OF_A_TASK, PlanCache
 
 STEP = KeptStep(
     role="textbox",
@@ -42,10 +42,10 @@ SEGMENT = KeptSegment(
 )
 
 
-class SegmentsConformance:
+class PlanCacheConformance:
     """Inherit from it and give `make_segments`. Each one it makes is empty."""
 
-    async def make_segments(self) -> Segments:
+    async def make_segments(self) -> PlanCache:
         raise NotImplementedError("a conformance suite needs to know what to test")
 
     async def test_nothing_is_kept_at_first(self) -> None:
