@@ -34,5 +34,5 @@ def spell_out(text: str, spell: Callable[[str], str]) -> str:
 
 
 def make_readable(text: str, spell: Callable[[str], str]) -> str:
-    """As `spelt_out`, but emoji lose what holds them together instead of being taken apart by words."""
+    """As `spell_out`, but emoji lose what holds them together instead of being taken apart by words."""
     return spell_out(text if text.isascii() else _IN_EMOJI.sub("", text), spell)

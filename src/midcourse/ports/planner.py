@@ -59,7 +59,7 @@ class PlanningContext:
     beyond: bool = False
     """The plan may go on through screens that nobody has seen. Only for comparison with fixed plans."""
     outline: Outline | None = None
-    """Coarse goals and how far they are: a suggestion. `midcourse.policy.advice.outline.formatted` has it in words."""
+    """Coarse goals and how far they are: a suggestion. `midcourse.policy.advice.outline.format_outline` has it in words."""
     advice: Advice | None = None
     """What a monitor found wrong with the path to here. Not a person's word: take it or leave it."""
     detours: bool = False

@@ -1,7 +1,7 @@
 """What every keeper of segments has to do.
 
-class TestMine(SegmentsConformance):
-    async def make_segments(self) -> Segments:
+class TestMine(PlanCacheConformance):
+    async def make_segments(self) -> PlanCache:
         return MySegments()
 """
 
