@@ -18,7 +18,6 @@ With --first N, only the first observation of the largest page is timed, each in
 loaded, beside as many spinning processes as --spin says. None may be empty or take longer than three seconds.
 """
 
-import argparse
 import asyncio
 import json
 import random
@@ -31,7 +30,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.harness.report import keep, table
+from benchmarks.harness.report import keep, options_of, table
 from midcourse.testing.sites import Request, Response, serve
 from midcourse.worlds.browser.egress.policy import read_origins
 from midcourse.worlds.browser.page.capture import Capture
@@ -227,7 +226,7 @@ def report_first_looks(count: int, spin: int, *, kept: bool, as_json: bool) -> i
     text = f"{count} first observations of {SIZES[-1]} elements: at most {slowest} s, at least {fewest} zones"
     print(text)
     if kept:
-        keep("first_look", f"python -m benchmarks.capture --first {count} --spin {spin}", summary, text)
+        keep("first_look", summary, text)
     if as_json:
         print(json.dumps(summary))
     return 0 if summary["met"] else 1
@@ -240,10 +239,8 @@ def shown(rows: list[Row]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--looks", type=int, default=100, help="of each kind, at each size")
-    parser.add_argument("--json", action="store_true", help="print a summary as one JSON object on the last line")
-    parser.add_argument("--keep", action="store_true", help="write what was measured to benchmarks/results")
     parser.add_argument("--first", type=int, metavar="N", help="time N first observations of the largest page instead")
     parser.add_argument("--spin", type=int, default=0, metavar="N", help="processes that spin beside --first")
     options = parser.parse_args()
@@ -253,7 +250,7 @@ def main() -> int:
     summary: dict[str, object] = {"looks": options.looks, "most": MOST, "rows": [asdict(row) for row in rows]}
     print(shown(rows))
     if options.keep:
-        keep("capture", f"python -m benchmarks.capture --looks {options.looks}", summary, shown(rows))
+        keep("capture", summary, shown(rows))
     if options.json:
         print(json.dumps(summary))
     return 0 if all(max(row.anew_to_bare.ratio, row.again_to_bare.ratio) <= MOST for row in rows) else 1

@@ -37,7 +37,7 @@ from benchmarks.fleet import big, budget, freeze, kill, outage, points, servers,
 from benchmarks.fleet.outcome import CLAIMS
 from benchmarks.fleet.site import Premises, premises_in
 from benchmarks.fleet.tenant import Given
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.app.fleet.process import leave
 
 Trial: TypeAlias = Callable[[Given, Premises], Awaitable[dict[str, Any]]]
@@ -118,8 +118,7 @@ async def carried_out(trial: str, runs: int, options: argparse.Namespace, premis
     }
     told = table(["", trial], [[name, str(value)] for name, value in summary.items()])
     if options.keep:
-        command = f"python -m benchmarks.chaos --trial {trial} --runs {runs} --json --keep"
-        keep(f"chaos_{trial}", command, summary, told)
+        keep(f"chaos_{trial}", summary, told)
     if not options.json:
         print(told)
     print(json.dumps(summary))
@@ -136,7 +135,7 @@ def trials(text: str) -> list[tuple[str, int]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--trial", default="kill", type=trials, help="one, several as `kill:100,freeze:20`, or all")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--first-seed", type=int, default=0)
@@ -146,6 +145,4 @@ if __name__ == "__main__":
     parser.add_argument(
         "--away", type=float, default=300.0, help="seconds that a server is away, in the trial of outages"
     )
-    parser.add_argument("--keep", action="store_true", help="write what it found into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object for each trial and nothing else")
     leave(asyncio.run(main(parser.parse_args())))

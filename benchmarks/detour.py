@@ -20,7 +20,6 @@ reverts        verified by the fingerprint, or flagged as `revert_unverified`; a
 unlike         verified reverts after which something differed that no screen shows
 """
 
-import argparse
 import json
 import sys
 import time
@@ -35,7 +34,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from benchmarks.harness.replay_check import Again
-from benchmarks.harness.report import RESULTS, Share, keep, machine, table
+from benchmarks.harness.report import RESULTS, Share, keep, machine, options_of, table
 from benchmarks.search.browser_dialogs import APPLICATIONS, run_in_browser
 from benchmarks.search.episodes import ARMS, DETOUR, NO_OPTIONS, RANDOM, REPLAN, WORDS, Episode, run_episode
 from midcourse.worlds.simulated.generated import application_of
@@ -245,14 +244,12 @@ def plot(rows: Sequence[Row], path: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=50, help="per arm and noise")
     parser.add_argument("--browser", type=int, default=0, help="runs per application, arm and noise in a Chromium")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--log", type=Path, help="a file for every chunk as it ends; those in it are not run again")
-    parser.add_argument("--keep", action="store_true", help="write table, plot and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     began = time.monotonic()
     rows = run(given.runs, given.first_seed, given.jobs, given.log)
@@ -275,8 +272,7 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = f"python -m benchmarks.detour --runs {given.runs} --browser {given.browser} --first-seed {given.first_seed} --json --keep"
-        keep("detour", command, summary, f"{tables(rows, even, pages)}\n\n![goals reached](detour.png)")
+        keep("detour", summary, f"{tables(rows, even, pages)}\n\n![goals reached](detour.png)")
         plot(rows, RESULTS / "detour.png")
     if not given.json:
         print(tables(rows, even, pages))

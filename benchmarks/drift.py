@@ -25,7 +25,6 @@ policy file says about its origin, and `start(seed)`, which gives a URL, a plann
     python -m benchmarks.drift --also module:NAME
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -41,7 +40,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.harness.chromium_pool import Kept
 from benchmarks.harness.replay_check import Again
-from benchmarks.harness.report import Share, keep, machine, table
+from benchmarks.harness.report import Share, keep, machine, options_of, table
 from benchmarks.web_apps.application import Application
 from benchmarks.web_apps.site import DRIFT, frozen
 from benchmarks.web_apps.trial import ABOUT_RECOVERY, ARMS, FIXED, OURS, RETRY, DriftTrial, Shared, run_trial, script_of
@@ -196,7 +195,7 @@ def text(rows: Sequence[Row]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--seeds", type=int, default=50, help="per arm and application")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
@@ -211,8 +210,6 @@ def main() -> int:
         type=Path,
         help="a file for every run as it ends; those in it are not run again, and what they learned is kept beside it",
     )
-    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     began = time.monotonic()
     places = [place for place in SHIPPED if given.only in (None, application_at(place).name)] + given.also
@@ -234,15 +231,8 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = " ".join(
-            [
-                f"python -m benchmarks.drift --seeds {given.seeds} --json --keep",
-                *(["--recovery"] if given.recovery else []),
-                *(f"--also {one}" for one in given.also),
-            ]
-        )
         said = f"Applications and drift: {frozen()}. {replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
-        keep("drift", command, summary, f"{text(rows)}\n\n{said}")
+        keep("drift", summary, f"{text(rows)}\n\n{said}")
     if not given.json:
         print(text(rows))
     print(json.dumps(summary))

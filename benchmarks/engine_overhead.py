@@ -21,7 +21,6 @@ LangGraph is no dependency of ours. To have its column:
     python -m benchmarks.engine_overhead --langgraph graph/bin/python
 """
 
-import argparse
 import json
 import sys
 import time
@@ -31,7 +30,7 @@ from math import isnan, nan
 
 from psycopg import Connection
 
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from benchmarks.overhead.figures import Figure, Round, Rounds, Span, alone_ms, cpu, ratio, together_ms
 from benchmarks.overhead.trial import ArmProcess, has_langgraph, trial
 from benchmarks.overhead.workload import SEGMENTS
@@ -179,12 +178,10 @@ def gate(counts: dict[str, Counts]) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--rounds", type=int, default=25, help="each arm has its turn in each")
     parser.add_argument("--together", type=int, default=10, help="runs at a time")
     parser.add_argument("--langgraph", default=sys.executable, help="an interpreter that has it; empty to leave it out")
-    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     parser.add_argument("--gates", action="store_true", help="only count what hardly depends on the machine")
     given = parser.parse_args()
     began = time.monotonic()
@@ -205,8 +202,7 @@ def main() -> int:
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
     text = text_of(found) if found else ""
     if given.keep:
-        command = f"python -m benchmarks.engine_overhead --rounds {given.rounds} --json --keep"
-        keep("engine_overhead", command, summary, text)
+        keep("engine_overhead", summary, text)
     if not given.json:
         print(text)
     print(json.dumps(summary))

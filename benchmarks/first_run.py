@@ -9,7 +9,6 @@ was stored is counted in the application's own log. Each run is followed by a se
 cannot say whether something happened.
 """
 
-import argparse
 import asyncio
 import json
 import sys
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.harness.report import Share, keep, machine, table
+from benchmarks.harness.report import Share, keep, machine, options_of, table
 from benchmarks.llm.scripted_model import ARTICLE, serve_model
 from benchmarks.llm.sites import APPS, FAULTS, GOALS, PASSWORD, SECRET, Site, serve, truth
 from midcourse import Agent, Settings, Task
@@ -296,14 +295,12 @@ def tables(told: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="runs of each cell")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--apps", nargs="+", default=list(APPS), choices=[*APPS, "wagtail"])
     parser.add_argument("--faults", nargs="+", default=[*FAULTS, AT_SUBMIT], choices=[*FAULTS, AT_SUBMIT])
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    parser.add_argument("--keep", action="store_true", help="write the result to benchmarks/results")
     given = parser.parse_args()
     cells = [Cell(app=app, fault=fault) for app in given.apps for fault in given.faults]
     cells = [cell for cell in cells if (cell.app, cell.fault) != ("wagtail", "renamed")]  # its controls are its own
@@ -317,7 +314,7 @@ def main() -> None:
     told = {**summary_of(ended), "machine": machine()}
     print(tables(told))
     if given.keep:
-        keep("first_run", " ".join(["python -m benchmarks.first_run", *sys.argv[1:]]), told, tables(told))
+        keep("first_run", told, tables(told))
     if given.json:
         print(json.dumps(told))
     sys.exit(0 if all(told["bars"].values()) else 1)

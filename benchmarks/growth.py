@@ -6,7 +6,6 @@ One run, one plan a step, no model: what is measured is the runtime itself, with
 if the run is short). The early one begins after the first window, the late one ends the run.
 """
 
-import argparse
 import asyncio
 import json
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.replay_check import again
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Settings, Zone, skill
 from midcourse.ports.planner import PlanningContext
 from midcourse.store.sqlite import SqliteStore
@@ -134,10 +133,8 @@ def text(summary: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--steps", type=int, default=2000, help="of the one run, at least 40")
-    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     if given.steps < 40:
         parser.error("--steps must be at least 40")
@@ -145,7 +142,7 @@ def main() -> int:
     summary = asyncio.run(measure(given.steps))
     summary |= {"seconds": round(time.monotonic() - began, 1), "machine": machine()}
     if given.keep:
-        keep("growth", f"python -m benchmarks.growth --steps {given.steps} --json --keep", summary, text(summary))
+        keep("growth", summary, text(summary))
     if not given.json:
         print(text(summary))
     print(json.dumps(summary))

@@ -14,7 +14,6 @@ calls        planner calls and looks at transitions, mean
 again        whether every run of Midcourse came out the same when its journal was replayed
 """
 
-import argparse
 import json
 import sys
 import time
@@ -25,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.harness.arms import ABLATIONS, PLAIN, SEGMENTS, TASKS, Arm, Trial, run_trial
 from benchmarks.harness.replay_check import Again
-from benchmarks.harness.report import RESULTS, Share, keep, machine, table
+from benchmarks.harness.report import RESULTS, Share, keep, machine, options_of, table
 from midcourse.worlds.simulated.drift import PROFILES
 
 FIRST_SEED = 20_000
@@ -148,12 +147,10 @@ def plot(measured: Measured, path: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=50, help="per arm and profile")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--keep", action="store_true", help="write table, plot and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     began = time.monotonic()
     measured = run(given.runs, given.first_seed, given.jobs)
@@ -168,14 +165,13 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = f"python -m benchmarks.horizon --runs {given.runs} --first-seed {given.first_seed} --json --keep"
         losses = (
             "Where we lose: a plain replan loop makes fewer calls; replan admission costs completion (see 'without admission'). "
             "No ablation repeats an effect in these worlds, so "
             "what unknown handling prevents is shown by completion here and by the plain loop's effects twice."
         )
         said = f"{replayed.replayed} runs of Midcourse replayed from their journals, {replayed.differing} came out otherwise."
-        keep("horizon", command, summary, f"{tables(measured)}\n\n{losses}\n\n{said}\n\n![completion](horizon.png)")
+        keep("horizon", summary, f"{tables(measured)}\n\n{losses}\n\n{said}\n\n![completion](horizon.png)")
         plot(measured, RESULTS / "horizon.png")
     if not given.json:
         print(tables(measured))

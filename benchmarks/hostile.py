@@ -33,7 +33,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.harness.chromium_pool import Kept
-from benchmarks.harness.report import Share, keep, machine, table
+from benchmarks.harness.report import Share, keep, machine, options_of, table
 from benchmarks.hostile_pages.benign import DRIFTING, OF_DRIFT, Worked, worked, worked_in
 from benchmarks.hostile_pages.ordinary import BENIGN, Benign
 from benchmarks.hostile_pages.site import Canary, Site, listen, serve
@@ -192,8 +192,7 @@ async def main(given: argparse.Namespace) -> int:
     told = table(COLUMNS, rows) + "\n\nGuarded, by attack:\n\n" + table(COLUMNS, kinds_of(guarded))
     told += "\n\nOrdinary tasks under the same gate:\n\n" + table(BENIGN_COLUMNS, benign_rows(benign))
     if given.keep:
-        command = f"python -m benchmarks.hostile --pages {given.pages} --control {given.control} --benign {given.benign} --json --keep"
-        keep("hostile", command, summary, told)
+        keep("hostile", summary, told)
     if not given.json:
         print(told)
     print(json.dumps(summary))
@@ -208,13 +207,11 @@ def lets_work(benign: list[Worked]) -> bool:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--pages", type=int, default=50)
     parser.add_argument("--control", type=int, default=10, help="pages of the unguarded arm")
     parser.add_argument("--benign", type=int, default=1, help="how often each ordinary task is done")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--parallel", type=int, default=2)
     parser.add_argument("--log", type=Path, help="a file for every page as it ends; those in it are not tried again")
-    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     sys.exit(asyncio.run(main(parser.parse_args())))

@@ -34,7 +34,7 @@ from pathlib import Path
 
 from benchmarks import ROOT
 from benchmarks.harness.replay_check import again_in
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.worlds.simulated.drift import PROFILES
 
 TASK = ROOT / "examples" / "tasks" / "invoice.toml"
@@ -221,8 +221,7 @@ async def main(given: argparse.Namespace) -> int:
     }
     told = table(["", "invoices"], [[name, str(value)] for name, value in list(summary.items())[:9]])
     if given.keep:
-        command = f"python -m benchmarks.invoices --rows {given.rows} --seed {given.seed} --json --keep"
-        keep("invoices", command, summary, told + "\n\n" + LEGEND)
+        keep("invoices", summary, told + "\n\n" + LEGEND)
     if not given.json:
         print(told)
     print(json.dumps(summary))
@@ -231,13 +230,11 @@ async def main(given: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--rows", type=int, default=40)
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--drift", default="moderate", choices=PROFILES)
     parser.add_argument("--in-process", action="store_true", help="the ERP client of each row dies with the batch")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     sys.exit(asyncio.run(main(parser.parse_args())))

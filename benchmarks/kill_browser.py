@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.commands import Command, Commands
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from benchmarks.web_apps.application import Truth
 from benchmarks.web_apps.shop import SHOP
 from benchmarks.web_apps.site import Trial
@@ -306,8 +306,7 @@ async def main(options: argparse.Namespace) -> int:
         summary["look_at"] = {one.seed: one.result for one in wrong}
     told = table(["", options.runtime], [[name, str(value)] for name, value in summary.items()])
     if options.keep:
-        command = f"python -m benchmarks.kill_browser --runs {options.runs} --runtime {options.runtime} --json --keep"
-        keep(f"kill_browser_{options.runtime}", command, summary, told)
+        keep(f"kill_browser_{options.runtime}", summary, told)
     if not options.json:
         print(told)
     print(json.dumps(summary))
@@ -315,11 +314,9 @@ async def main(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--runtime", choices=("local", "temporal"), default="local")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--together", type=int, default=3, help="runs at a time")
-    parser.add_argument("--keep", action="store_true", help="write what it found into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object and nothing else")
     sys.exit(asyncio.run(main(parser.parse_args())))

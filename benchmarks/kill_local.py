@@ -10,7 +10,6 @@ irreversible_twice   more than one order in the shop's log
 asked                runs in which a person had to say what happened
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -27,7 +26,7 @@ from pathlib import Path
 
 from benchmarks import ROOT
 from benchmarks.harness.replay_check import Again, again_in
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 
 ORDER = ROOT / "examples" / "tasks" / "order.toml"
 COMMENTED = '# [[world.faults]]\n# kind = "stored_but_error"\n# skill = "place_order"\n'
@@ -216,8 +215,7 @@ async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, k
         summary["look_at_seeds"] = bad
     text = table(["", "kill_local"], [[name, str(value)] for name, value in summary.items()])
     if kept:
-        command = f"python -m benchmarks.kill_local --runs {runs} --first-seed {first_seed} --json --keep"
-        keep("kill_local", command, summary, text)
+        keep("kill_local", summary, text)
     if not as_json:
         print(text)
     print(json.dumps(summary))
@@ -225,12 +223,10 @@ async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, k
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--concurrency", type=int, default=2)
-    parser.add_argument("--keep", action="store_true", help="write what it found into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     done = main(given.runs, given.first_seed, given.concurrency, as_json=given.json, kept=given.keep)
     sys.exit(asyncio.run(done))

@@ -11,7 +11,6 @@ control       the same with nothing masked, on one secret of each kind: must be 
 told apart    pictures that look different with another set of secrets of the same shapes: whoever can tell them apart sees a part of one
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -23,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks import ROOT
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from benchmarks.leak_checks.kinds import KINDS, secrets
 from benchmarks.leak_checks.pictures import Pictures, strangers
 from benchmarks.leak_checks.sinks import Sinks, files, histories, hits, tables
@@ -245,12 +244,10 @@ def passed(found: Mapping[str, object]) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--secrets", type=int, default=50)
     parser.add_argument("--runtime", choices=("local", "temporal", "both"), default="both")
     parser.add_argument("--quick", action="store_true", help="without screenshots and models")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     begun = time.monotonic()
     runtimes = ["local", "temporal"] if options.runtime == "both" else [options.runtime]
@@ -258,7 +255,7 @@ def main() -> int:
     asyncio.run(measure(arms))
     found, shown = summary(arms, time.monotonic() - begun), table(COLUMNS, rows(arms))
     if options.keep:
-        keep("leaks", f"python -m benchmarks.leaks --secrets {options.secrets}", found, shown)
+        keep("leaks", found, shown)
     print(json.dumps(found) if options.json else shown)
     return 0 if passed(found) else 1
 

@@ -8,11 +8,9 @@ the calls that its valid steps amount to, worked out where it is made up; any ot
 takes more than ten seconds of CPU time counts as a hang.
 """
 
-import argparse
 import asyncio
 import json
 import random
-import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
@@ -23,7 +21,7 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from benchmarks.llm.malformed_answers import KINDS, Nonsense
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
@@ -168,19 +166,17 @@ def measured(runs: int, first_seed: int, jobs: int = 1) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--keep", action="store_true")
     chosen = parser.parse_args()
     summary = measured(chosen.runs, chosen.first_seed, chosen.jobs)
     shown = ("runs", "kinds", "crashes", "hangs", "invalid_acts", "slowest_cpu_seconds")
     told = table(list(shown), [[f"{summary[name]:,}" for name in shown]])
     print(told)
     if chosen.keep:
-        keep("malformed", " ".join(["python -m benchmarks.malformed", *sys.argv[1:]]), summary, told)
+        keep("malformed", summary, told)
     if chosen.json:
         print(json.dumps(summary))
 

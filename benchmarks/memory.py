@@ -9,7 +9,6 @@ strangers, and everything is reported on the other half. Which message is stored
 for what the stored program itself said the next time, of other names and numbers.
 """
 
-import argparse
 import json
 import random
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from benchmarks.lesson_recall.curve import draw
 from benchmarks.lesson_recall.full_text import full_text_scores
 from benchmarks.lesson_recall.scoring import Corpus, Figures, Round, best_threshold, figures, load, rounds, same_again
@@ -102,13 +101,11 @@ def lines(outcomes: list[Outcome]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument(
         "--rounds", type=int, default=20, help="how often the stored message of each cause is drawn anew"
     )
     parser.add_argument("--causes", type=int, default=None, help="of how many causes, drawn at random; all by default")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
-    parser.add_argument("--keep", action="store_true", help="write tables and plot to benchmarks/results")
     options = parser.parse_args()
     began = time.monotonic()
     corpus = load(options.causes)
@@ -135,7 +132,6 @@ def main() -> None:
         draw(scores, tuning, testing, {outcome.method: outcome.threshold for outcome in outcomes})
         keep(
             "memory",
-            f"python -m benchmarks.memory --rounds {options.rounds}",
             summary,
             f"{text}\n\n![curve](memory.png)",
         )

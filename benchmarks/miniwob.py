@@ -13,7 +13,6 @@ worse     seeds that only `fixed` solved beside those that only `segments` solve
           sign test, 5 %)
 """
 
-import argparse
 import asyncio
 import json
 import math
@@ -24,7 +23,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
-from benchmarks.harness.report import RESULTS, Share, keep, machine, table
+from benchmarks.harness.report import RESULTS, Share, keep, machine, options_of, table
 from benchmarks.miniwob_tasks.episode import Episodes
 from benchmarks.miniwob_tasks.pages import pages, served
 from benchmarks.miniwob_tasks.rules import RULES
@@ -182,14 +181,12 @@ def plot(rows: Sequence[Row], path: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="episodes per task and arm")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--tasks", nargs="+", default=sorted(RULES), choices=sorted(RULES), metavar="TASK")
     parser.add_argument("--jobs", type=int, default=2, help="pages at the same time")
     parser.add_argument("--log", type=Path, help="write episodes here as they end, and go on from what is here already")
-    parser.add_argument("--keep", action="store_true", help="write table, plot and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     assert not unaccounted(), f"nothing is said of {', '.join(unaccounted())}"
     began = time.monotonic()
@@ -214,8 +211,7 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = f"python -m benchmarks.miniwob --seeds {given.seeds} --first-seed {given.first_seed} --json --keep"
-        keep("miniwob", command, summary, f"{tables(rows, trials)}\n\n![tasks that change](miniwob.png)")
+        keep("miniwob", summary, f"{tables(rows, trials)}\n\n![tasks that change](miniwob.png)")
         plot(rows, RESULTS / "miniwob.png")
     if not given.json:
         print(tables(rows, trials))

@@ -14,7 +14,6 @@ drawn      runs in which an outline was drawn
 against    difference to `off` in points, and the lower bound of its one-sided 95 % interval
 """
 
-import argparse
 import json
 import math
 import sys
@@ -23,7 +22,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 
-from benchmarks.harness.report import RESULTS, Share, keep, machine, table
+from benchmarks.harness.report import Share, keep, machine, options_of, table
 from benchmarks.search.outline_search import Search, run_search
 
 FIRST_SEED = 20_000
@@ -124,12 +123,10 @@ def shown(rows: Sequence[Row]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=1000, help="applications for each arm and error rate")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--json", action="store_true", help="a JSON object as the last line")
-    parser.add_argument("--keep", action="store_true", help=f"keep what is printed in {RESULTS.name}/")
     given = parser.parse_args()
     began = time.monotonic()
     rows = rows_of(given.runs, given.first_seed, given.jobs)
@@ -151,7 +148,7 @@ def main() -> int:
     }
     print(text)
     if given.keep:
-        keep("outline", f"python -m benchmarks.outline --runs {given.runs} --json", summary, text)
+        keep("outline", summary, text)
     if given.json:
         print(json.dumps(summary))
     return 0

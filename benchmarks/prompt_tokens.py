@@ -12,13 +12,11 @@ schema of all calls. `--long-page` removes an order from a page of 500 elements,
 that names it and once with one that describes it in other words, so that the model has to scroll. Both count exactly or not at all.
 """
 
-import argparse
 import asyncio
 import json
 import os
 import random
 import string
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +24,7 @@ from typing import cast
 
 from benchmarks import ROOT
 from benchmarks.harness.chromium_pool import InKept, Kept
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from benchmarks.llm.long_page import GOALS, PER_ROW, ROWS, LongPage, Named, Remover
 from benchmarks.llm.scripted_model import serve_model
 from benchmarks.llm.sites import APPS, GOALS_WITH_PASSWORD, App, Site, serve, truth
@@ -253,12 +251,10 @@ def estimated(count: Count) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--tasks", action="store_true", help="carry out two tasks in a browser")
     parser.add_argument("--long-page", action="store_true", help="find an order on a page of 500 elements")
     parser.add_argument("--estimate", action="store_true", help="compare the upper estimate with the tokenizer")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--keep", action="store_true")
     chosen = parser.parse_args()
     count, counted_with = counter()
     rows = measured(count)
@@ -278,7 +274,6 @@ def main() -> None:
     if chosen.keep:
         keep(
             "prompt_tokens",
-            " ".join(["python -m benchmarks.prompt_tokens", *sys.argv[1:]]),
             summary,
             f"Tokens of {counted_with}.\n\n{told}",
         )

@@ -15,7 +15,6 @@ ways to deal with it, with the same planner, world and seeds:
 An execution is wasted if it failed and was not the first to fail at that station, or did again what was done.
 """
 
-import argparse
 import asyncio
 import json
 import sys
@@ -32,7 +31,7 @@ from benchmarks.failures.workshop import Foreman, Workshop, frozen, plight_of
 from benchmarks.harness.arms import Vault
 from benchmarks.harness.baseline_loop import plain_replan_loop
 from benchmarks.harness.replay_check import Again, again
-from benchmarks.harness.report import Share, keep, machine, table
+from benchmarks.harness.report import Share, keep, machine, options_of, table
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.replace import replace
@@ -282,14 +281,12 @@ def _behind(by: dict[tuple[str, int], Trial], seeds: Iterable[int], ours: str, t
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=3000, help="of each arm")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument(
         "--learning", type=int, default=LEARNING_RUNS, help="runs that (d) learns from, seeds from 0 on"
     )
-    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     began = time.monotonic()
     trials = asyncio.run(run(given.runs, given.first_seed, given.learning))
@@ -312,7 +309,6 @@ def main() -> int:
     if given.keep:
         keep(
             "recovery",
-            f"python -m benchmarks.recovery --runs {given.runs} --learning {given.learning} --json --keep",
             summary,
             tables,
         )

@@ -19,7 +19,6 @@ twenty because a page is another one with other inputs, and somebody has to thin
 is not recognised, and the pages of other records.
 """
 
-import argparse
 import asyncio
 import json
 import sys
@@ -28,7 +27,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 
-from benchmarks.harness.report import Share, keep, machine, table
+from benchmarks.harness.report import Share, keep, machine, options_of, table
 from benchmarks.reuse_tasks.case import Case
 from benchmarks.reuse_tasks.pages import BESIDES, PAGES
 from benchmarks.reuse_tasks.simulated import SIMULATED
@@ -224,14 +223,12 @@ def _seeds(world: str, seeds: int, first: int) -> range:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--seeds", type=int, default=100, help="of drift, for each task; a tenth of it in the browser")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--only", choices=WORLDS, help="only the cases of this world")
     parser.add_argument("--cases", type=int, help="only so many of each world")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     began = time.monotonic()
     worlds = [given.only] if given.only else list(WORLDS)
@@ -251,8 +248,7 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        command = f"python -m benchmarks.reuse --seeds {given.seeds} --json --keep"
-        keep("reuse", command, summary, text(rows))
+        keep("reuse", summary, text(rows))
     if not given.json:
         print(text(rows))
         print("\n".join(broken))

@@ -7,7 +7,6 @@ and planner call after the first of each is waste. In the mendable ones a retry,
 plain loop completes and Midcourse does not counts as lost. A planner that cannot be reached is one of these: runs wait for it.
 """
 
-import argparse
 import asyncio
 import json
 import random
@@ -19,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from benchmarks.harness.arms import Vault
 from benchmarks.harness.baseline_loop import plain_replan_loop
 from benchmarks.harness.replay_check import Again, again
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.app.agent import Agent
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
@@ -217,11 +216,9 @@ def text(rows: list[Spent]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=100, help="per class of failure")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
-    parser.add_argument("--keep", action="store_true", help="write table and JSON into benchmarks/results")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line and nothing else")
     given = parser.parse_args()
     began = time.monotonic()
     rows = asyncio.run(run(given.runs, given.first_seed))
@@ -241,7 +238,7 @@ def main() -> int:
         "machine": machine(),
     }
     if given.keep:
-        keep("waste", f"python -m benchmarks.waste --runs {given.runs} --json --keep", summary, text(rows))
+        keep("waste", summary, text(rows))
     if not given.json:
         print(text(rows))
     print(json.dumps(summary))

@@ -10,7 +10,6 @@ with head  if the head of the log had been kept elsewhere
 limits     ways that make everything in the store fit; only a kept head shows them, and whatever came after it is not covered
 """
 
-import argparse
 import asyncio
 import json
 import random
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.codec import decode
@@ -361,12 +360,10 @@ def shown(stores: dict[str, dict[str, Tried]]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--tamperings", type=int, default=10_000, help="in SQLite")
     parser.add_argument("--postgres", type=int, default=1000, help="in PostgreSQL")
     parser.add_argument("--seed", type=int, default=22_000)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     begun = time.monotonic()
     stores = {"SQLite": in_sqlite(options.tamperings, options.seed)}
@@ -374,8 +371,7 @@ def main() -> int:
         stores["PostgreSQL"] = in_postgres(options.postgres, options.seed)
     told = summary(stores, time.monotonic() - begun)
     if options.keep:
-        sizes = f"--tamperings {options.tamperings} --postgres {options.postgres} --seed {options.seed}"
-        keep("audit", f"python -m benchmarks.approvals.audit {sizes}", told, shown(stores))
+        keep("audit", told, shown(stores))
     print(json.dumps(told) if options.json else shown(stores))
     return 0 if told["undetected"] == 0 and told["limits"] == told["limits_with_head"] else 1
 

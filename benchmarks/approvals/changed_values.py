@@ -15,7 +15,6 @@ With `click` the request waits already while the person is asked, so what change
 as it was seen. With `submit` nothing may arrive unless nothing changed.
 """
 
-import argparse
 import asyncio
 import json
 import random
@@ -27,7 +26,7 @@ from itertools import cycle
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from benchmarks.hostile_pages.site import Received, Site, serve
 from midcourse.app.agent import Agent
 from midcourse.domain.approval import CommitSet, Decision, Question
@@ -231,19 +230,16 @@ def passed(found: dict[str, object]) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=8000)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--told", action="store_true", help="every run as it ends, on stderr")
     options = parser.parse_args()
     begun = time.monotonic()
     outcomes = asyncio.run(measure(options.runs, options.seed, told=options.told))
     found, shown = summary(outcomes, time.monotonic() - begun), table(COLUMNS, rows(outcomes))
     if options.keep:
-        command = f"python -m benchmarks.approvals.changed_values --runs {options.runs} --seed {options.seed}"
-        keep("changed_values", command, found, shown)
+        keep("changed_values", found, shown)
     print(json.dumps(found) if options.json else shown)
     return 0 if passed(found) else 1
 

@@ -11,7 +11,6 @@ accepted       forged decisions that were taken, at the door or by what happened
 control        the same questions, answered honestly: every one has to have its effect
 """
 
-import argparse
 import asyncio
 import json
 import random
@@ -24,7 +23,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.approvals.scenario import DID, FORGERIES, OFTEN, SECONDS, YES, Office, forge, insist, interleaved
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.perform.asking import decided
 
 COLUMNS = ["forged how", "tried", "accepted"]
@@ -216,12 +215,10 @@ def shown(found: Found) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--interleavings", type=int, default=10_000)
     parser.add_argument("--forgeries", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=21_000)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     begun, found = time.monotonic(), Found()
     if options.interleavings:
@@ -229,8 +226,7 @@ def main() -> int:
     falsify(options.forgeries, options.seed, found)
     told = summary(found, time.monotonic() - begun)
     if options.keep:
-        sizes = f"--interleavings {options.interleavings} --forgeries {options.forgeries} --seed {options.seed}"
-        keep("approvals", f"python -m benchmarks.approvals.interleavings {sizes}", told, shown(found))
+        keep("approvals", told, shown(found))
     print(json.dumps(told) if options.json else shown(found))
     sound = not found.unapproved and not sum(found.accepted.values()) and found.control == found.control_done
     return 0 if sound else 1

@@ -11,7 +11,6 @@ control   orders that differ in one constant hidden value, one query value or on
 --browser how many of the runs of `tokens`, and orders of `control`, are repeated in Chromium, on forms and on JSON built by a script
 """
 
-import argparse
 import asyncio
 import json
 import random
@@ -25,7 +24,7 @@ from itertools import product
 from typing import Any, get_args
 
 from benchmarks.approvals.token_site import KINDS, Site, serving
-from benchmarks.harness.report import keep, machine, table
+from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import Approvals, Limits
@@ -255,12 +254,10 @@ def shown(found: dict[str, Tally]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--trial", default="tokens:500,absent:200,control:200")
     parser.add_argument("--browser", type=int, default=0)
     parser.add_argument("--seed", type=int, default=25_000)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     begun, found = time.monotonic(), dict[str, Tally]()
     trials = {"tokens": tokens, "absent": absent, "control": control}
@@ -272,8 +269,7 @@ def main() -> int:
         in_chromium(options.browser, found["chromium"])
     told = summary(found, time.monotonic() - begun)
     if options.keep:
-        sizes = f"--trial {options.trial} --browser {options.browser} --seed {options.seed}"
-        keep("tokens", f"python -m benchmarks.approvals.tokens {sizes}", told, shown(found))
+        keep("tokens", told, shown(found))
     print(json.dumps(told) if options.json else shown(found))
     return 0 if sound(found) else 1
 

@@ -1,11 +1,15 @@
-"""What every benchmark prints and keeps: intervals, a table, the machine it ran on."""
+"""Options, tables, intervals and kept results of every benchmark."""
 
+import argparse
 import json
 import math
 import os
 import platform
+import shlex
 import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks import ROOT
 
@@ -52,9 +56,26 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def keep(name: str, command: str, summary: dict[str, object], tables: str) -> None:
-    """Under `benchmarks/results`: what was printed, by which command, from which commit, on which machine."""
+def options_of(description: str | None) -> argparse.ArgumentParser:
+    """A parser with the options that every benchmark has."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print the summary as one JSON object on the last line")
+    parser.add_argument(
+        "--keep", action="store_true", help="write the summary, tables and plots into benchmarks/results"
+    )
+    return parser
+
+
+def command() -> str:
+    """How this process was started, as a user would type it."""
+    spec = sys.modules["__main__"].__spec__
+    module = spec.name if spec else ".".join(Path(sys.argv[0]).resolve().relative_to(ROOT).with_suffix("").parts)
+    return shlex.join(["python", "-m", module, *sys.argv[1:]])
+
+
+def keep(name: str, summary: dict[str, object], tables: str) -> None:
+    """Write the summary as JSON and the tables as Markdown into `benchmarks/results`, with command, commit and machine."""
     RESULTS.mkdir(exist_ok=True)
-    head = f"# {name}\n\n`{command}` at {commit()}, {machine()}.\n\n"
+    head = f"# {name}\n\n`{command()}` at {commit()}, {machine()}.\n\n"
     (RESULTS / f"{name}.md").write_text(head + tables + "\n", encoding="utf-8")
     (RESULTS / f"{name}.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
