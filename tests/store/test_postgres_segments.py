@@ -6,7 +6,7 @@ import pytest
 
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.store.postgres import PostgresStore
-from midcourse.testing.conformance.segments import SEGMENT, PlanCacheConformance
+from midcourse.testing.conformance.plan_cache import SEGMENT, PlanCacheConformance
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.migrate import migrate
 from midcourse.store.postgres.tables import metadata
 from midcourse.testing.conformance.memory import DENIED
-from midcourse.testing.conformance.segments import SEGMENT
+from midcourse.testing.conformance.plan_cache import SEGMENT
 from midcourse.testing.conformance.store_samples import (
     CONSEQUENCE,
     ENTRY,

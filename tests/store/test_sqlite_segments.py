@@ -8,7 +8,7 @@ import pytest
 
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.store.sqlite_plan_cache import SqlitePlanCache
-from midcourse.testing.conformance.segments import SEGMENT, PlanCacheConformance
+from midcourse.testing.conformance.plan_cache import SEGMENT, PlanCacheConformance
 
 
 class TestSqlite(PlanCacheConformance):

@@ -2,7 +2,7 @@
 
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.testing import MemoryPlanCache
-from midcourse.testing.conformance.segments import PlanCacheConformance
+from midcourse.testing.conformance.plan_cache import PlanCacheConformance
 
 
 class TestMemory(PlanCacheConformance):

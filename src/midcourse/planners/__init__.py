@@ -3,7 +3,7 @@
 from midcourse.domain.plan import Draft
 from midcourse.planners.playbook import Once, Playbook, Rule, ZonePattern
 from midcourse.planners.same_plan import SamePlan
-from midcourse.policy.advice.outline import formatted
+from midcourse.policy.advice.outline import format_outline
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 
 __all__ = [
@@ -16,5 +16,5 @@ __all__ = [
     "Rule",
     "SamePlan",
     "ZonePattern",
-    "formatted",
+    "format_outline",
 ]

@@ -10,10 +10,10 @@ from midcourse.testing.conformance.extractor import ExtractorConformance
 from midcourse.testing.conformance.memory import MemoryConformance
 from midcourse.testing.conformance.monitor import MonitorConformance
 from midcourse.testing.conformance.outline import OutlinerConformance, ProgressJudgeConformance
+from midcourse.testing.conformance.plan_cache import PlanCacheConformance
 from midcourse.testing.conformance.planner import PlannerConformance
 from midcourse.testing.conformance.reader import ReaderConformance
 from midcourse.testing.conformance.reflector import ReflectorConformance
-from midcourse.testing.conformance.segments import SegmentsConformance
 from midcourse.testing.conformance.store import StoreConformance
 from midcourse.testing.conformance.verifier import VerifierConformance
 from midcourse.testing.conformance.world import WorldConformance, a_call
@@ -26,11 +26,11 @@ __all__ = [
     "MemoryConformance",
     "MonitorConformance",
     "OutlinerConformance",
+    "PlanCacheConformance",
     "PlannerConformance",
     "ProgressJudgeConformance",
     "ReaderConformance",
     "ReflectorConformance",
-    "SegmentsConformance",
     "StoreConformance",
     "VerifierConformance",
     "WorldConformance",
