@@ -1,4 +1,4 @@
-"""What Midcourse raises. Misuse only: whatever the world, a planner or a person does comes back as an outcome.
+"""Exceptions of Midcourse. They mean misuse: failures of the world, a planner or a person are outcomes.
 
 MidcourseError
 ├── TaskInvalid       a task, task file or setting that cannot be run as written

@@ -112,7 +112,7 @@ def test_four_eyes_whoever_began_it_cannot_approve_it(cli: Cli, home: Path, run_
     becomes(cli, run_id, "asking")
     refused = cli("approve", run_id, "--yes", "--json")
     assert (refused.code, refused.json["taken"]) == (1, False)
-    assert refused.json["error"] == f"{user()} started the run: somebody else has to decide"
+    assert refused.json["error"] == f"{user()} started the run: another person must decide"
     assert cli("reject", run_id, "--json").code == 0
     becomes(cli, run_id, "failed")
     assert orders(home, run_id) == 0

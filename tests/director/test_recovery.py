@@ -267,7 +267,7 @@ def test_a_person_is_asked_where_a_task_is_not_done_or_a_detour_is_given_up() ->
 def test_a_person_is_asked_how_to_go_on() -> None:
     question = stuck().pending(AskPerson)
     assert (question.about, question.steps) == ("stuck", ())
-    assert question.detail == "try2 failed: rejected — no; 2 new plans have not mended it"
+    assert question.detail == "try2 failed: rejected — no; 2 new plans have not fixed it"
 
 
 def test_with_a_persons_word_it_looks_and_plans_again() -> None:

@@ -258,7 +258,7 @@ async def test_four_eyes_the_starters_yes_counts_for_nothing_and_anothers_does()
     await stage.reach(live, "asking")
     question = await asked(person, 1)
     assert question.not_by == "ada"
-    assert live.answer(question, replace(YES, by="ada")) == "ada started the run: somebody else has to decide"
+    assert live.answer(question, replace(YES, by="ada")) == "ada started the run: another person must decide"
     assert stage.effects == ()
     assert live.answer(question, replace(YES, by="grace")) == ""
     assert (await stage.played(live)).ended == (True, True, "goal_reached")

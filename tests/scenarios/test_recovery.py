@@ -263,7 +263,7 @@ async def test_after_n_replans_a_person_is_asked_and_may_show_the_way() -> None:
     played = await replace(disk(fails("permission"), listens, human_after=2), approver=person).play()
     (question,) = person.questions
     assert (question.about, question.consequences) == ("stuck", ())
-    assert "2 new plans have not mended it" in question.detail
+    assert "2 new plans have not fixed it" in question.detail
     assert played.ended == (True, False, "plan_complete")
     assert [version.cause for version in played.plans] == ["initial", "error", "error", "guided"]
 

@@ -1,1 +1,1 @@
-"""The nouns. Frozen, keyword-only, and nothing here acts: read `event` and `command` first, then `run`."""
+"""The nouns: frozen, keyword-only values without behaviour. Read `event` and `command` first, then `run`."""

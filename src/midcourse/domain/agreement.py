@@ -1,4 +1,4 @@
-"""What people agreed on beforehand about who has to agree: the policy that a run is under, whoever plans it."""
+"""The approval policy of a run: rules for which steps are asked about, and who may decide."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -32,11 +32,11 @@ class Rule:
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
     rules: Several[Rule] = NONE
-    """In no order: whatever one of them asks for is asked, whatever others say."""
+    """In no order: a step is asked about if any of them says so."""
     trust_after: int = 3
     """Adaptive mode: how many approvals in a row of the same shape of consequence make a reversible step proven."""
     four_eyes: bool = False
-    """Whether whoever wants the task done must not decide its questions."""
+    """Whether the person who started the run must not decide its questions."""
 
     def __post_init__(self) -> None:
         keep_several(self, "rules")

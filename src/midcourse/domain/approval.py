@@ -51,7 +51,7 @@ class Grant:
 
 
 About: TypeAlias = Literal["approve", "happened", "stuck", "repeat"]
-"""`stuck`: failures go on; may the run go on all the same? `repeat`: it looks like what was sent before; send it again?"""
+"""`stuck`: failures continue; may the run continue? `repeat`: it looks like what was sent before; send it again?"""
 Verdict: TypeAlias = Literal[
     "approved", "rejected", "happened", "did_not_happen", "go_on", "stop", "changed", "take_over", "send_again"
 ]
@@ -81,7 +81,7 @@ class Decision:
     """A person's answer to a question.
 
     `changed`: not like that, but like this. What comes of it is another consequence, and is shown before it is done; steps
-    that were not changed are approved as shown. `take_over`: the run pauses, and plans anew from what it finds afterwards.
+    that were not changed are approved as shown. `take_over`: the run pauses, and plans again from what it finds afterwards.
     """
 
     verdict: Verdict
@@ -135,7 +135,7 @@ class Question:
     """Set if an approval was given for this, and what would now be sent differs."""
     detail: str = ""
     not_by: str = ""
-    """Who must not decide it: whoever started the run, if four eyes are to see it."""
+    """The person who must not decide it: the one who started the run, if two people are required."""
     before: tuple[Consequence | None, ...] = ()
     """For each consequence what was asked about in its place before, if that was something else."""
     revision: Revision | None = None

@@ -123,7 +123,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What a role's calls took. Without a role: nobody said what for, because the answer was lost or given up."""
+    """The cost of a role's calls. Without a role it is not known what for: the answer was lost or given up."""
 
     role: str = ""
     version: int = 0

@@ -17,7 +17,7 @@ Choice: TypeAlias = Literal["retain", "explore", "revert", "cancel"]
 
 Strategy: TypeAlias = Literal["toggle", "restore", "close", "key", "undo", "ask"]
 """A way to take a try back: set the box as it was; write the text that was there; close, cancel or escape what opened; press
-the opposite key; the skill's own undo; whatever the detour's planner says."""
+the opposite key; the skill's own undo; the proposal of the detour's planner."""
 
 Cancel: TypeAlias = Literal["looping", "regressing", "exhausted", "no_way", "unjudged", "unseen", "revert_unverified"]
 """Why a detour was given up."""
@@ -34,7 +34,7 @@ class Goal:
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """Something else that could be tried: a hint for a later try, given by whoever thought of this one."""
+    """Something else that could be tried: a hint for a later try, from the planner that proposed this one."""
 
     name: str
     says: str = ""
@@ -61,10 +61,10 @@ class Tried:
     explores: str = ""
     """The try whose option was the hint for this one."""
     failed: str = ""
-    """Why it came to nothing, if it did."""
+    """Why it failed, if it did."""
     choice: Choice | None = None
     reverted: bool = False
-    """Taken back: the state is no longer one that comes after it."""
+    """Taken back: the present state does not follow from it any more."""
 
     @property
     def progress(self) -> float:
@@ -94,7 +94,7 @@ class Detour:
     states: int = 0
     """How many states there have been after the first."""
     closeness: float | None = None
-    """Of the present state. None: nobody has judged it."""
+    """Of the present state. None: it was not judged."""
     under: str = ""
     """Fingerprint of the state that was judged."""
     tries: tuple[Tried, ...] = ()
@@ -105,7 +105,7 @@ class Detour:
     """Whose option the hint is."""
     reverting: Reverting | None = None
     refused: str = ""
-    """Why the last draft came to nothing before it was tried."""
+    """Why the last draft was refused before it was tried."""
 
     @property
     def path(self) -> tuple[Tried, ...]:

@@ -72,7 +72,7 @@ Check: TypeAlias = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Expectation:
-    """All checks together, and what they mean in words. Words alone need somebody who can read."""
+    """All checks together, and what they mean in words. Words alone need a reader."""
 
     checks: Several[Check] = NONE
     says: str = ""
@@ -86,7 +86,7 @@ class Expectation:
 class Probe:
     """A read-only check of the world's, possibly elsewhere, that tells whether an effect happened.
 
-    'Absent' counts only once `settles_after` seconds have passed since nobody could act any more; 'present' counts at
+    'Absent' counts only once `settles_after` seconds have passed since the act was barred; 'present' counts at
     once.
     """
 

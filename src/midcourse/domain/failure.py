@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from midcourse.domain.argument import Arguments
 
 Severity: TypeAlias = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW"]
-"""`CRITICAL` and `HIGH` need another plan, `MEDIUM` may pass by itself, `LOW` is no obstacle."""
+"""`CRITICAL` and `HIGH` need another plan, `MEDIUM` may pass by itself, `LOW` can be ignored."""
 
 Category: TypeAlias = Literal["ENVIRONMENT", "DEPENDENCY", "VALIDATION", "LOGIC", "TIMEOUT", "RESOURCE", "UNKNOWN"]
 """Whose affair it is."""
@@ -33,7 +33,7 @@ Nature: TypeAlias = Literal["transient", "recoverable", "under_specified", "stru
 
 @dataclass(frozen=True, kw_only=True)
 class Classification:
-    """What kind of failure it is. By default one that nobody knows: serious, and worth another plan."""
+    """The kind of a failure. The default is for unknown ones: serious, and worth another plan."""
 
     severity: Severity = "HIGH"
     category: Category = "UNKNOWN"
@@ -71,7 +71,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Track:
-    """In how many of the latest runs that met a failure and planned again a new plan mended it, and in how many none did.
+    """In how many of the latest runs that met a failure and planned again a new plan fixed it, and in how many none did.
 
     Nothing but numbers: this is all that agents learn from each other unasked, and all that the director sees.
     """
@@ -92,7 +92,7 @@ class Failure:
     detail: str = ""
     found: Classification = Classification()
     version: int = 0
-    """0: no step failed; there was no plan to go on with, or it was not enough."""
+    """0: no step failed; there was no further plan, or it was not enough."""
     index: int = 0
     tries: int = 0
     """How often the step had been retried."""

@@ -10,7 +10,7 @@ Status: TypeAlias = Literal["ok", "failed", "no_effect", "unreachable", "unknown
 Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "rule", "response", "not_dispatched", "person"]
 """What an outcome rests on; empty is the world's own word, which is not enough for an irreversible step. A `rule` is what
 a policy declares of this origin: that such an answer means that nothing was stored. A `response` is an answer of success that
-led to another page: the run may go on without repeating the step, but the goal is not verified by it."""
+led to another page: the run may continue without repeating the step, but the goal is not verified by it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ REPLAN = "__replan__"
 GLOBAL = "__global__"
 """The target of a step that has no zone, such as a keyboard shortcut."""
 REACH = "__reach__"
-"""The target of a step that says only what has to be true after it: a detour finds the way there."""
+"""The target of a step that says only what must be true after it: a detour finds the way there."""
 
 Cause: TypeAlias = Literal["initial", "adaptive", "error", "guided", "reopened", "detour", "amended", "taken_over"]
 """Why a plan version was made: the first; at a transition; after a failure; a person said so; the world was lost; as one try
@@ -76,7 +76,7 @@ class Step:
     call: str = ""
     """Digest of (skill, target, arguments): what an attempt is remembered by."""
     asks: bool = False
-    """Whether a person must agree although it is not irreversible: nobody but the plan vouches for where it goes."""
+    """Whether a person must agree although it is not irreversible: only the plan names its destination."""
     ruled: Ruling = ""
     """What the task's agreement says of it, as far as that was known when it was planned."""
 
@@ -108,7 +108,7 @@ class PlannedStep:
     """Where a detour found its target, or `__reach__` if what the step was for is there already."""
     ruled: Ruling = ""
     reads: bool = False
-    """Whether somebody has to read what came of it: its expectation is only words."""
+    """Whether a reader must judge its result: its expectation has only words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,4 +181,4 @@ class PlanVersion:
     reused: Reused | None = None
     """What it was made from without asking the planner."""
     context: ReplanningContext | None = None
-    """Of a plan after a failure: what it was to mend, and what was known about it."""
+    """Of a plan after a failure: the failure that it is for, and what was known about it."""

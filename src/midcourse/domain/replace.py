@@ -6,9 +6,9 @@ T = TypeVar("T")
 
 
 def replace(value: T, /, **changes: Any) -> T:
-    """`dataclasses.replace` for classes that do nothing when an object is made but turn lists into tuples, as all of this package do.
+    """`dataclasses.replace` for classes whose `__post_init__` only turns lists into tuples, as all in this package do.
 
-    So nothing has to be made anew field by field: two thirds of the time of a decision went into that.
+    It copies the fields as they are: running `__init__` field by field took two thirds of the time of a decision.
     """
     fields = value.__dict__ | changes
     if len(fields) != len(value.__dict__):

@@ -57,6 +57,6 @@ class Result:
     missing: tuple[str, ...] = ()
     """Fields of the task's output that nothing brought back."""
     audit: Head | None = None
-    """The last row of the audit log when the run ended: with it, a log that was cut off or made up anew shows."""
+    """The last row of the audit log when the run ended. It reveals a log that was cut off or rewritten."""
     reused: int = 0
     """How often what had worked before was done again without asking the planner."""

@@ -1,1 +1,1 @@
-"""Judgement, each module a question. Pure: the same arguments get the same answer."""
+"""Policies: what the director decides by, one concern a folder or module. Pure functions without clock, randomness or I/O."""

@@ -1,8 +1,8 @@
-"""Is the audit log what was written? Rows are chained, and what else a store holds bears witness to them.
+"""Verification of the audit log: its rows are chained, and results and journals confirm them.
 
-A row that was changed, moved, added in between or taken out breaks the chain. A chain that was cut off, or made up anew from
-some row on, is whole; but it no longer leads through the heads that results carry, and journals hold words that are in no row, or
-rows words that are in no journal. Whoever can change results and journals as well can make all of it fit: only a head that was kept elsewhere shows that.
+A row that was changed, moved, inserted or removed breaks the chain. A chain that was cut off, or rewritten from some row on, is
+consistent in itself; but it does not contain the heads that results carry, and its rows do not match the events in journals.
+An attacker who can change results and journals as well can make all of it fit: only a head that was kept elsewhere shows that.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, 
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
 
 HUMAN_INPUTS = (ApprovalDecided, PauseAsked, ResumeAsked, CancelAsked, Guided)
-"""What people say to a run, and what is therefore in the log."""
+"""Events that people send to a run. They are in the log."""
 HUMAN_INPUT_KINDS = ("approval_decided", "pause_asked", "resume_asked", "cancel_asked", "guided")
 
 

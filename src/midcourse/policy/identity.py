@@ -1,4 +1,4 @@
-"""Are these two the same? Digests of what a step calls, what it would send, and what a person agreed to."""
+"""Digests that identify calls, effects, consequences and plans."""
 
 import json
 from hashlib import blake2b

@@ -1,4 +1,4 @@
-"""Can a person see this character? By its category and by Unicode's Default_Ignorable_Code_Point, not by a list of known tricks.
+"""Invisible characters, by Unicode category and Default_Ignorable_Code_Point, not by a list of known tricks.
 
 Invisible characters may carry hidden text, reverse a line or control a terminal. They are spelled out wherever a
 person or a model reads what a page wrote. Within an emoji, joiners and variation selectors are ordinary: there they are left

@@ -1,6 +1,6 @@
-"""Would this do again what was done already? Compares requests without what their form changes by itself.
+"""Likeness of requests: finds a step that would repeat an effect, ignoring what forms change by themselves.
 
-A token, a nonce or a timestamp makes every submission of a form a request of its own, so the strict identity never finds
+A token, a nonce or a timestamp makes every submission of a form a different request, so the strict identity never finds
 a duplicate there. What is left out is decided by where a value comes from, by its name, and by its shape; what only
 the form itself can tell is kept apart, by name (design/0013).
 """

@@ -1,4 +1,4 @@
-"""What a misspelt name was probably meant to be."""
+"""Suggestions for misspelt names."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""Can the run afford this? Ceilings on calls, tokens and money, and on time."""
+"""Budgets: ceilings on calls, tokens, money and time, and the cost by role, plan and model."""
 
 from midcourse.domain.budget import FREE, Cost, Limits, Spent
 from midcourse.domain.command import AskPerson, Command, Finish, Record, Wait
@@ -57,7 +57,7 @@ def is_near_ceiling(run: Run) -> bool:
 
 
 def seconds_worked(run: Run, until: float) -> float:
-    """Since the last event. Nobody works longer at a command than it may take: a queue or a dead worker did the rest."""
+    """Since the last event. A command counts with its time limit at most: the rest was a queue or a dead worker."""
     due = max((issued.at + _most_seconds(issued.command) for issued in run.pending), default=until)
     return max(0.0, min(until, due) - run.now)
 
@@ -67,7 +67,7 @@ def _most_seconds(command: Command) -> float:
         case Wait():
             return command.seconds
         case AskPerson() | Record() | Finish():
-            return float("inf")  # nobody works meanwhile, or it is over
+            return float("inf")  # the run waits, or it is over
         case _:
             return command.timeout
 

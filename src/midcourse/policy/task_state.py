@@ -1,4 +1,4 @@
-"""How does the task stand, in the words of task lists? Derived from the run; nothing stores it."""
+"""The state of a task in the terms of task lists, derived from the run."""
 
 from typing import Literal, TypeAlias
 

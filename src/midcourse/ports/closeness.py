@@ -20,7 +20,7 @@ class JudgingContext:
     worst: Cost = FREE
     """What was set aside for this call."""
     turn: int = 0
-    """How often nobody could be reached before: of several models, the next one is asked."""
+    """How often no model could be reached before: of several models, the next one is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class Closeness:
     """From 0, far away, to 10, there. A goal that can be checked is there only if the check says so."""
 
     value: float | None
-    """None: nobody could be reached."""
+    """None: no model could be reached."""
     detail: str = ""
     cost: Cost = FREE
     model: str = ""

@@ -1,4 +1,4 @@
-"""The detour's planner: thinks up one act at a time towards a goal that nobody knows the way to."""
+"""Port of the detour planner: proposes one act at a time towards a goal whose path is unknown."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,7 +15,7 @@ from midcourse.ports.world import Catalogue
 
 @dataclass(frozen=True, kw_only=True)
 class PastTry:
-    """A try of this detour and what came of it."""
+    """A try of this detour and its result."""
 
     label: str
     step: Step | None
@@ -48,13 +48,13 @@ class DetourContext:
     undo: PastTry | None = None
     """Not a way on is wanted, but a way to take this try back."""
     refused: str = ""
-    """Why the previous draft came to nothing before it was tried."""
+    """Why the previous draft was refused before it was tried."""
     guidance: tuple[str, ...] = ()
     left: Cost = FREE
     worst: Cost = ONE_CALL
     """What was set aside for this call."""
     turn: int = 0
-    """How often nobody could be reached before: of several models, the next one is asked."""
+    """How often no model could be reached before: of several models, the next one is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class TryDraft:
     model: str = ""
     """Who answered, if it was a model."""
     wait: float | None = None
-    """How many seconds whoever could not be reached wants to be left alone. None: nobody said."""
+    """Seconds to wait before the next call, if a model that could not be reached named them."""
 
 
 class DetourPlanner(Protocol):

@@ -7,5 +7,5 @@ from midcourse.domain.records.lesson import Embedding
 
 class Embedder(Protocol):
     async def embed(self, text: str) -> Embedding:
-        """A point of unit length. Raises `OSError` if whoever does it cannot be reached."""
+        """A point of unit length. Raises `OSError` if the provider cannot be reached."""
         ...

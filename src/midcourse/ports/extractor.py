@@ -30,7 +30,7 @@ class Extract:
     cost: Cost = ONE_CALL
     model: str = ""
     wait: float | None = None
-    """Nobody could be reached: seconds until it is worth asking again, 0 if nobody said."""
+    """No model could be reached: seconds until it is worth asking again, 0 if unknown."""
 
 
 class Extractor(Protocol):

@@ -10,22 +10,22 @@ from midcourse.domain.failure import Track
 from midcourse.domain.records.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted
 
 LATEST_RUNS = 100
-"""How many runs a track goes back: what was mended in another age says little about now."""
+"""How many runs a track goes back: fixes from long ago say little about now."""
 
 
 class Memory(Protocol):
-    """Of one agent of one tenant. Whatever is written twice on behalf of the same run counts once."""
+    """Lessons of one agent of one tenant. What is written twice on behalf of the same run counts once."""
 
     async def save(self, lesson: Lesson, point: Embedding | None = None) -> None:
-        """Of a lesson that is known already, whatever says something replaces what was said before."""
+        """Of a known lesson, values that are not empty replace the earlier ones."""
         ...
 
     async def credit(self, key: str, run: str, fix: Untrusted = NOTHING_SAID) -> None:
-        """In this run a new plan mended it, by these steps. A run's last word counts, and no other."""
+        """In this run a new plan fixed it, by these steps. Only the last verdict of a run counts."""
         ...
 
     async def debit(self, key: str, run: str) -> None:
-        """In this run planning again was in vain."""
+        """In this run planning again did not help."""
         ...
 
     async def track(self, key: str, *, besides: str = "") -> Track:
@@ -43,11 +43,11 @@ class Memory(Protocol):
     # --- for people
 
     async def lessons(self) -> tuple[Lesson, ...]:
-        """All of the tenant's, whoever learned them, the latest first."""
+        """All of the tenant's agents, the latest first."""
         ...
 
     async def share(self, key: str, agent: str, by: str) -> bool:
-        """Let the other agents read it as it is now. False: there is no such lesson."""
+        """Let the other agents read it as it is now. False: the lesson does not exist."""
         ...
 
     async def forget(self, key: str) -> int:

@@ -1,4 +1,4 @@
-"""The monitor: is something fundamentally wrong with the path that a run takes? It advises, and nobody has to listen."""
+"""Port of the monitor: finds what is fundamentally wrong with the path of a run. It advises and does not decide."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -21,9 +21,9 @@ class MonitorContext:
     path: tuple[Taken, ...] = ()
     """The latest steps, oldest first; none that it has spoken about."""
     proposed: tuple[Proposed, ...] = ()
-    """What would be done next, in this order. Then a word is about that, and whoever planned it is asked again, once."""
+    """The steps that would be done next. Then the advice is about them, and the planner is asked again, once."""
     outline: Outline | None = None
-    """A suggestion. To leave it is no problem."""
+    """A suggestion. The path may leave it."""
     left: Cost = FREE
     worst: Cost = ONE_CALL
     """What is set aside for this very call: no answer may cost more."""
@@ -46,7 +46,7 @@ class Monitor(Protocol):
 
 class Rules:
     """Without a model: loops of up to four steps, the same look again and again, and steps that bring nothing new; and plans that
-    would go on like that, or do again what failed.
+    would continue like that, or repeat what failed.
     """
 
     async def review(self, context: MonitorContext) -> Finding:

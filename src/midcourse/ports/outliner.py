@@ -1,4 +1,4 @@
-"""The outliner: coarse goals for a whole task, as far as anybody can tell from here. What to explore, never how."""
+"""Port of the outliner: coarse goals for a whole task. What to explore, never how."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,7 +19,7 @@ class OutliningContext:
     task: Task
     observation: Observation
     outline: Outline | None = None
-    """The one to be rewritten. What is finished in it stays, whatever is answered."""
+    """The one to be rewritten. Finished goals stay, independently of the answer."""
     guidance: tuple[str, ...] = ()
     advice: Advice | None = None
     """What a monitor found wrong with the path: the goals that are not finished may lead nowhere."""

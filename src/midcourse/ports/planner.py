@@ -40,7 +40,7 @@ class PlanningContext:
     refused: str = ""
     """Why the previous answer to this very question was turned down."""
     recovery: ReplanningContext | None = None
-    """After a failure: why it happened, as far as anybody can tell, and what may help."""
+    """After a failure: its probable cause, and what may help."""
     guidance: tuple[str, ...] = ()
     mended: tuple[str, ...] = ()
     """What had to be put right in the plan before this one."""
@@ -53,17 +53,17 @@ class PlanningContext:
     worst: Cost = ONE_CALL
     """What is set aside for this very call: no answer may cost more."""
     turn: int = 0
-    """How often this question has been put before, because nobody could be reached: whoever has several to ask takes turns."""
+    """How often this question has been put before, because no model could be reached: of several models, the next one is asked."""
     wrap_up: bool = False
     """The ceiling is near: bring the task to a good end."""
     beyond: bool = False
-    """The plan may go on through screens that nobody has seen. Only for comparison with fixed plans."""
+    """The plan may contain steps on screens that were not observed. Only for comparison with fixed plans."""
     outline: Outline | None = None
     """Coarse goals and how far they are: a suggestion. `midcourse.policy.advice.outline.format_outline` has it in words."""
     advice: Advice | None = None
     """What a monitor found wrong with the path to here. Not a person's word: take it or leave it."""
     detours: bool = False
-    """A step whose zone is `__reach__` may say only what has to be true after it: the way there is found by trying."""
+    """A step whose zone is `__reach__` may say only what must be true after it: a detour finds the way there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,9 +79,9 @@ class PlanDraft:
     model: str = ""
     """Who answered, if it was a model."""
     wait: float | None = None
-    """With `transport`: seconds until it is worth asking again; 0 if there is another to ask, None if nobody said."""
+    """With `transport`: seconds until it is worth asking again; 0 if there is another model, None if unknown."""
     repairs: Several[str] = NONE
-    """What was mended in the answer before it became this draft."""
+    """Repairs to the model's answer before it became this draft."""
 
     def __post_init__(self) -> None:
         keep_several(self, "steps", "repairs")

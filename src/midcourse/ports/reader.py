@@ -27,7 +27,7 @@ class Sighting:
     cost: Cost = ONE_CALL
     model: str = ""
     wait: float | None = None
-    """Nobody could be reached: seconds until it is worth asking again, 0 if nobody said."""
+    """No model could be reached: seconds until it is worth asking again, 0 if unknown."""
 
 
 class Reader(Protocol):

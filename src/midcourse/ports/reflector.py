@@ -55,7 +55,7 @@ class Reflector(Protocol):
 
 
 class RuleReflector:
-    """Without a model: from the kind of failure and what was tried. It is also what everybody else falls back on."""
+    """Without a model: from the kind of failure and what was tried. Other reflectors fall back on it."""
 
     async def reflect(self, context: ReflectionContext) -> Explanation:
         return Explanation(reflection=explain_failure(context.failure, context.failed, context.attempts))

@@ -1,4 +1,4 @@
-"""The store: state, journal, plans, observations and ledger of runs. What a method wrote is on disk when it returns."""
+"""Port of the store: state, journal, plans, observations and ledger of runs. What a method wrote is on disk when it returns."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -118,13 +118,13 @@ class Store(Protocol):
         ...
 
     async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
-        """What was said to questions about consequences of this shape, in any run, as the audit log has it: the latest first."""
+        """Decisions about consequences of this shape, in any run, from the audit log: the latest first."""
         ...
 
     async def audit(self) -> AuditLog:
-        """What people said to runs, from the first on, and what bears witness to it; `verify_log` says whether it holds.
+        """Events that people sent to runs, from the first on, and what confirms them; `verify_log` checks it.
 
-        A word is in the log once it is in a journal: they are written together. The log is only added to.
+        An event is in the log once it is in a journal: they are written together. The log is append-only.
         """
         ...
 
@@ -143,7 +143,7 @@ class Happened:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """How a run stands, for whoever lists runs: what it waits for, and why it ended if it did."""
+    """The state of a run for lists of runs: what it waits for, and why it ended if it did."""
 
     phase: str
     final_reason: str = ""
@@ -152,11 +152,11 @@ class Standing:
 class Batch(Store, Protocol):
     """A store whose writes wait for `flush` and then become one transaction. What was written here can be read here.
 
-    Only a ledger entry that is dispatched and has no outcome yet is written at once: it must be there before the act.
+    Only a ledger entry that is dispatched and has no outcome yet is written immediately: it must be there before the act.
     """
 
     async def append(self, run_id: str, happened: tuple[Happened, ...], standing: Standing | None = None) -> None:
-        """Events without the state they led to: whoever reads them finds that out with the director.
+        """Events without the state they led to: a reader computes it with the director.
 
         Writing to a place again replaces what is there. `standing` is how the run stands after them, as far as the writer
         knows; without it the list of runs stays as it is.
@@ -176,8 +176,8 @@ class FleetStore(Store, Protocol):
     def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> Batch:
         """On behalf of `turn`, the place in this run's journal that the writer's own event will take.
 
-        Whoever comes after somebody with a later turn, or with a later attempt at the same, has written is behind: what
-        they write is refused with `RunBusy`, all of it. Without a turn nobody is refused.
+        A writer is behind once another has written with a later turn, or with a later attempt at the same turn: all that it
+        writes is refused with `RunBusy`. Without a turn no writer is refused.
         """
         ...
 
@@ -188,8 +188,8 @@ class FleetStore(Store, Protocol):
 
 @runtime_checkable
 class Claimable(Protocol):
-    """A store that can also tell whether anybody drives a run."""
+    """A store that can also tell whether a process drives a run."""
 
     def claim(self, run_id: str) -> AbstractContextManager[None]:
-        """Hold a run while driving it; `RunBusy` if somebody else does."""
+        """Hold a run while driving it; `RunBusy` if another process does."""
         ...

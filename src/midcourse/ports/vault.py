@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol, TypeAlias
 
 Secrets: TypeAlias = tuple[tuple[str, str], ...]
-"""Names and values, for whoever has to keep the values out of something."""
+"""Names and values, for code that must keep the values out of something."""
 
 
 class Vault(Protocol):

@@ -21,12 +21,12 @@ class Claim:
     worst: Cost = ONE_CALL
     """What is set aside for this very call."""
     turn: int = 0
-    """How often it was put before without anybody being reached."""
+    """How often it was put before without reaching a model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """None: it cannot be told, or nobody could be asked."""
+    """None: it cannot be decided, or no model could be reached."""
 
     holds: bool | None = None
     held_before: bool | None = None
@@ -34,7 +34,7 @@ class Verdict:
     cost: Cost = ONE_CALL
     model: str = ""
     wait: float | None = None
-    """Nobody could be reached: seconds until it is worth asking again, 0 if nobody said."""
+    """No model could be reached: seconds until it is worth asking again, 0 if unknown."""
 
 
 class Verifier(Protocol):

@@ -27,7 +27,7 @@ class Call:
     secrets: Pairs = ()
     """Which of them is which secret: (argument, name of the secret)."""
     bounds: tuple[int, int, int, int] | None = None
-    """Where the zone is, as it was last seen: for a world of pictures that somebody else reads."""
+    """Where the zone was last seen: for a world of screenshots that a reader turns into zones."""
     allowed: bool = False
     """Whether the commit set that was read last for this very call may be sent. Without it, nothing that was held may go."""
 
@@ -54,14 +54,14 @@ class World(Protocol):
         ...
 
     async def open(self) -> str:
-        """Begin a session. The handle is what another process attaches with; empty if nobody can.
+        """Begin a session. The handle is what another process attaches with; empty if none can.
 
         Raises `WorldAway` for an outage, which is waited for without counting it as an attempt.
         """
         ...
 
     async def attach(self, handle: str) -> bool:
-        """Take over a session as it is, and shut out whoever held it. False: there is no such session any more."""
+        """Take over a session as it is, and shut out its previous holder. False: the session does not exist any more."""
         ...
 
     async def conceal(self, secrets: Pairs) -> None:
@@ -93,11 +93,11 @@ class World(Protocol):
         ...
 
     async def bar(self, command: int) -> None:
-        """Refuse this command from now on, whoever sends it."""
+        """Refuse this command from now on, from any sender."""
         ...
 
     async def close(self) -> None:
-        """End the session. Closing twice is no error."""
+        """End the session. Closing twice is allowed."""
         ...
 
 
@@ -119,7 +119,7 @@ Turn: TypeAlias = tuple[int, int]
 
 @runtime_checkable
 class Ordered(Protocol):
-    """A world whose owner lets nobody attach on behalf of an earlier turn than somebody before."""
+    """A world whose owner refuses to attach on behalf of an earlier turn than the latest one."""
 
     def come_for(self, turn: Turn) -> None:
         """Open and attach on behalf of it from now on."""

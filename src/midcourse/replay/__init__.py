@@ -8,7 +8,7 @@ nondeterminism   nothing was changed, and one did not: a bug, or a journal of an
 same_course      the changed limits make no difference
 ends_earlier     the run would have ended there: exact, because no answer is needed to end
 asks_earlier     a person would have been asked there: exact up to the question
-undetermined     the world or the planner would have been asked for something else, and nobody knows its answer
+undetermined     the world or the planner would have been asked for something else, and its answer is unknown
 not_recorded     the recorded run ended or stopped waiting there, and the changed one would have gone on
 
 What a planner makes of a smaller or larger remainder of the budget (`MakePlan.left`) is not taken for a difference; that

@@ -10,7 +10,7 @@ from midcourse.replay.what_if import Changed
 
 
 def replay(opening: Run, rows: Iterable[Row], limits: Limits | None = None) -> Replayed:
-    """The recorded turns from this state on, under these limits instead of its own."""
+    """The recorded turns from this state on, under these limits instead of the recorded ones."""
     rows = tuple(rows)
     states: list[Run] = [opening]
     issued: list[Commands] = []

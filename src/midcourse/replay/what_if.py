@@ -46,7 +46,7 @@ from midcourse.replay.equivalence import asks, bare, describe, difference, end_o
 from midcourse.replay.recorded import Commands, Replayed, Row, Verdict, result, turn
 
 TICK = 0.001
-"""Seconds after a time-out at which it has certainly passed, whatever was lost in adding up."""
+"""Seconds after a time-out at which it has certainly passed, allowing for rounding."""
 SLACK = 0.1
 """Seconds by which two clocks may disagree on whether something took as long as it was allowed to."""
 
@@ -66,7 +66,7 @@ GIVEN_UP = (
 """Commands for which there is only one answer if they take too long."""
 
 CHARGED = (Planned, TryPlanned, ClosenessJudged, Reflected, PathReviewed, Outlined, ProgressJudged)
-"""Answers whose cost, if nobody answered, is what was set aside."""
+"""Events whose cost is the reserved amount if no answer came."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +143,7 @@ class Changed:
     def _patience(self, event: Answer, theirs: Issued, ours: Issued) -> _Parting | None:
         """Whether the answer came while the recorded run waited for it and the changed one no more, or the reverse.
 
-        If a process died meanwhile, nobody knows when: the time without one counts as if it had worked.
+        If a process died meanwhile, it is not known when: the time without one counts as work.
         """
         if isinstance(theirs.command, Wait) and isinstance(ours.command, Wait):
             waits, waited = ours.command.seconds, theirs.command.seconds
@@ -164,7 +164,7 @@ class Changed:
         return None
 
     def _allowed(self, command: Command, limits: Limits, event: Answer) -> float:
-        """How long this may take. Nobody recorded how long its parts took, so the shortest of those changed counts."""
+        """How long this may take. The duration of its parts was not recorded, so the shortest changed limit counts."""
         times = [timeout(command)]
         acts = isinstance(command, Act | Verify)
         reads = isinstance(event, Planned) and any(step.effect == "irreversible" for step in event.steps)
@@ -178,7 +178,7 @@ class Changed:
         return min(times)
 
     def _given_up(self, command: Command, event: Answer, at: float) -> Answer | None:
-        """The answer of whatever ran out of time, where there is only one. It costs what it did cost."""
+        """The answer of a command that ran out of time, if there is only one. Its cost is the recorded one."""
         answer = lost(command, event.cost)
         if not isinstance(command, GIVEN_UP) or not isinstance(answer, Answer):
             return None
@@ -196,7 +196,7 @@ class Changed:
             return _undetermined("what a planner call that failed is charged was changed")
         thinks = isinstance(command, Observe | Act | Verify | CheckDone)
         if thinks and (old.vision, old.reads_words) != (new.vision, new.reads_words):
-            return _undetermined("whether a model reads was changed, and nobody knows what it would have said")
+            return _undetermined("whether a model reads was changed, and its answer is unknown")
         if not isinstance(event, Planned):
             return None
         if self._run.has_detours and bool(old.detour_iterations) != bool(new.detour_iterations):

@@ -1,4 +1,4 @@
-"""One process, one run: asyncio tasks and a mailbox. Goes on after kill -9 on the same machine; no fleet, no failover."""
+"""The local runtime: one process a run, asyncio tasks and a mailbox. Resumes after kill -9 on the same machine; no failover."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ Listener = Callable[[Progress], None]
 
 
 class LocalRuntime:
-    """Performs commands as tasks of the running loop and keeps every turn in the store before it goes on."""
+    """Performs commands as tasks of the running loop, and stores every turn before the next."""
 
     def __init__(self, ports: Ports, listener: Listener | None = None) -> None:
         self._ports = ports
@@ -43,7 +43,7 @@ class LocalRuntime:
         return await self._drive(run)
 
     async def resume(self, *, at_hand: bool = False) -> Run:
-        """Go on with a run that no process drives any more, paused or not.
+        """Resume a run that no process drives any more, paused or not.
 
         `at_hand`: the world is open already and as the run left it, and nothing that is pending was begun.
         """

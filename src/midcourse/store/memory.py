@@ -54,9 +54,9 @@ class MemoryStore:
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
-        """Hold a run while driving it; `RunBusy` if somebody else in this process does."""
+        """Hold a run while driving it; `RunBusy` if another task in this process does."""
         if run_id in self._driven:
-            raise RunBusy(f"somebody is driving run {run_id!r}")
+            raise RunBusy(f"run {run_id!r} is being driven already")
         self._driven.add(run_id)
         try:
             yield

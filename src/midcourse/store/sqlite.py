@@ -68,7 +68,7 @@ class SqliteStore:
         self._sessions = SessionFiles(self.path)
 
     def close(self) -> None:
-        """Closing twice is no error."""
+        """Closing twice is allowed."""
         self._db.close()
 
     def __enter__(self) -> Self:
@@ -95,7 +95,7 @@ class SqliteStore:
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)  # while it is still locked: nobody else's file can be there
+            path.unlink(missing_ok=True)  # while it is still locked: no other process can have made a file there
             os.close(lock)
 
     # --- copies and restored backups
@@ -120,7 +120,7 @@ class SqliteStore:
             )
 
     def accept_records(self, run_id: str) -> None:
-        """Go on with this file's records of a run, although some may be missing: the user has checked what was done."""
+        """Accept this file's records of a run, although some may be missing: the user has checked what was done."""
         self._write(run_id, "UPDATE runs SET place = ? WHERE id = ?", self._place())
         self._sent.append(Sent(run=run_id, command=ACCEPTED))
 
@@ -324,13 +324,13 @@ class SqliteStore:
         return tuple(decode_stored(kind, body) for (body,) in self._db.execute(sql, values))
 
     def _write(self, run_id: str, sql: str, *values: object) -> None:
-        """Run a statement whose last parameter is the run's id and that touches nothing if there is no such run."""
+        """Run a statement whose last parameter is the run's id. Raises if the run does not exist."""
         if not self._db.execute(sql, (*values, run_id)).rowcount:
             raise unknown(run_id)
 
 
 def _how_to_accept(run_id: str) -> str:
-    return f"Check what was done, then go on with: midcourse resume {run_id} --restored"
+    return f"Check what was done, then continue with: midcourse resume {run_id} --restored"
 
 
 def _asked(run: str, question: int, shape: str, consequence: str) -> Asked:
@@ -351,7 +351,7 @@ def _lock(path: Path, run_id: str) -> int:
 
 
 def _is_at(lock: int, path: Path) -> bool:
-    """A holder removes its file when it leaves; who had opened it just before holds a lock that nobody else sees."""
+    """A holder removes its file when it leaves; a process that opened it just before would hold a lock on a deleted file."""
     try:
         return os.path.samestat(os.fstat(lock), path.stat())
     except FileNotFoundError:

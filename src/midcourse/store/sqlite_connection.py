@@ -32,7 +32,7 @@ class StoreLocked(StoreUnusable):
 
 @contextmanager
 def translated(path: Path) -> Generator[None]:
-    """Raise `StoreUnusable` or `FormatUnknown` for whatever SQLite says is wrong with this file. Bugs of ours pass."""
+    """Raise `StoreUnusable` or `FormatUnknown` for errors of this file. Our own bugs are not translated."""
     try:
         yield
     except sqlite3.DatabaseError as error:

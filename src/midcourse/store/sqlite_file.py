@@ -107,7 +107,7 @@ def open_file(path: Path) -> sqlite3.Connection:
 
 
 def add_to_audit(db: sqlite3.Connection, run_id: str, seq: int, body: str) -> None:
-    """Within a transaction that nobody else can write in."""
+    """Within an exclusive write transaction."""
     row = next_row(CHAIN, audit_head(db), run_id, seq, body)
     db.execute(ADD_TO_AUDIT, (row.n, row.run, row.seq, row.body, row.hash))
 

@@ -1,4 +1,4 @@
-"""What one home's agents have learned, in an SQLite file of its own: lessons outlive the runs that taught them."""
+"""Lessons of the agents of one home, in a separate SQLite file: they outlive the runs that taught them."""
 
 import array
 import math
@@ -124,7 +124,7 @@ class SqliteMemory:
 
     @contextmanager
     def _reading(self) -> Generator[sqlite3.Connection]:
-        """Before the first failure there is no file, and reading makes none."""
+        """Before the first failure the file does not exist, and reading does not create it."""
         if self.path.exists():
             with closing(open_database(self.path, SCHEMA)) as db:
                 yield db

@@ -1,4 +1,4 @@
-"""Opens an SQLite file of ours: made by whoever comes first, brought up to date, and refused if it is something else."""
+"""Opens an SQLite file of ours: creates it if it is missing, migrates it, and refuses other files."""
 
 import sqlite3
 import time

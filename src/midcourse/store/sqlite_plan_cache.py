@@ -1,4 +1,4 @@
-"""Kept segments in an SQLite file of their own. It may be deleted at any time: then everything is planned anew."""
+"""The plan cache in a separate SQLite file. It may be deleted at any time: then segments are planned again."""
 
 import sqlite3
 from collections.abc import Generator
@@ -69,7 +69,7 @@ class SqlitePlanCache:
 
     @contextmanager
     def _opened(self) -> Generator[sqlite3.Connection]:
-        """Whatever is wrong with the file is no reason for a run to fail, and so an `OSError`."""
+        """A broken file must not fail a run, so every error becomes an `OSError`."""
         private_folder(self.path.parent)
         try:
             private_file(self.path)

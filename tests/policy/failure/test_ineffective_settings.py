@@ -19,7 +19,7 @@ def objection(**given: Any) -> str:
     ("given", "why"),
     [
         ({"human_after": 5}, "human_after = 5 can never be reached: max_error_replans = 3 comes first"),
-        ({"human_after": 3, "max_replans": 3}, "max_replans = 3 would leave no plan to go on with"),
+        ({"human_after": 3, "max_replans": 3}, "max_replans = 3 would leave no plan to continue with"),
         ({"max_error_replans": 9}, "max_error_replans = 9 can never be reached: max_replans = 5 comes first"),
         ({"human_after": 2, "auto_replan": False}, "human_after can never take effect: auto_replan is off"),
         ({"replan_on_high": True, "auto_replan": False}, "auto_replan is off"),

@@ -36,7 +36,7 @@ def test_every_kind_has_a_cause_a_fix_and_changes(error_type: ErrorType) -> None
 def test_the_cause_names_step_target_and_what_was_said() -> None:
     reflection = explain_failure(failure(detail="cannot write to /protected"), attempt())
     assert reflection.analysis.root_cause == (
-        "write on '/protected': whoever acts here has no right to do this (cannot write to /protected)"
+        "write on '/protected': the account in use has no right to do this (cannot write to /protected)"
     )
     assert (reflection.analysis.severity, reflection.analysis.preventable, reflection.by) == ("HIGH", True, "rules")
 

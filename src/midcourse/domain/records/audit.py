@@ -27,7 +27,7 @@ START = Head(n=0, hash="")
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """What a journal has of somebody's words."""
+    """An event that a person sent, as the journal has it."""
 
     run: str
     seq: int
@@ -44,6 +44,6 @@ class AuditLog:
     anchors: tuple[Head, ...] = ()
     """Heads that results of runs carry: each was the last row when its run ended."""
     said: tuple[Said, ...] = ()
-    """What the journals have of people's words; each has to be in a row."""
+    """The events that people sent, from the journals; each must be in a row."""
     backed: bool = False
-    """Whether each row has to be in a journal, too. Not where places of a journal may be written again, or months dropped."""
+    """Whether each row must be in a journal, too. Not where places of a journal may be written again, or months dropped."""

@@ -55,7 +55,7 @@ class LedgerEntry:
     dispatched_at: float | None = None
     """None: nothing was sent, or sending it twice would do no harm (`read`, `set_state`)."""
     barred_at: float | None = None
-    """From then on the world refuses this command, so that nobody can still carry it out late."""
+    """From then on the world refuses this command, so that it cannot be carried out late."""
     outcome: Outcome | None = None
     lesson: str = ""
     """By which this failure is known to memory; nothing if it teaches nothing, or was none."""

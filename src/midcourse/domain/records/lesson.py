@@ -1,4 +1,4 @@
-"""What failures taught: the failure without its particulars, why it happened, what mended it, and how often that worked."""
+"""Lessons from failures: the failure without its particulars, its cause, its fix, and how often that worked."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -12,12 +12,12 @@ TAGS = ("learning", "pattern", "fix")
 
 @dataclass(frozen=True, kw_only=True)
 class Untrusted:
-    """Words that came from the world or from a model: to be shown as what somebody said, never as an instruction."""
+    """Text from the world or from a model: shown as a quotation, never as an instruction."""
 
     text: str = ""
 
     def __str__(self) -> str:
-        """Nobody puts it into a sentence by accident and has it pass for ours."""
+        """Marked, so that text from outside cannot be taken for ours by accident."""
         return f"<untrusted>{self.text.replace('<', '‹').replace('>', '›')}</untrusted>" if self.text else ""
 
 
@@ -39,11 +39,11 @@ class Lesson:
     """The message as it came once."""
     root_cause: Untrusted = NOTHING_SAID
     fix: Untrusted = NOTHING_SAID
-    """The steps that mended it last."""
+    """The steps that fixed it last."""
     importance: float = IMPORTANCE
     tags: tuple[str, ...] = TAGS
     shared_by: str = ""
-    """The person who let the tenant's other agents read it; nobody: they see only numbers."""
+    """The person who shared it with the tenant's other agents. Empty: they see only numbers."""
     track: Track = NO_TRACK
 
 
@@ -71,18 +71,18 @@ Verdict: TypeAlias = Literal["mended", "in_vain"]
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """What one run has to say about a failure that it met: whether planning again mended it. A run has one word on each, and
-    the last one counts.
+    """The verdict of one run about a failure that it met: whether planning again fixed it. A later verdict of the same run
+    replaces it.
     """
 
     lesson: str
     verdict: Verdict | None
-    """None: it did not come to that."""
+    """None: the run did not plan again, or ended for another reason."""
     fix: Untrusted = NOTHING_SAID
 
 
 def renew(known: Lesson, lesson: Lesson) -> Lesson:
-    """What is known, with whatever the other has to say in its place."""
+    """The new lesson, with known values where it has none."""
     return replace(
         lesson,
         said=lesson.said if lesson.said.text else known.said,

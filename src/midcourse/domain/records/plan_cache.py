@@ -11,7 +11,7 @@ from midcourse.domain.plan import Draft
 
 @dataclass(frozen=True, kw_only=True)
 class KeptStep:
-    """A step that finds its zone anew: by role and label, since ids are another run's."""
+    """A step that finds its zone by role and label, since ids belong to another run."""
 
     role: str = ""
     label: str = ""
@@ -24,7 +24,7 @@ class KeptSegment:
     id: str
     """Digest of all that it is found by."""
     task: str
-    """Digest of what the task asks for, whatever its inputs."""
+    """Digest of what the task asks for, independent of its inputs."""
     surface: str
     """Digest of the screen it was made for, without what the run had put there."""
     after: int

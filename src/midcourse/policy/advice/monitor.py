@@ -1,6 +1,6 @@
-"""Is something fundamentally wrong with the path? By rules, which need no model and cost nothing.
+"""Rules that find loops and idle steps in the path of a run. They need no model.
 
-Each rule is about what was done from which screen, and none about where it should lead: that is for others to know.
+Each rule is about what was done from which screen, and none about where it should lead.
 
     round and back, twice, in 1 to 4 steps?             repetition
     the same look with the same answer, four times?     repetition
@@ -37,7 +37,7 @@ def wants_review(run: Run) -> bool:
 
 
 def wants_objection(run: Run) -> bool:
-    """Of a plan that is there and has not begun. Whoever made it knowing a new word is not told another."""
+    """Before a plan begins. A planner that has just been given advice is not given more."""
     told = run.watch.advice is not None and run.watch.said_at == _segments_before(run)
     return run.limits.monitor == "proposals" and not told
 
@@ -82,7 +82,7 @@ def problem_with(path: Sequence[Taken], here: str) -> Advice | None:
 
 
 def objection_to(proposed: Sequence[Proposed], path: Sequence[Taken], here: str) -> Advice | None:
-    """What is wrong with doing this next, on this screen. What comes after a step that may change it, nobody knows."""
+    """The objection to these steps on this screen. Steps behind one that may change the screen are not judged."""
     path = since_progress(path)
     known = [
         Taken(call=one.call, before=here, skill=one.skill, target=one.target, says=one.says, effect=one.effect)
@@ -101,13 +101,13 @@ def _known(proposed: Sequence[Proposed]) -> int:
 
 
 def since_progress(path: Sequence[Taken]) -> Sequence[Taken]:
-    """What came after the last effect that can happen only once: twenty invoices through one form are no loop."""
+    """The path after the last irreversible effect: twenty invoices through one form are not a loop."""
     last = max((n for n, one in enumerate(path) if one.effect == "irreversible" and one.status == "ok"), default=-1)
     return path[last + 1 :]
 
 
 def loop_of(path: Sequence[Taken], here: str) -> int:
-    """How many steps the round has that was gone so often and led back here; 0 if there is none. Waiting is no loop."""
+    """The number of steps in a repeated round that led back here; 0 if there is none. Waiting is not a loop."""
     return next((period for period in _rounds(path) if path[-period].before == here), 0)
 
 

@@ -1,4 +1,4 @@
-"""What is a coarse goal, when is an outline wanted, and what may guidance change about it?"""
+"""Outlines: which texts are coarse goals, when an outline is made, and how its goals are rewritten."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ EXPLORING = (
 
 _ACTS = r"click|press|type|tap|hit|drag|drop|scroll|hover|enter|select|toggle|tick|paste|swipe|push"
 _AS_ACT = re.compile(rf"(?:\b(?:and|then|to|by|or)\s+|[,;:]\s*)(?:{_ACTS})(?:s|ing|ping|ging|ling)?\b", re.IGNORECASE)
-"""As something to be done. 'Find the press releases' and 'Learn the type of the account' are no acts."""
+"""As something to be done. 'Find the press releases' and 'Learn the type of the account' do not name acts."""
 _CLICK = re.compile(r"\b(?:(?:double|right|left)[- ]?)?click(?:s|ing|ed)?\b|\bkeystrokes?\b", re.IGNORECASE)
 _KEY = re.compile(
     r"\b(?:ctrl|control|alt|cmd|command|shift|meta|option)\s*[+-]\s*\w|"
@@ -47,7 +47,7 @@ _COORDINATE = re.compile(
 
 
 def why_not_coarse(text: str) -> str:
-    """Why this is no coarse goal: it says how, or where on the screen. Nothing if it is one."""
+    """Why this is not a coarse goal: it says how, or where on the screen. Nothing if it is one."""
     first = re.match(r"[^\W\d_]+", text.strip())
     if first is None or first[0].lower() not in EXPLORING:
         return f"'{text[:40]}' does not say what to explore"
@@ -72,7 +72,7 @@ _NUMBER = re.compile(r"^\s*(?:step\s*)?\d*\s*[.:)]\s*", re.IGNORECASE)
 def rewrite_goals(outline: Outline, goals: tuple[str, ...]) -> Outline:
     """With these goals in place of those that are not finished. What is finished stays as it is, word for word.
 
-    Nobody who answers with nothing else than what is finished rewrites anything.
+    An answer that contains only finished goals changes nothing.
     """
     kept = outline.goals[: outline.finished]
     known = {goal.says for goal in kept}
@@ -87,13 +87,13 @@ STUCK_AFTER = 2
 LONG_RUN = 6
 """Plans after which one such replan is enough: most that find their way after it have found it by then."""
 IDLE_AFTER = 3
-"""Judgements without progress after which an automatic outline is no longer believed.
+"""Judgements without progress after which an automatic outline is not used any more.
 
 These three were looked at on seeds below 1,000 only."""
 
 
 def wants_outline(run: Run) -> bool:
-    """Whether there is to be one now, or the one there is goes on counting."""
+    """Whether an outline is made now, or the present one stays in use."""
     match run.limits.outline if run.has_outliner else "off":
         case "off":
             return False

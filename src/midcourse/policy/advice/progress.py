@@ -1,7 +1,7 @@
-"""How far is the outline, as the screen shows it? Forward with evidence, back only by a recorded regression.
+"""Progress of an outline: forward with evidence on the screen, back only by a recorded regression.
 
-A judge may be wrong, and one that says each time where it believes to be makes progress jump. So what moves it is what can be
-seen: a judgement names something that is on the screen, or it counts for nothing. And going back takes two in a row.
+A judge may be wrong, and its opinion may change with every screen. So a judgement counts only if it names something that is
+on the screen, and going back takes two in a row.
 """
 
 from midcourse.domain.observation import Observation

@@ -1,4 +1,4 @@
-"""Does a person have to agree first? The gate is here, in code, outside any model."""
+"""Approval checks: which steps need a person's approval, and which decisions are valid. In code, outside any model."""
 
 from midcourse.domain.approval import Change, Decision, Grant, Question, Verdict
 from midcourse.domain.budget import Limits
@@ -10,7 +10,7 @@ CONSENTS: tuple[Verdict, ...] = ("approved", "changed", "send_again")
 
 
 def needs_approval(limits: Limits, step: PlannedStep) -> bool:
-    """Rules before modes: what somebody wrote down to be asked about is asked about, also where nobody else is asked."""
+    """Rules come before modes: a step with an `ask` rule needs approval even if `approvals` is `never`."""
     match step.ruled:
         case "ask" | "unproven":
             return True
@@ -21,27 +21,27 @@ def needs_approval(limits: Limits, step: PlannedStep) -> bool:
 
 
 def binds(step: PlannedStep | Step) -> bool:
-    """Whether exactly one consequence may follow from it, so that it has to be known before anything is sent."""
+    """Whether exactly one consequence may follow from it, so that it must be known before anything is sent."""
     return step.effect == "irreversible" or step.asks or step.ruled in ("ask", "unproven", "proven")
 
 
 def why_may_not_decide(not_by: str, verdict: Verdict, by: str) -> str:
-    """Why this person cannot decide this, or nothing. Saying no is everybody's right."""
+    """Why this person may not decide this, or nothing. Anyone may say no."""
     if not not_by or verdict in DENIALS:
         return ""
     if not by.strip():
-        return "nobody says who decides, and whoever started the run must not"
+        return "the decision has no name, and the person who started the run must not decide"
     if by.strip().casefold() == not_by.strip().casefold():
-        return f"{by.strip()} started the run: somebody else has to decide"
+        return f"{by.strip()} started the run: another person must decide"
     return ""
 
 
 def why_changes_invalid(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:
-    """Why these changes are none that a question about so many steps can be answered with, or nothing."""
+    """Why these changes do not answer a question about so many steps, or nothing."""
     if verdict != "changed":
         return "only an approval with changes changes anything" if changes else ""
     if not any(change.arguments for change in changes):
-        return "it says that something is to be changed, and not what"
+        return "it says 'changed' and has no changes"
     beyond = [change.step + 1 for change in changes if not 0 <= change.step < steps]
     return f"there is no step {beyond[0]} in the question" if beyond else ""
 

@@ -1,7 +1,7 @@
-"""Who says that it should go there? A destination that only the plan names is not vouched for: a page may have dictated it.
+"""Destinations that only the plan names. They are not vouched for: a page may have dictated them to the model.
 
-Vouched for is what the person wrote (goal, inputs, files) and what the world was set up for. A match is positive or it is none:
-an address within another, a name with something appended, a pattern that nearly fits are destinations that nobody named.
+Vouched for is what the person wrote (goal, inputs, files) and what the world was set up for. Only an exact match counts: an
+address within another, a name with something appended or a pattern that nearly fits was not named.
 """
 
 import re
@@ -12,11 +12,11 @@ from midcourse.domain.skill import Parameter
 from midcourse.domain.task import Task
 
 _ENDS = ".,;:!?)]}\"'»”’"
-"""What may follow an address in a sentence and is no part of it."""
+"""Punctuation that may follow an address in a sentence."""
 
 
 def find_unvouched(arguments: Arguments, parameters: tuple[Parameter, ...], task: Task) -> tuple[str, ...]:
-    """The destinations among these arguments that nobody but the plan names."""
+    """The destinations among these arguments that only the plan names."""
     given = dict(arguments)
     destinations = [parameter for parameter in parameters if parameter.destination and parameter.name in given]
     named = ((parameter, given[parameter.name]) for parameter in destinations)
@@ -24,7 +24,7 @@ def find_unvouched(arguments: Arguments, parameters: tuple[Parameter, ...], task
 
 
 def _is_vouched(value: Argument, parameter: Parameter, task: Task) -> bool:
-    """What the world brought back is the world's word, whoever refers to it."""
+    """A result came from the world, so it is not vouched for, also if a reference names it."""
     if isinstance(value, Reference):
         return value.source != "result"
     return value is None or _vouched(str(value), parameter, task)

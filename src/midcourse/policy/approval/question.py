@@ -1,4 +1,4 @@
-"""What does a question show? Everything that an approval binds, row by row, and how two consequences differ.
+"""The rows of a question: everything that an approval binds, and how two consequences differ.
 
 Rows are a list and never a mapping: a page chooses the names of its fields, and must not replace one row by another.
 """

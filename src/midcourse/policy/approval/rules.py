@@ -1,7 +1,7 @@
-"""What did people agree on about this step? By rules that were written down, or by what they decided before.
+"""Approval rules: whether a step is asked about, by written rules or by earlier decisions.
 
-Rules come first. Experience counts only for what can be taken back: no number of approvals makes an irreversible step go unasked
-(design/0009).
+Rules come first. Earlier decisions count only for what can be undone: no number of approvals makes an irreversible step skip
+the question (design/0009).
 """
 
 from fnmatch import fnmatchcase
@@ -36,7 +36,7 @@ def _fits(rule: Rule, what: Consequence) -> bool:
 
 
 def planned_consequence(step: Step, origin: str) -> Consequence:
-    """What is known of a step's consequence before anybody has read what it would send."""
+    """The consequence of a step before its commit set is read."""
     return Consequence(
         skill=step.skill,
         arguments=step.arguments,
@@ -59,7 +59,7 @@ def weighs_experience(limits: Limits, what: Consequence) -> bool:
 
 
 def is_proven(agreement: Agreement, answered: tuple[Answered, ...]) -> bool:
-    """Whether people approved this shape often enough since anybody last did not. `answered`: the latest first."""
+    """Whether people approved this shape often enough since the last denial. `answered`: the latest first."""
     return _in_a_row(answered) >= agreement.trust_after
 
 

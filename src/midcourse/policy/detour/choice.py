@@ -1,4 +1,4 @@
-"""What now, in the middle of a detour? Keep what helped, try something else, step back, or give up.
+"""Chooses the next act of a detour: keep what helped, try something else, step back, or give up. Also finds its goal.
 
 The order of the questions matters, and each has an answer that ends it:
 
@@ -70,8 +70,8 @@ def choose_next(detour: Detour, most: int) -> DetourDecision:
 def is_looping(detour: Detour) -> bool:
     """The same try as often as that, and nothing new since the time before.
 
-    Tries that were taken back count as well: who comes up with the same again and again is stuck. Who opens the same menu
-    once more to try another entry is not.
+    Tries that were taken back count as well: a planner that repeats itself is stuck. One that opens the same menu once more
+    to try another entry is not.
     """
     made = [(one.call, one.before) for one in detour.tries]
     times = [place for place, one in enumerate(made) if one == made[-1]]
@@ -82,7 +82,7 @@ def is_looping(detour: Detour) -> bool:
 
 
 def is_regressing(detour: Detour) -> bool:
-    """Tries that were taken back do not count: nobody is further away for them."""
+    """Tries that were taken back do not count: they left nothing further away."""
     latest = detour.path[-MOST_STEPS_BACK:]
     return len(latest) == MOST_STEPS_BACK and all(one.progress < 0 for one in latest)
 
@@ -115,7 +115,7 @@ def revert_from(detour: Detour, label: str) -> Detour:
 def goal_of(step: Step) -> Goal:
     """What the step is for, or to see its target again.
 
-    What an irreversible step is for says nothing here: nobody but the step itself may bring it about.
+    What an irreversible step expects is left out: only the step itself may bring it about.
     """
     expect = step.expect if step.effect != "irreversible" else None
     if step.zone == REACH:
@@ -129,7 +129,7 @@ def goal_of(step: Step) -> Goal:
 def find_arrival(goal: Goal, seen: Observation) -> str:
     """The zone where the target is, `__reach__` if what the step was for holds, or nothing.
 
-    A target that is there twice is not found: nobody knows which of the two was meant.
+    A target that is there twice is not found: it is not known which of the two was meant.
     """
     if goal.expect and holds(goal.expect, seen):
         return REACH

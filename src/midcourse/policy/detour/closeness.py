@@ -1,4 +1,4 @@
-"""How near is it, by the words alone? A rough judge that needs no model, and the bounds that any judge is held to."""
+"""Closeness to a goal by shared words: a rough judge that needs no model, and the bounds for any judge."""
 
 import re
 

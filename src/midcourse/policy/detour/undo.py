@@ -1,6 +1,6 @@
-"""How is this taken back? Ways to undo one act, the surest first. Whether one worked, only the fingerprint says.
+"""Ways to undo one act of a detour, the surest first. Only the fingerprint tells whether one worked.
 
-Pure: from the step, the screen before it and the screen now. Nothing here promises anything, so nothing here is trusted.
+Pure: from the step, the screen before it and the screen now. A way back is a guess, so the result is always verified.
 """
 
 from collections.abc import Iterator
@@ -109,7 +109,7 @@ def _close(scene: ActContext) -> Iterator[WayBack]:
 
 
 def _opposite_key(scene: ActContext) -> Iterator[WayBack]:
-    """The opposite of a key; Escape for whatever else opened something."""
+    """The opposite of a key; Escape for any other act that opened something."""
     press = find_key_skill(scene.catalogue)
     if press is None:
         return

@@ -1,4 +1,4 @@
-"""Is this value to be seen on these screens? What a model says that it read there may be made up."""
+"""Presence of a value on screens. A model may make up what it claims to have read there."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"[-−]?\d[\d.,' \u00a0\u202f]*")
 
 
 def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
-    """A text as it stands, whatever the case and blanks; a number however it is written. Yes and no are read between lines."""
+    """A text, ignoring case and blanks; a number in any notation. A boolean cannot be looked for and counts as shown."""
     if value is None:
         return False
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What does what we see say? Tests expectations, and turns a report and a look into an outcome."""
+"""Verification of acts: tests expectations against screens, and turns a world's report into an outcome."""
 
 import re
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def holds(expectation: Expectation, seen: Observation, before: str | None = None
 
 
 def needs_reader(expectation: Expectation) -> bool:
-    """Whether only somebody who reads can tell."""
+    """Whether a reader is needed: it has words and no checks."""
     return bool(expectation.says.strip()) and not expectation.checks
 
 
@@ -105,7 +105,7 @@ class Sight:
     expect: Expectation | None
     absent_when: Expectation | None
     read: bool | None = None
-    """Whether the expectation holds, by the word of somebody who read it: where it is only words."""
+    """Whether the expectation holds according to a reader, where it has only words."""
     read_before: bool | None = None
 
     @property
@@ -173,7 +173,7 @@ def judge(effect: Effect, report: Outcome, sight: Sight) -> Outcome:
 def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
     """Unknown is the default. A refusal, an error page or a time-out is not evidence that nothing happened.
 
-    Nor is a sign of absence while the act may still be under way: whoever verifies bars it first.
+    Nor is a sign of absence while the act may still be under way: verification bars it first.
     """
     if sight.happened:
         return replace(report, status="ok", evidence="expectation")

@@ -1,7 +1,7 @@
-"""What kind of failure is this? By its reason first, a slug that skills and ports choose with care; then by what was said.
+"""Classification of failures: by reason first, a slug that skills and ports choose; then by the message.
 
-Three tables, asked in this order: the user's own rules, which change only what they name; REASONS; and, for a reason that
-says nothing, the name of an exception or a phrase in the detail. What is in none of them counts as serious.
+Three tables in this order: the user's rules, which change only what they name; REASONS; and, for a reason that is not
+listed, the name of an exception or a phrase in the detail. A failure that is in none of them counts as serious.
 """
 
 from fnmatch import fnmatchcase
@@ -35,7 +35,7 @@ MISWRITTEN = _kind("HIGH", "VALIDATION", "syntax", "under_specified")
 MISNAMED = _kind("HIGH", "LOGIC", "attribute_error", "recoverable")
 UNKEYED = _kind("HIGH", "LOGIC", "key_error", "recoverable")
 BEYOND = _kind("HIGH", "LOGIC", "index_error", "recoverable")
-# The plan itself cannot go on.
+# The plan itself cannot continue.
 NO_PLAN = _kind("CRITICAL", "LOGIC", "other", "recoverable")
 UNMET_NEED = _kind("CRITICAL", "DEPENDENCY", "not_found", "under_specified")
 # No step of this kind can ever work from here.
@@ -172,7 +172,7 @@ AT_ONCE = ("not_dispatched",)
 """Nothing was tried yet, so there is nothing to wait for."""
 
 OUT_OF_SIGHT = ("target_not_visible", "stale_target", "out_of_reach")
-"""Nothing was tried, because the target could not be seen. Whoever sees it again may try."""
+"""Nothing was tried, because the target was not visible. Once it is visible again, the step may be tried."""
 
 PASSING: tuple[Nature, ...] = ("transient", "transport")
 """What may be over in a moment."""

@@ -1,4 +1,4 @@
-"""Can every setting that was given ever take effect? One that cannot is a misunderstanding, and better cleared up at once."""
+"""Finds settings of recovery that can never take effect together. They are refused, because they show a misunderstanding."""
 
 from collections.abc import Collection
 
@@ -37,7 +37,7 @@ def _why_nobody_is_asked(limits: Limits, after: int) -> str:
     if after > limits.max_error_replans:
         return _never("human_after", after, f"max_error_replans = {limits.max_error_replans} comes first")
     if after >= limits.max_replans:
-        left = f"max_replans = {limits.max_replans} would leave no plan to go on with"
+        left = f"max_replans = {limits.max_replans} would leave no plan to continue with"
         return f"human_after = {after} makes no sense: {left}"
     return ""
 

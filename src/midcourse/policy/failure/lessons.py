@@ -1,8 +1,8 @@
-"""Did planning again mend it? What a run has to say about each failure that it met, from its plans and what it tried.
+"""Judges whether planning again fixed a failure: one verdict a run for each failure that it met.
 
-Mended: a plan that was made because of the failure, or a later one, was carried out to its last step, and the failure did not
-come back. In vain: it came back, or no plan led out of it. Said with hindsight, and anew each time: a run has one word on each
-failure, however often it met it, and none where it ended for another reason or never planned again.
+`mended`: a plan that was made because of the failure, or a later one, was carried out to its last step, and the failure did
+not come back. `in_vain`: it came back, or no plan led out of it. Verdicts are made with hindsight and replaced each time. There
+is none where the run ended for another reason or never planned again.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from midcourse.domain.records.lesson import Untrusted, Word
 LONGEST_FIX = 400
 
 OUR_OWN = ("held", "lost", "not_dispatched", "stale_target", "unknown_skill", "bad_arguments", "world_lost")
-"""Reasons that tell of us, of the planner or of the way to the world, and so of nothing that could be learned about it."""
+"""Reasons that are about the runtime, the planner or the connection, and so teach nothing about the world."""
 
 
 def teaches(reason: str) -> bool:

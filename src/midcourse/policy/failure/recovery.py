@@ -1,4 +1,4 @@
-"""What now, after a failure? Wait for what passes, stop at what no plan can mend, plan again for the rest."""
+"""Recovery from failures: retry what may pass, stop where no plan can help, plan again for the rest."""
 
 import json
 from collections import Counter
@@ -20,9 +20,9 @@ Answer: TypeAlias = Literal["continue", "retry", "look_and_retry", "detour", "re
 class Recovery:
     answer: Answer
     because: str = ""
-    """What is to be said besides the failure itself."""
+    """A reason to report besides the failure itself."""
     hopeless: bool = False
-    """Of a stop: nothing can mend it, as opposed to: nothing more may be tried."""
+    """Of a stop: no plan can help, as opposed to: no further attempt is allowed."""
 
 
 def choose_recovery(
@@ -67,8 +67,8 @@ def _on_its_own(run: Run, failure: Failure, step: PlannedStep | None) -> Recover
 
 def has_waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
     """Whether a step of an earlier plan has been tried on this screen until it had no retries left, for the same reason. What
-    would not pass then is not waited for once more because a new plan runs into it from another side. A step that a retry
-    mended does not count: a program may be slow at every step.
+    would not pass then is not waited for once more because a new plan meets it in another place. A step that worked on a
+    retry does not count: a program may be slow at every step.
     """
     seen = run.seen.fingerprint if run.seen else ""
     tried = Counter({step.call: -failure.tries - 1})
@@ -79,12 +79,12 @@ def has_waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
 
 
 def effective_severity(severity: Severity) -> Severity:
-    """What nothing milder has mended counts as serious."""
+    """A failure that retries did not resolve counts as serious."""
     return "CRITICAL" if severity == "CRITICAL" else "HIGH"
 
 
 def after_error(run: Run, severity: Severity) -> Recovery:
-    """May the run plan again after a failure of this severity, and does a person come first?"""
+    """Whether the run may plan again after a failure of this severity, and whether a person is asked first."""
     limits, counts = run.limits, run.counts
     if not limits.auto_replan:
         return Recovery(answer="stop", because="auto_replan is off")
@@ -92,7 +92,7 @@ def after_error(run: Run, severity: Severity) -> Recovery:
         return Recovery(answer="stop", because=f"replan_on_{severity.lower()} is off")
     failed = counts.error_replans - counts.helped
     if limits.human_after is not None and failed >= limits.human_after and may_replan(run):
-        return Recovery(answer="ask", because=f"{counts.error_replans} new plans have not mended it")
+        return Recovery(answer="ask", because=f"{counts.error_replans} new plans have not fixed it")
     return Recovery(answer="replan")
 
 
@@ -116,7 +116,7 @@ def _triggers(limits: Limits, severity: Severity) -> bool:
 
 SLOW = 3.0
 """How many times longer, each time, what needs time to pass is waited for: something is overloaded, or a line is down. Measured:
-fewer tries are in vain than with doubling, and three of them reach over more than a minute."""
+fewer tries fail than with doubling, and three of them span more than a minute."""
 
 
 def retry_delay(run: Run, reason: str, tries: int, found: Classification | None = None) -> float:
@@ -149,7 +149,7 @@ def _growing(seconds: float, growth: float, times: int, most: float) -> float:
 
 
 SHORTEST_WAIT = 1.0
-"""Seconds, for whoever is asked to wait: it ends with the run's time, so it must not be done for nothing."""
+"""Seconds that a wait for a model lasts at least: waits use up the run's time, so they must not be too short to help."""
 
 
 def add_jitter(run: Run, seconds: float) -> float:

@@ -1,4 +1,4 @@
-"""Why did this fail, and what may help? By rules, from the kind of failure and what was tried: needs no model, costs nothing."""
+"""Explanation of failures by rules, from their classification and what was tried. Needs no model."""
 
 from dataclasses import dataclass
 
@@ -16,14 +16,14 @@ class Remedy:
 
 BY_TYPE: dict[ErrorType, Remedy] = {
     "timeout": Remedy(
-        cause="it took longer than it may, or nobody answered",
+        cause="it took longer than allowed, or there was no answer",
         fix="Make sure that the target is ready before it is used again",
         changes=("wait for a sign that it is ready", "do less in one step"),
     ),
     "permission": Remedy(
-        cause="whoever acts here has no right to do this",
+        cause="the account in use has no right to do this",
         fix="Reach the goal without that right",
-        changes=("choose a target that is permitted", "sign in as somebody who may, if the task says so"),
+        changes=("choose a target that is permitted", "sign in with an account that may, if the task says so"),
         preventable=True,
     ),
     "not_found": Remedy(
@@ -45,7 +45,7 @@ BY_TYPE: dict[ErrorType, Remedy] = {
         preventable=False,
     ),
     "syntax": Remedy(
-        cause="what was sent is not written as it has to be",
+        cause="what was sent does not have the required form",
         fix="Write it in the form that is expected",
         changes=("check brackets, quotes and separators",),
         preventable=True,

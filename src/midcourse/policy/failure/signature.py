@@ -1,4 +1,4 @@
-"""Is this the same failure as that one? A message without what differs from one time to the next.
+"""Signatures of failures: messages without what differs from one time to the next.
 
     Permission denied: '/srv/a/report-17.csv'   ->   permission denied: <name>
 
@@ -17,7 +17,7 @@ LONGEST = 300
 """Characters of a signature. What tells failures apart comes early."""
 
 TRIGRAM_BUCKETS = 512
-"""Length of a trigram embedding. On `benchmarks/memory.py` 1,024 is no better, and every lesson stores one."""
+"""Length of a trigram embedding. On `benchmarks/memory.py` 1,024 is not better, and every lesson stores one."""
 
 _EXTENSIONS = (
     "bash|c|cc|cfg|conf|cpp|crt|csv|db|gz|h|html?|ini|jar|jpe?g|js|json|key|log|md|mjs|o|pdf|pem|png|py|rs|sh|so|sql"

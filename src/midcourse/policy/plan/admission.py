@@ -1,4 +1,4 @@
-"""May this plan run? Not if it does again what is finished, or tries again what failed, with nothing changed."""
+"""Admission of plans: refuses a plan that repeats a finished step, or a failed step although nothing has changed."""
 
 from midcourse.domain.failure import Attempt
 from midcourse.domain.plan import PlannedStep, Segment, Walked
@@ -16,7 +16,7 @@ MOST_WALKED = 50
 
 
 INTERRUPTED = ("expectation_unmet", "signed_out")
-"""Something else came up in place of what was expected: a pop-up, say, or the wish to see who that is."""
+"""Something else appeared in place of what was expected, such as a pop-up or a sign-in."""
 
 
 def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
@@ -52,7 +52,7 @@ def without_finished_end(run: Run, steps: tuple[PlannedStep, ...], *, final: boo
 def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
     """Whether the very same plan went well from this screen twice and led back to it.
 
-    Waiting for something is no circle, and neither is scrolling on: the same screen then shows another part of itself.
+    Waiting is not a circle, and neither is scrolling: the same screen then shows another part of itself.
     """
     if not run.limits.replan_admission or all(step.effect == "read" for step in steps):
         return False
@@ -63,7 +63,7 @@ def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
 def with_adopted(run: Run, segment: Segment) -> tuple[Walked, ...]:
     """What the run remembers once it takes this plan up.
 
-    Something new is progress, even if it fails: a pop-up that comes up again after that is closed again, and no circle.
+    A new plan is progress, even if it fails: a pop-up that comes back after it may be closed again.
     """
     plan = plan_digest(f"{segment.made_under}{segment.view}", segment.steps)
     if any(walked.plan == plan for walked in run.walked):

@@ -1,4 +1,4 @@
-"""What changed between these two plans? Steps are the same if they call the same skill on the same thing the same way."""
+"""Difference between two plans. Steps are the same if they call the same skill on the same target with the same arguments."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Is this skill worth telling a planner of, on this screen and for this task? What is left out may still be used."""
+"""Selects the skills that a planner is offered for this task and screen. A skill that is left out may still be used."""
 
 from fnmatch import fnmatchcase
 
@@ -8,13 +8,13 @@ from midcourse.domain.task import Task
 
 
 def is_offered_by_task(skill: Skill, task: Task) -> bool:
-    """Whatever is on the screen."""
+    """Whether the task itself calls for this skill, independently of the screen."""
     has = {"file": bool(task.files), "output": bool(task.output)}
     return not skill.offered_with or any(has.get(condition, False) for condition in skill.offered_with)
 
 
 def is_offered_by_screen(skill: Skill, observation: Observation) -> bool:
-    """Because of something that is visible now."""
+    """Whether something that is visible now calls for this skill."""
     return any(_is_visible(condition, observation) for condition in skill.offered_with)
 
 

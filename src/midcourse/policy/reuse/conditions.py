@@ -1,4 +1,4 @@
-"""Expectations and probes without the inputs that they were written for, and with others in their place."""
+"""Placeholders in expectations and probes: replaces values of inputs, and fills in others."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def insert_placeholders_safely(condition: C, blanks: Placeholders) -> C:
 
 
 def fill_placeholders(condition: C, blanks: Placeholders) -> C:
-    """Values in place of names. Raises `Unclear` for a name that is no input's."""
+    """Values in place of names. Raises `Unclear` for a name that is not an input."""
 
     def pattern(text: str) -> str:
         return blanks.fill(text, in_pattern=True)

@@ -1,4 +1,4 @@
-"""Is this the same task, on the same screen, for other inputs? Digests that the values of inputs do not change.
+"""Digests of tasks and screens that do not depend on the values of inputs.
 
 A screen is all that can be seen and read on it. What a run has put there itself is left out: until a step has passed an
 input on, its value on the screen is the application's own, one of many options perhaps, and counts.
@@ -79,7 +79,7 @@ def _zone(zone: Zone, blanks: Placeholders) -> list[str]:
 
 
 def _text(text: str, blanks: Placeholders) -> str:
-    """Names first: a date that is an input's is no clock."""
+    """Names first: a date that is the value of an input is not a clock."""
     return _TIMES.sub("#", blanks.insert(text))
 
 

@@ -1,4 +1,4 @@
-"""Which inputs does this text speak of? Puts their names in place of their values, and other values in place of the names.
+"""Replaces values of inputs in a text by placeholders with their names, and back by other values.
 
 A value is recognised as a whole, not within a longer word; one of one or two characters only where it is all there is, since
 else it is there by chance as often as not. Two inputs of one value cannot be told apart, so a text with that value in it has
@@ -16,7 +16,7 @@ _SPECIAL = re.compile(r"([*?\[])")
 
 
 class Unclear(Exception):
-    """Nobody can say which input this text speaks of, if any."""
+    """It cannot be decided which input this text contains, if any."""
 
 
 class Placeholders:
@@ -54,7 +54,7 @@ class Placeholders:
         return f"{{{name}}}"
 
     def names_of(self, value: Scalar) -> tuple[str, ...]:
-        """The inputs that have this very value. Yes, no and nothing are nobody's in particular."""
+        """The inputs that have exactly this value. Booleans and empty values never identify an input."""
         if value is None or isinstance(value, bool) or value == "":
             return ()
         return tuple(name for name, own in self._inputs.items() if type(own) is type(value) and own == value)
@@ -70,7 +70,7 @@ class Placeholders:
     # --- names become values
 
     def fill(self, template: str, *, in_pattern: bool = False) -> str:
-        """Raises `Unclear` for a name that is no input's."""
+        """Raises `Unclear` for a name that is not an input."""
 
         def value(found: re.Match[str]) -> str:
             if found[1] is None:
@@ -107,7 +107,7 @@ def names_in(template: str) -> tuple[str, ...]:
 
 
 def without_placeholders(template: str) -> str:
-    """What is left of it where nobody's value is."""
+    """The constant parts of a template."""
     return _BLANK.sub(lambda found: found[0][0] if found[1] is None else "\0", template)
 
 

@@ -1,8 +1,8 @@
-"""May this segment serve another run? Only if nothing in it belongs to this one.
+"""Turns a segment of a plan into one that other runs can reuse, and back into steps. Only if nothing in it belongs to this run.
 
 An argument is a reference, the very value of one input, or words of the task itself; a segment with any other is not kept.
-Labels are those of the screen it is found by. What it expects of later screens must not speak of inputs in a way that
-nobody can be sure of.
+Labels are those of the screen it is found by. What it expects of later screens must not contain what may be an input by
+chance.
 """
 
 from collections.abc import Iterable
@@ -100,12 +100,12 @@ def _kept_argument(value: Argument, task: Task, blanks: Placeholders) -> Argumen
     if len(named) == 1 and not is_short(value):
         return Reference(source="input", name=named[0])
     if named or not _is_constant(value, task, blanks):
-        raise Unclear(f"{value!r} is no input's alone, and not of the task's own words")
+        raise Unclear(f"{value!r} is neither the value of exactly one input nor in the words of the task")
     return value
 
 
 def _is_constant(value: Scalar, task: Task, blanks: Placeholders) -> bool:
-    """Whether the task says it, whatever its inputs are."""
+    """Whether the task contains it independently of its inputs."""
     if value is None or isinstance(value, bool) or not str(value).strip():
         return False
     text = str(value)

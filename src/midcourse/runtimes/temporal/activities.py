@@ -1,4 +1,4 @@
-"""One activity: perform a command and write down what came of it, in one transaction."""
+"""One activity: performs a command and writes its result, in one transaction."""
 
 import asyncio
 import time
@@ -126,18 +126,18 @@ class Activities:
 
 
 def _attempt() -> int:
-    """Later ones are greater, whether the engine tried again or the workflow sent it to somebody else."""
+    """Later ones are greater, whether the engine tried again or the workflow chose another worker."""
     return round(activity.info().current_attempt_scheduled_time.timestamp() * 1e6)
 
 
 def _standing_after(command: Command) -> Standing:
-    """As far as that is known here: the run may not go on before the answer is out."""
+    """As far as that is known here: the run may not continue before the answer is out."""
     reason = command.reason if isinstance(command, Finish) else ""
     return Standing(phase=PHASES[type(command)], final_reason=reason)
 
 
 def _without_world(command: Command) -> Event:
-    """The answer if there is no session to perform it in. Nothing was sent, and nothing spent."""
+    """The answer if no session is available. Nothing was sent, and nothing spent."""
     detail = "the world's session is gone"
     match command:
         case Observe():

@@ -43,5 +43,5 @@ async def register(client: Client) -> None:
             AddSearchAttributesRequest(namespace=namespace, search_attributes=attributes)
         )
     except RPCError as error:
-        if error.status != RPCStatusCode.ALREADY_EXISTS:  # somebody else was faster
+        if error.status != RPCStatusCode.ALREADY_EXISTS:  # another process was faster
             raise

@@ -50,7 +50,7 @@ from midcourse.sealing import Key
 
 TURN = timedelta(seconds=5)
 """A worker that takes a turn and is not done by then counts as frozen. A turn takes milliseconds, or a second if the whole
-history has to be read first.
+history must be read first.
 """
 
 
@@ -79,7 +79,7 @@ PROMPT = 8.0
 
 
 class RunBroken(Exception):
-    """A bug of ours or of an adapter ended the execution, not the run: once it is mended, `resume` goes on."""
+    """A bug of ours or of an adapter ended the execution, not the run: once it is fixed, `resume` continues."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +140,7 @@ class FleetClient:
         return bool(answer.pollers)
 
     async def resume(self, run_id: str, *, world: str) -> str:
-        """End a pause; or go on with a run that nobody drives because its execution broke or never began.
+        """End a pause; or restart a run whose execution broke or never began.
 
         Returns why that comes to nothing, or nothing.
         """
@@ -185,7 +185,7 @@ class RunHandle:
         return await self.tell(PauseAsked())
 
     async def take_over(self) -> str:
-        """A pause in which a person acts: the world is looked at before the run goes on."""
+        """A pause in which a person acts: the world is observed before the run continues."""
         return await self.tell(PauseAsked())
 
     async def resume(self) -> str:
@@ -215,7 +215,7 @@ class RunHandle:
         return f"; changed since: {'; '.join(map(describe_change, changes))}" if changes else ""
 
     async def tell(self, word: Word, *, seconds: float = 30.0) -> str:
-        """Raises `TimeoutError` if no worker has taken it in this time: then nobody knows whether it will be taken."""
+        """Raises `TimeoutError` if no worker has taken it in this time. It may still be taken later."""
         try:
             async with asyncio.timeout(
                 seconds

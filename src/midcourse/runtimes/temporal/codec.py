@@ -109,7 +109,7 @@ class Sealing(PayloadCodec, WithSerializationContext):
     """AES-GCM, bound to the id of its key and to the run that the payload is for.
 
     Any client that reaches Temporal can write. So what is not sealed, or was sealed for another run, is refused where it is
-    read: a forged decision is rejected as an update, and the run goes on.
+    read: a forged decision is rejected as an update, and the run continues.
     """
 
     def __init__(self, keys: Sequence[Key]) -> None:

@@ -68,7 +68,7 @@ def start_server(
 
 
 def _spawn(command: list[str], log: Path) -> int:
-    """In a session of its own, so that it does not hear our Ctrl-C."""
+    """In a separate process session, so that our Ctrl-C does not reach it."""
     command = privately(command)
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -101,7 +101,7 @@ def _alive(pid: int) -> bool:
         if os.waitpid(pid, os.WNOHANG)[0] == pid:
             return False
     except ChildProcessError:
-        pass  # somebody else started it
+        pass  # another process started it
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

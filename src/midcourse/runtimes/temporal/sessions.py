@@ -1,4 +1,4 @@
-"""The worlds' sessions that a worker holds. Letting go of one closes nothing: whoever needs it attaches to it."""
+"""The world sessions that a worker holds. Releasing one does not close it: another worker can attach to it."""
 
 import asyncio
 from collections import OrderedDict
@@ -39,11 +39,11 @@ class Sessions:
         self._held: OrderedDict[str, _Held] = OrderedDict()
 
     async def reach(self, run_id: str, command: Command, *, turn: Turn, ours: bool) -> Reached:
-        """`ours`: the command was sent to us as the holder. Otherwise somebody else may have held the session since, and
+        """`ours`: the command was sent to us as the holder. Otherwise another worker may have held the session since, and
         only a new epoch is good for anything. The world that an earlier command of ours may still use keeps its old one.
         """
         held = self._held.get(run_id)
-        if isinstance(command, OpenWorld):  # at whatever host there is now: the one of before may be gone
+        if isinstance(command, OpenWorld):  # on any host that is up now: the earlier one may be gone
             ports = await self._ports_for(run_id)
             self._hold(run_id, ports, turn)
             return Reached(ports=ports, taken=True)
@@ -54,7 +54,7 @@ class Sessions:
         if isinstance(command, AskPerson | Record):
             return Reached(ports=ports)
         handle = await ports.store.session(run_id)
-        if held and not handle:  # nobody could have taken over from us: there is nothing to attach by
+        if held and not handle:  # without a handle no other worker can have taken over
             self._hold(run_id, held.ports, turn)
             return Reached(ports=held.ports)
         _come_for(ports, turn)

@@ -28,13 +28,13 @@ class Pace:
     """How patient the engine is. It travels with the run, so that a replay sees what the run saw."""
 
     heartbeat_seconds: float = 10.0
-    """Without a sign of life for this long, whoever performs a command counts as lost."""
+    """Without a heartbeat for this long, the worker of a command counts as lost."""
     session_seconds: float = 2.0
     """How long a command waits for the worker that holds the world's session before any other may take it."""
     margin_seconds: float = 30.0
-    """What a command may take on top of its own time: for reaching the world and writing things down."""
+    """Seconds on top of a command's time limit: for reaching the world and writing records."""
     continue_after: int = 2000
-    """Events of history after which the run goes on in a new one."""
+    """Events of history after which the run continues in a new execution."""
     rest_after: int = 100
     """The same, if a person is waited for anyway."""
 
@@ -47,23 +47,23 @@ class Start:
     pace: Pace = field(default_factory=Pace)
     unwritten: tuple[Happened, ...] = ()
     picked_up: bool = False
-    """Whatever is pending was under way when an earlier execution broke: nobody knows what came of it."""
+    """Pending commands were under way when an earlier execution broke: their results are unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """A command, the place in the journal that its answer will take, and rows that nobody has written yet."""
+    """A command, the place in the journal that its answer will take, and rows that are not written yet."""
 
     command: Command
     seq: int
     rows: tuple[Happened, ...] = ()
     holder: str = ""
-    """The worker that holds the world's session, if one does: it is for nobody else."""
+    """The worker that holds the world's session, if one does: only that worker may perform it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What came of a command. `holder` is the worker that has just taken the world's session."""
+    """The result of a command. `holder` is the worker that has just taken the world's session."""
 
     event: Event
     holder: str = ""

@@ -47,7 +47,7 @@ class Capacity:
     sticky_seconds: float = 10.0
     """How long a run waits for the worker that has it in memory before another replays it."""
     shutdown_seconds: float = 60.0
-    """How long a command under way may go on after the worker was told to stop."""
+    """How long a command under way may continue after the worker was asked to stop."""
 
 
 class FleetWorker:

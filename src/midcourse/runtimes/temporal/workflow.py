@@ -1,4 +1,4 @@
-"""One workflow a run: `drive(decide, mailbox)`, and no logic of its own. What performs is in activities.py."""
+"""One workflow a run: `drive(decide, mailbox)` and no further logic. Commands are performed in activities.py."""
 
 import asyncio
 from collections import deque
@@ -39,7 +39,7 @@ FREELY = RetryPolicy(initial_interval=timedelta(seconds=0.5), maximum_interval=t
 
 @dataclass(frozen=True, kw_only=True)
 class Arrival:
-    """Something in the mailbox, and the place at which whoever sent it has written it down, if they did."""
+    """An event in the mailbox, and its place in the journal if its sender has written it already."""
 
     event: Event
     written_at: int = 0
@@ -109,7 +109,7 @@ class RunWorkflow:
         """An answer has the time at which it was written down; everything else happens now."""
         try:
             await workflow.wait_condition(lambda: bool(self._mailbox))
-        except asyncio.CancelledError:  # somebody cancelled the workflow itself
+        except asyncio.CancelledError:  # the workflow itself was cancelled
             self._put(CancelAsked())
         arrival = self._mailbox.popleft()
         if isinstance(arrival, ApplicationError):
@@ -202,7 +202,7 @@ class RunWorkflow:
         self._put(done.event, work.seq)
 
     async def _send(self, issued: Issued, work: Work) -> Done:
-        """To whoever holds the world's session, if anybody does, and then to everybody."""
+        """Sends to the worker that holds the world's session, if one does, and then to all workers."""
         once = _only_once(issued)
         if self._holder and not isinstance(issued.command, AskPerson | Record):
             try:
@@ -254,7 +254,7 @@ class RunWorkflow:
         return command.id not in self._tasks
 
     def _answer_for(self, issued: Issued, error: ActivityError) -> None:
-        """Whoever performed it is gone, or has a bug that nothing here can mend."""
+        """The worker is gone, or has a bug."""
         self._holder = ""
         answer = lost(issued.command, issued.reserved)
         if answer is None or _is_final(error):
@@ -277,7 +277,7 @@ def _is_final(error: ActivityError) -> bool:
 
 
 def _may_be_sent_again(error: ActivityError, *, once: bool) -> bool:
-    """Nobody has begun it; or it does no harm twice."""
+    """No worker has begun it; or it does no harm twice."""
     unseen = isinstance(error.cause, TimedOut) and error.cause.type == TimeoutType.SCHEDULE_TO_START
     return unseen or not (once or _is_final(error))
 

@@ -1,4 +1,4 @@
-"""One database URL for everybody who connects: `postgresql://user:password@host/database`."""
+"""The database URL in the forms that clients need: `postgresql://user:password@host/database`."""
 
 from sqlalchemy import URL, make_url
 

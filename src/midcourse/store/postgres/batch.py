@@ -36,7 +36,7 @@ T = TypeVar("T")
 class PostgresBatch(Records):
     """The writes of one command, say. Used by one task at a time.
 
-    An act's ledger entry goes out at once, before the act, and takes along what waits; so do `begin` and `keep`, which
+    An act's ledger entry is written immediately, before the act, and takes along what waits; so do `begin` and `keep`, which
     can be refused. A `flush` that raised may be called again: nothing in it minds being written twice.
     """
 

@@ -28,7 +28,7 @@ server that hands out its connections by transaction would mix tenants' settings
 class Connections:
     """At most `size`, each opened when it is first needed and given back after every use.
 
-    One that broke is dropped and opened anew by whoever needs the next one, so a restarted server is found again. For
+    A broken one is dropped, and the next caller opens another, so a restarted server is found again. For
     use in one event loop.
     """
 
@@ -87,7 +87,7 @@ class Connections:
 
 @contextmanager
 def driver_errors_translated() -> Generator[None]:
-    """So that nobody above has to know the driver to tell a server that is away from a bug."""
+    """Translates errors of the driver, so that callers can tell an unreachable server from a bug."""
     try:
         yield
     except psycopg.OperationalError as error:

@@ -54,7 +54,7 @@ class Database:
         return month
 
     def enter(self, run_id: str, month: date) -> None:
-        """There is such a run, so nobody need ask."""
+        """Remember that the run exists, so that the database is not asked again."""
         self._months.put(run_id, month)
 
     # --- memory

@@ -47,7 +47,7 @@ LONGEST_SOCKET = 103
 """Bytes in the path of a socket, on the strictest of our systems."""
 
 How: TypeAlias = Literal["smart", "fast", "immediate"]
-"""As pg_ctl has it: wait until everybody has left; send them away; or drop everything, as a crash would."""
+"""The modes of pg_ctl: wait for clients to disconnect; disconnect them; or abort, as a crash would."""
 SIGNALS: dict[How, signal.Signals] = {
     "smart": signal.SIGTERM,
     "fast": signal.SIGINT,

@@ -1,6 +1,6 @@
 """Bring a database to the schema of this version: tables, row-level security, the application's role, partitions.
 
-The URL is that of whoever owns the tables. Stores work as the application's role, which owns nothing and is bound by
+The URL is that of the owner of the tables. Stores work as the application's role, which owns nothing and is bound by
 row-level security; a login that is to be a store's needs only `GRANT midcourse_app TO that_login`.
 """
 
@@ -35,9 +35,9 @@ END $$"""
 
 
 def migrate(url: str, *, role: str = APP_ROLE) -> None:
-    """Safe to call again, and from several processes at once: one works, the others wait and find it done."""
+    """Safe to call again, and from several processes concurrently: one works, the others wait and find it done."""
     if not NAME.fullmatch(role):
-        raise TaskInvalid(f"{role!r} is no name for a role: lower-case letters, digits and _ only")
+        raise TaskInvalid(f"{role!r} is not a valid name for a role: lower-case letters, digits and _ only")
     engine = create_engine(for_sqlalchemy(url), poolclass=NullPool)
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('midcourse migrate', 0))"))

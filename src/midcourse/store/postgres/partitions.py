@@ -1,6 +1,6 @@
 """Months ahead for the partitioned tables. `migrate` makes them; call it daily, or a few times a year at least.
 
-A month that nobody made in time is no accident: its rows go to the default partition, and move when it is made.
+A month without a partition is harmless: its rows go to the default partition, and move when it is made.
 """
 
 from datetime import date

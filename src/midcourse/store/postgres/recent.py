@@ -1,4 +1,4 @@
-"""What was written or read lately, so that nobody has to ask the database for what it has just been told."""
+"""A cache of recent records, so that the database is not asked for what was just written."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator

@@ -50,7 +50,7 @@ class Records:
     # --- state and journal
 
     async def begin(self, run: Run, task: Task, *, after: str = "", job: str = "") -> None:
-        """`job` is kept for whoever makes the run's ports, in another process, it may be; nothing here reads it."""
+        """`job` is kept for the process that makes the run's ports; nothing here reads it."""
         goal = task.goal.replace("\0", " ")  # the one character that a text cannot have; the task itself is escaped
         given = (run.id, task.key, goal, encode(task), job)
         values = (*given, encode(run), run.seq, run.phase.kind, final_reason_of(run))
@@ -97,7 +97,7 @@ class Records:
         return decode(Task, task), job
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
-        """The state that was kept last, and whatever events were appended since."""
+        """The state that was kept last, and the events that were appended since."""
         rows = await self._database.rows(queries.STATE, (run_id,))
         if not rows:
             raise unknown(run_id)
@@ -141,7 +141,7 @@ class Records:
         await self._put(SESSION, run_id, THE_ONE, kept, (run_id, kept))
 
     async def session(self, run_id: str) -> str:
-        """Who asks is about to take it over, and somebody else may have had it: what is remembered of the run is dropped."""
+        """The caller is about to take the run over, and another worker may have changed it: cached records of it are dropped."""
         self._database.forget(run_id)
         kept = await self._get(SESSION, run_id, THE_ONE) or ""
         return open_text(kept, _session_of(run_id), self._database.seals)
@@ -159,7 +159,7 @@ class Records:
 
     async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
         plan = self._at_hand(PLAN, run_id, version)
-        if plan is None or plan.made_by != made_by:  # somebody else may have drafted it anew
+        if plan is None or plan.made_by != made_by:  # another worker may have drafted it again
             plan = await self._get(PLAN, run_id, version)
         return plan if plan and made_by in (0, plan.made_by) else None
 
@@ -290,7 +290,7 @@ def _summary(run_id: str, goal: str, phase: str, final_reason: str, began_at: fl
 
 
 async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:
-    """Whoever else comes with the same key waits until this transaction is over."""
+    """Another transaction with the same key waits until this one is over."""
     await connection.execute(HOLD_KEY, (key,))
     latest = await (await connection.execute(queries.LATEST_WITH_KEY, (key,))).fetchone()
     if latest is not None and latest[0] != after:

@@ -84,7 +84,7 @@ TAKE_TURN = Statement(
         turn = CASE WHEN (old.turn, old.attempt) <= (excluded.turn, excluded.attempt) THEN excluded.turn END""",
     key=1,
 )
-"""Whoever is behind gets no turn, which the table refuses, and with it everything that was to be written together."""
+"""A writer that is behind gets a null turn, which the table refuses, and with it the whole transaction."""
 TELL_STANDING = Statement(
     sql="""UPDATE midcourse.runs AS old SET phase = new.phase, final_reason = new.final_reason, told_at = new.seq,
         began_at = CASE WHEN old.began_at = 0 THEN new.at ELSE old.began_at END
@@ -93,7 +93,7 @@ TELL_STANDING = Statement(
         AND (old.began_at = 0 OR (old.phase, old.final_reason) <> (new.phase, new.final_reason))""",
     key=1,
 )
-"""Writes nothing where nothing is new, and nothing on behalf of somebody who was held up."""
+"""Writes nothing where nothing is new, and nothing on behalf of a writer that is behind."""
 
 ENTER = b"""WITH known AS (INSERT INTO midcourse.tenants DEFAULT VALUES ON CONFLICT DO NOTHING)
 INSERT INTO midcourse.runs (id, key, goal, task, job, opening, seq, phase, final_reason)
@@ -115,7 +115,7 @@ KEEP = b"""WITH turned AS (
 SELECT id, month, %(seq)s, %(kind)s, %(event)s, %(commands)s FROM turned
 ON CONFLICT (tenant, run, month, seq) DO UPDATE
 SET kind = excluded.kind, event = excluded.event, commands = excluded.commands"""
-"""A turn that takes the run further. Touches nothing if there is no such run, or if it is that far already."""
+"""A turn that takes the run further. Changes nothing if the run does not exist, or has reached that turn already."""
 
 
 @lru_cache(maxsize=256)

@@ -39,7 +39,7 @@ class PostgresStore(Records):
         `seals`: seal the handles of worlds' sessions; without them these are in the database in clear.
         """
         if not TENANT.fullmatch(tenant):
-            raise TaskInvalid(f"{tenant!r} is no name for a tenant: letters, digits, '.', '_' and '-' only")
+            raise TaskInvalid(f"{tenant!r} is not a valid name for a tenant: letters, digits, '.', '_' and '-' only")
         super().__init__(Database(Connections(url, tenant, role, connections), seals))
         self._url = url
         self._greeting = tenant, role
@@ -61,9 +61,9 @@ class PostgresStore(Records):
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
-        """Hold a run while driving it; `RunBusy` if somebody else does.
+        """Hold a run while driving it; `RunBusy` if another process does.
 
-        The server lets go of it when this process dies or the connection breaks, so whoever drives on after that may
+        The server lets go of it when this process dies or the connection breaks, so the process that takes over after that may
         find itself refused by `keep`.
         """
         with driver_errors_translated():
@@ -75,7 +75,7 @@ class PostgresStore(Records):
             yield
 
     async def close(self) -> None:
-        """Closing twice is no error."""
+        """Closing twice is allowed."""
         await self._database.connections.close()
 
     async def __aenter__(self) -> Self:

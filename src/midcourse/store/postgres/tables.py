@@ -3,7 +3,7 @@
 Every row has its tenant, and row-level security shows a connection only the rows of the tenant it named.
 
 Bodies are JSON in text, not `jsonb`: they are read whole and have to come back to the letter, `1` not for `1.0`; and a page
-may hold the one character (NUL) that `jsonb` refuses. Whoever wants to query one casts it.
+may hold the one character (NUL) that `jsonb` refuses. Cast it to query it.
 """
 
 from sqlalchemy import (
@@ -73,7 +73,7 @@ runs = Table(
     Column("key", Text, nullable=False),
     Column("goal", Text, nullable=False),
     Column("task", Text, nullable=False),
-    Column("job", Text, nullable=False, server_default=""),  # what its ports are made from, for whoever makes them
+    Column("job", Text, nullable=False, server_default=""),  # what its ports are made from
     Column("opening", Text, nullable=False),
     Column("state", Text),  # none: the opening
     Column("seq", Integer, nullable=False),  # of the state; events above it are not in it yet

@@ -163,7 +163,7 @@ WITH_TENANT = (
     "audit",
 )
 UNREACHABLE = ("journal_default", "observations_default")
-"""Read and written through their parents only: no policy of their own lets anybody in."""
+"""Read and written through their parents only: they have no policy that would allow direct access."""
 ADD_ONLY = ("tenants", "audit")
 
 

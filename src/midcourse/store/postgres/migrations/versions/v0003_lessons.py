@@ -1,6 +1,6 @@
 """Lessons: what failures taught a tenant's agents.
 
-A point is an array of its own type and not a `vector`, so that the table is the same with and without pgvector; where that is
+A point is an array and not a `vector`, so that the table is the same with and without pgvector; where that is
 installed, arrays are cast to its type to be compared.
 """
 
