@@ -50,7 +50,7 @@ irreversible and shows [that very request](../design/0007-what-leaves-the-browse
 {skills}
 ## Probes
 
-Asked whether an effect happened, in a page of their own that nobody sees: `probe` of a step, or `done_when`.
+They check whether an effect happened, in a hidden tab: `probe` of a step, or `done_when`.
 
 {probes}"""
 
