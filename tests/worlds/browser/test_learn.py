@@ -46,7 +46,7 @@ def test_what_is_stricter_counts_at_once_and_what_is_looser_only_when_somebody_a
     assert as_it_is == {SHOP: {"unsafe": ["GET /logout*"]}}
     assert agreed[SHOP]["safe"] == ["POST /draft/*"]
     assert agreed[SHOP]["navigate"] == ["/logout*", "/orders/*"]
-    assert "Asked about each time: POST /orders, WS /live" in learned.proposal()
+    assert "Needs approval each time: POST /orders, WS /live" in learned.proposal()
     read_origins(agreed, SHOP)
 
 

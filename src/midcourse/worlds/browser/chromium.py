@@ -84,7 +84,7 @@ class Chromium:
             from playwright.async_api import Error, async_playwright
         except ModuleNotFoundError as missing:
             raise TaskInvalid('the browser world needs Playwright: pip install "midcourse[browser]"') from missing
-        environment, sandboxed = browser_environment(), _sandboxed(self._sandbox)
+        environment, sandboxed = browser_environment(), _can_sandbox(self._sandbox)
         with minimal_driver_environment():
             self._driver = await async_playwright().start()
         try:
@@ -137,18 +137,18 @@ async def find_chromium() -> str | None:
     return path if await asyncio.to_thread(os.path.exists, path) else None
 
 
-def _sandboxed(sandbox: Sandbox) -> bool:
+def _can_sandbox(sandbox: Sandbox) -> bool:
     if sandbox == "off":
-        _say_unsandboxed("sandbox = off")
+        _warn_unsandboxed("sandbox = off")
         return False
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        _say_unsandboxed("not available for root: run this as another user")
+        _warn_unsandboxed("not available for root: run this as another user")
         return False
     return True
 
 
 @cache
-def _say_unsandboxed(why: str) -> None:
+def _warn_unsandboxed(why: str) -> None:
     """Once per process."""
     log.warning(
         "Chromium runs without its sandbox (%s); a page that exploits a bug in it gets the rights of this account", why

@@ -55,8 +55,8 @@ class Downloads:
     async def _save(self, download: "Download", arrival: DownloadedFile) -> None:
         try:
             path = await asyncio.to_thread(self._reserve, Path(arrival.name).name)
-        except OSError as trouble:
-            arrival.failure = str(trouble)
+        except OSError as problem:
+            arrival.failure = str(problem)
             return
         await download.save_as(path)
         path.chmod(FILE)  # Playwright gives it the mode of its temporary copy

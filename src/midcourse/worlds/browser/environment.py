@@ -79,12 +79,12 @@ def _patch_driver_environment() -> bool:
         except ModuleNotFoundError:
             continue
         if (usual := getattr(transport, "get_driver_env", None)) is not None:
-            setattr(transport, "get_driver_env", _chosen(usual))  # noqa: B010
+            setattr(transport, "get_driver_env", _wrap(usual))  # noqa: B010
             return True
     return False
 
 
-def _chosen(usual: Callable[[], dict[str, str]]) -> Callable[[], dict[str, str]]:
+def _wrap(usual: Callable[[], dict[str, str]]) -> Callable[[], dict[str, str]]:
     def environment() -> dict[str, str]:
         found = usual()
         if not _minimal.get():

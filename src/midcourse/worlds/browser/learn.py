@@ -46,7 +46,7 @@ class AnyOrigin(Origins):
 
 
 @dataclass
-class _About:
+class _Traffic:
     """The requests that one origin got, written as in the policy file."""
 
     pages: set[str] = field(default_factory=set[str])
@@ -58,38 +58,38 @@ class _About:
 
     def see(self, request: Request, path: str) -> str:
         """Record a request. Returns its name."""
-        said = f"{request.method} {path}"
+        name = f"{request.method} {path}"
         if request.method not in SAFE_METHODS:
-            self.unsafe[said] += 1
-            self.forms |= {said} if request.is_navigation else set()
+            self.unsafe[name] += 1
+            self.forms |= {name} if request.is_navigation else set()
         else:
-            self.gets.add(said)
+            self.gets.add(name)
             self.pages |= {path} if request.is_navigation else set()
-        return said
+        return name
 
     @property
     def rejected(self) -> list[tuple[str, int]]:
-        return sorted({(said, answer.status) for said, answer in self.answers if answer.status in _REJECTS})
+        return sorted({(name, answer.status) for name, answer in self.answers if answer.status in _REJECTS})
 
 
 class PolicyLearner:
     """Records the requests of a session by origin, as an observer of its outbox and proxy."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _About] = defaultdict(_About)
+        self._known: dict[str, _Traffic] = defaultdict(_Traffic)
         self._refused: Counter[str] = Counter()
 
     def on_passed(self, request: Request) -> None:
         self._see(request)
 
     def on_sent(self, sent: SentRequest) -> None:
-        about, said = self._see(sent.request)
-        about.answers.append((said, sent.response))
+        traffic, name = self._see(sent.request)
+        traffic.answers.append((name, sent.response))
 
-    def _see(self, request: Request) -> tuple[_About, str]:
+    def _see(self, request: Request) -> tuple[_Traffic, str]:
         address = parse(request.url, ANYWHERE)
-        about = self._known[_page_origin(address)]
-        return about, about.see(request, pattern(address.path))
+        traffic = self._known[_page_origin(address)]
+        return traffic, traffic.see(request, pattern(address.path))
 
     def on_refused(self, what: str) -> None:
         method, _, where = what.partition(" ")
@@ -100,9 +100,11 @@ class PolicyLearner:
 
     def proposal(self) -> str:
         """The proposed policy file, as TOML."""
-        sections = [_section(origin, about) for origin, about in sorted(self._known.items())]
+        sections = [_section(origin, traffic) for origin, traffic in sorted(self._known.items())]
         missing = [
-            _missing(origin, times) for origin, times in self._refused.most_common() if origin not in self._known
+            _refused_section(origin, times)
+            for origin, times in self._refused.most_common()
+            if origin not in self._known
         ]
         return "\n".join([*sections, *missing]) or "# no requests were seen\n"
 
@@ -118,36 +120,36 @@ def _page_origin(address: Address) -> str:
     return address.origin.replace("ws", "http", 1) if address.scheme in ("ws", "wss") else address.origin
 
 
-def _section(origin: str, about: _About) -> str:
+def _section(origin: str, traffic: _Traffic) -> str:
     lines = [f"[{json.dumps(origin)}]"]
-    if acting := [said for said in about.gets if _ACTS.search(said)]:
+    if acting := [name for name in traffic.gets if _ACTS.search(name)]:
         lines.append("# These are GETs, but their names suggest an effect.")
         lines.append(f"unsafe = {_list(acting)}")
-    often = [said for said, times in about.unsafe.items() if times >= OFTEN and said not in about.forms]
+    often = [name for name, times in traffic.unsafe.items() if times >= OFTEN and name not in traffic.forms]
     if often:
         lines.append(
             f"# Sent by scripts, {OFTEN} times or more. If they only save a draft or report, they need no approval:"
         )
         lines.append(f"# safe = {_list(often)}")
-    if asked := [said for said in about.unsafe if said not in often]:
-        lines.append(f"# Asked about each time: {', '.join(sorted(asked))}")
-    if about.pages:
+    if asked := [name for name in traffic.unsafe if name not in often]:
+        lines.append(f"# Needs approval each time: {', '.join(sorted(asked))}")
+    if traffic.pages:
         lines.append("# Pages that were visited. To let a planner navigate to them by itself:")
-        lines.append(f"# navigate = {_list(about.pages)}")
-    for said, status in about.rejected:
-        lines.append(f"# {said} was answered with {status}. If that always means that nothing was stored:")
+        lines.append(f"# navigate = {_list(traffic.pages)}")
+    for name, status in traffic.rejected:
+        lines.append(f"# {name} was answered with {status}. If that always means that nothing was stored:")
         lines.append(f"# [[{json.dumps(origin)}.evidence]]")
-        lines.append(f"# request = {json.dumps(said)}")
+        lines.append(f"# request = {json.dumps(name)}")
         lines.append(f"# status = {status}")
     return "\n".join([*lines, ""])
 
 
-def _missing(origin: str, times: int) -> str:
+def _refused_section(origin: str, times: int) -> str:
     return f"# Refused {times} times. If the task needs it:\n# [{json.dumps(origin)}]\n"
 
 
-def _list(said: Iterable[str]) -> str:
-    return json.dumps(sorted(said))
+def _list(names: Iterable[str]) -> str:
+    return json.dumps(sorted(names))
 
 
 @asynccontextmanager
@@ -182,15 +184,15 @@ def propose_policy(addresses: Sequence[str]) -> str:
     Requests before the last one only prepared it (a draft, a basket, a page of a form) and are proposed as safe. The last
     one is the purpose of the run and keeps needing approval, like every request whose address suggests an effect.
     """
-    requests = [_named(address) for address in addresses]
+    requests = [_split_request(address) for address in addresses]
     if not requests:
         return "# No request of the run needed approval, so it needs no policy file.\n"
     asked = {requests[-1], *(each for each in requests if _EFFECTS.search(each[1]))}
     safe: dict[str, set[str]] = defaultdict(set)
-    for origin, said in requests:
-        safe[origin] |= {said} if (origin, said) not in asked else set()
+    for origin, name in requests:
+        safe[origin] |= {name} if (origin, name) not in asked else set()
     return "\n".join(
-        _run_section(origin, safe[origin], {said for at, said in asked if at == origin}) for origin in safe
+        _run_section(origin, safe[origin], {name for at, name in asked if at == origin}) for origin in safe
     )
 
 
@@ -203,7 +205,7 @@ async def requests_of(store: Store, run_id: str) -> list[str]:
     return [address for several in addresses for address in several.split(" and ")]
 
 
-def _named(address: str) -> tuple[str, str]:
+def _split_request(address: str) -> tuple[str, str]:
     method, _, url = address.partition(" ")
     where = parse(url)
     return where.origin, f"{method} {pattern(where.path)}"
@@ -215,5 +217,5 @@ def _run_section(origin: str, safe: set[str], asked: set[str]) -> str:
         lines.append("# These only prepared the last request. Remove those that you want to approve each time:")
         lines.append(f"safe = {json.dumps(sorted(safe))}")
     if asked:
-        lines.append(f"# Asked about each time: {', '.join(sorted(asked))}")
+        lines.append(f"# Needs approval each time: {', '.join(sorted(asked))}")
     return "\n".join([*lines, ""])

@@ -172,7 +172,7 @@ class Skills(BaseWorld):
 
     async def _option(self, zone: Zone, label: str, options: list[Zone]) -> Zone | None:
         """The option of this list, if it has any: other lists may have options of the same name."""
-        own = await self._input.offered(zone, options) or options
+        own = await self._input.options_of(zone, options) or options
         return next((one for one in own if one.label == label), None)
 
     @skill(undo="uncheck")
@@ -286,10 +286,10 @@ class Skills(BaseWorld):
         """Whether the page at this address shows this text."""
         address, _ = self._options.origins.check(url, PAGES)
         try:
-            said = await self._running.read_text_at(address.url)
+            shown = await self._running.read_text_at(address.url)
         except LandedElsewhere:
             return "elsewhere"
-        return None if said is None else text in said
+        return None if shown is None else text in shown
 
 
 def _is_below(file: Path, folder: str) -> bool:

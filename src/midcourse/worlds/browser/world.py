@@ -20,7 +20,7 @@ from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
 from midcourse.worlds.browser.egress.policy import Origins, read_origins
 from midcourse.worlds.browser.egress.sign_in import SignIns
 from midcourse.worlds.browser.page.forms import (
-    changed_between,
+    changed_values,
     form_page,
     generated_values,
     sources_of,
@@ -177,7 +177,7 @@ class Browser(Skills):
             after = await session.read_forms_at(form_page(commit, before)) if before else ()
         except Error:
             return None
-        return changed_between(commit, names, before, after) if after else None
+        return changed_values(commit, names, before, after) if after else None
 
     async def look(self) -> Scene | Unseen:
         if self._session is None:
@@ -319,12 +319,12 @@ def _catalogue(declared: Catalogue, start: str, origins: Origins) -> Catalogue:
     vouched = tuple("*".join(map(escape, pattern.split("*"))) for pattern in origins.vouched)
     destinations = {("navigate", "url"): (escape(start), *vouched), ("upload", "path"): ()}
 
-    def marked(skill: str, parameter: Parameter) -> Parameter:
+    def mark(skill: str, parameter: Parameter) -> Parameter:
         where = destinations.get((skill, parameter.name))
         return parameter if where is None else replace(parameter, destination=True, vouched=where)
 
     skills = (
-        replace(one, commits="world", parameters=tuple(marked(one.name, each) for each in one.parameters))
+        replace(one, commits="world", parameters=tuple(mark(one.name, each) for each in one.parameters))
         for one in declared.skills
     )
     return replace(declared, skills=tuple(skills))

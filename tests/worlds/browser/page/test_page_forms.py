@@ -7,7 +7,7 @@ import pytest
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.worlds.browser.page.forms import (
-    changed_between,
+    changed_values,
     form_page,
     generated_values,
     is_now,
@@ -81,28 +81,28 @@ def test_what_differs_between_two_loads_changes_by_itself() -> None:
     sent = commit(("k", "a1"), ("sku", "A-7"))
     before = page(field("k", "a1"), field("sku", "A-7"))
     after = page(field("k", "b2"), field("sku", "A-7"))
-    assert changed_between(sent, ("k", "sku"), before, after) == ("k",)
+    assert changed_values(sent, ("k", "sku"), before, after) == ("k",)
     assert form_page(sent, before) == "https://shop.example/cart"
 
 
 def test_what_a_script_or_a_person_set_does_not_change_by_itself() -> None:
     before = page(field("day", "2025-12-24", served=""), field("k", "a"))
     after = page(field("day", ""), field("k", "b"))
-    assert changed_between(commit(("day", "2025-12-24"), ("k", "a")), ("day", "k"), before, after) == ("k",)
+    assert changed_values(commit(("day", "2025-12-24"), ("k", "a")), ("day", "k"), before, after) == ("k",)
 
 
 def test_of_several_forms_with_one_address_the_one_that_was_sent_is_compared() -> None:
     before = page(field("sku", "A"), field("k", "1"), field("sku", "B", form=1), field("k", "2", form=1))
     after = page(field("sku", "B"), field("k", "3"), field("sku", "A", form=1), field("k", "4", form=1))
-    assert changed_between(commit(("sku", "B"), ("k", "2")), ("sku", "k"), before, after) == ("k",)
+    assert changed_values(commit(("sku", "B"), ("k", "2")), ("sku", "k"), before, after) == ("k",)
 
 
 def test_without_the_same_form_nobody_can_tell() -> None:
     before = page(field("k", "a"))
-    assert changed_between(commit(("k", "a")), ("k",), before, page()) is None
-    assert changed_between(commit(("k", "a")), ("k",), page(), before) is None
+    assert changed_values(commit(("k", "a")), ("k",), before, page()) is None
+    assert changed_values(commit(("k", "a")), ("k",), page(), before) is None
 
 
 def test_a_value_of_the_address_is_compared_by_the_forms_own() -> None:
     before, after = page(field("k", "a")), page(field("k", "a"))
-    assert changed_between(commit(("k", "a")), ("?step",), before, after) == ()
+    assert changed_values(commit(("k", "a")), ("?step",), before, after) == ()

@@ -69,13 +69,13 @@ def is_accepted(
     unsafe = [each for each in sent if each.request.method not in SAFE_METHODS or each.request.method_override]
     if not unsafe or any(zone.id == "dialog" for zone in after.zones):
         return False
-    if not all(_answered_well(each) for each in unsafe):
+    if not all(_is_good_response(each) for each in unsafe):
         return False
     if is_sign_in(after) or place_of(after.surface.address) in sign_ins or _is_refused(after, pages):
         return False
     led_on = any(each.request.is_navigation for each in unsafe)
-    same = _same_form(unsafe, pages) if led_on else _stayed(before, after, pages)
-    return not same and not _new_failures(before, after)
+    same = _shows_same_form(unsafe, pages) if led_on else _still_shows_form(before, after, pages)
+    return not same and not _has_new_failures(before, after)
 
 
 def is_sign_in(scene: Scene) -> bool:
@@ -94,14 +94,14 @@ def place_of(url: str) -> str:
     return f"{parts.netloc}{parts.path.rstrip('/')}"
 
 
-def _answered_well(sent: SentRequest) -> bool:
+def _is_good_response(sent: SentRequest) -> bool:
     status = sent.response.status
     if status is None or sent.redirected or not (200 <= status < 300 or status in _REDIRECTS):
         return False
-    return sent.request.is_navigation or not _refuses(sent.response.text)
+    return sent.request.is_navigation or not _reports_failure(sent.response.text)
 
 
-def _refuses(text: str) -> bool:
+def _reports_failure(text: str) -> bool:
     """Whether the response to a script's request reports a failure. Text that is not JSON is read like a page."""
     try:
         answer: object = json.loads(text)
@@ -138,13 +138,13 @@ def _is_refused(after: Scene, pages: Sequence[PageForms]) -> bool:
     status = page.get("status") if page else None
     if page is None or not isinstance(status, int) or not 200 <= status < 400:
         return True
-    if any(page.get(trouble) for trouble in ("error", "crashed", "silent")):
+    if any(page.get(problem) for problem in ("error", "crashed", "silent")):
         return True
     marked = any(zone.get("invalid") for zone in after.zones)
     return marked or any(each.language and each.language not in _READ for each in pages[:1])
 
 
-def _same_form(sent: Sequence[SentRequest], pages: Sequence[PageForms]) -> bool:
+def _shows_same_form(sent: Sequence[SentRequest], pages: Sequence[PageForms]) -> bool:
     """Whether a form of the page would send the same fields to the same place again."""
     asked = {place_of(each.request.url): {name for name, _ in each.request.commit.values} for each in sent}
     for form in (form for page in pages for form in page.forms):
@@ -157,13 +157,13 @@ def _same_form(sent: Sequence[SentRequest], pages: Sequence[PageForms]) -> bool:
     return False
 
 
-def _stayed(before: Scene, after: Scene, pages: Sequence[PageForms]) -> bool:
+def _still_shows_form(before: Scene, after: Scene, pages: Sequence[PageForms]) -> bool:
     """Whether a page whose script sent something still shows fields to fill in at the same place."""
     fields = any(not field.hidden for page in pages for form in page.forms for field in form.fields)
     return fields and place_of(before.surface.address) == place_of(after.surface.address)
 
 
-def _new_failures(before: Scene, after: Scene) -> bool:
+def _has_new_failures(before: Scene, after: Scene) -> bool:
     """Whether the page has words of failure that the page before did not have."""
     known = set(_lines(before))
     return any(_FAILURE.search(line) for line in _lines(after) if line not in known)
@@ -171,10 +171,10 @@ def _new_failures(before: Scene, after: Scene) -> bool:
 
 def _lines(scene: Scene) -> Iterable[str]:
     yield scene.surface.title
-    yield from (zone.label for zone in scene.zones if _says_something(zone))
+    yield from (zone.label for zone in scene.zones if _is_text(zone))
 
 
-def _says_something(zone: Zone) -> bool:
+def _is_text(zone: Zone) -> bool:
     return zone.role not in (
         "page",
         "tab",

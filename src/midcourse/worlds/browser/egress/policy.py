@@ -94,12 +94,12 @@ def _readings(path: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for _ in range(1 + MAX_DECODED):
         sooner, early, rest = path.partition("?")
-        found |= dict.fromkeys((path, _resolved(bare) + mark + query, _resolved(sooner) + early + rest))
+        found |= dict.fromkeys((path, _resolve_dots(bare) + mark + query, _resolve_dots(sooner) + early + rest))
         path, bare, query = unquote(path), unquote(bare), unquote(query)
     return tuple(found)
 
 
-def _resolved(bare: str) -> str:
+def _resolve_dots(bare: str) -> str:
     """Without parameters, dots and doubled slashes."""
     plain = re.sub(r";[^/]*", "", bare.replace("\\", "/"))
     resolved = posixpath.normpath("/" + plain.lstrip("/"))
@@ -220,8 +220,8 @@ class Origins:
         address, origin = self.check(url)
         for rule in origin.evidence:
             if rule.fits(method, address.path, status, body):
-                said = f" and '{rule.text}'" if rule.text else ""
-                return f"{address.origin} responds with {status}{said} to {rule.request} if nothing was stored"
+                text = f" and '{rule.text}'" if rule.text else ""
+                return f"{address.origin} responds with {status}{text} to {rule.request} if nothing was stored"
         return ""
 
     def allows_secret(self, name: str, url: str) -> bool:

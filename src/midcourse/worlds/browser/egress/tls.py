@@ -32,12 +32,12 @@ class Certificate:
         with (
             tempfile.NamedTemporaryFile() as file
         ):  # private and short-lived: OpenSSL reads certificates from files only
-            file.write(secret + _signed(key).public_bytes(Encoding.PEM))
+            file.write(secret + _self_sign(key).public_bytes(Encoding.PEM))
             file.flush()
             self.context.load_cert_chain(file.name)
 
 
-def _signed(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+def _self_sign(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "the proxy of a Midcourse browser")])
     now = datetime.now(UTC)
     builder = x509.CertificateBuilder(

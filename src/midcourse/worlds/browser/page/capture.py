@@ -169,7 +169,7 @@ def origin_of(address: str) -> str:
 
 
 def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
-    said = (
+    states = (
         ("status", tab.status),
         ("tabs", len(tabs)),
         ("error", tab.load_error or None),
@@ -177,7 +177,7 @@ def _page_state(tab: Tab, tabs: Tabs) -> Pairs:
         ("silent", tab.silent or None),
         ("closed", tab.page.is_closed() or None),
     )
-    return tuple((name, value) for name, value in said if value is not None)
+    return tuple((name, value) for name, value in states if value is not None)
 
 
 def _dialog(tab: Tab) -> tuple[Zone, ...]:

@@ -116,17 +116,17 @@ def _value(text: str, kind: str | None = None, content: str = "") -> str:
 
 def generated_values(commit: CommitSet) -> list[str]:
     """Values that may have been generated for this request. They were, if they are not on the page."""
-    return sorted({str(value) for _, value in _all(commit) if looks_random(value) or is_now(value)})
+    return sorted({str(value) for _, value in _all_values(commit) if looks_random(value) or is_now(value)})
 
 
 def sources_of(commit: CommitSet, pages: Sequence[PageForms]) -> tuple[tuple[str, Source], ...]:
     """The source of each value, by name. Values of unknown source are left out."""
-    form = _submitted(commit, pages)
+    form = _find_form(commit, pages)
     forms = [form] if form else [each for page in pages for each in page.forms]
     shown = frozenset[str]().union(*(page.shown for page in pages))
     found: dict[str, Source] = {}
-    for name in dict.fromkeys(name for name, _ in _all(commit)):
-        values = [value for known, value in _all(commit) if known == name]
+    for name in dict.fromkeys(name for name, _ in _all_values(commit)):
+        values = [value for known, value in _all_values(commit) if known == name]
         fields = [field for each in forms for field in each.fields if field.name == _PREFIX.sub("", name)]
         if _PREFIX.sub("", name) == REDIRECTED:
             found[name] = "fresh"  # not part of what is compared: a redirect to the same address sends the same values
@@ -149,14 +149,14 @@ def without_passwords(commit: CommitSet, pages: Sequence[PageForms], named: Coll
         (field.name, field.value) for field in fields if field.type == "password" and field.value not in ("", *named)
     }
 
-    def masked(name: str, value: Scalar) -> Scalar:
-        return _masked(str(value)) if (_PREFIX.sub("", name), value) in typed else value
+    def mask(name: str, value: Scalar) -> Scalar:
+        return _digest_password(str(value)) if (_PREFIX.sub("", name), value) in typed else value
 
-    return replace(commit, values=tuple((name, masked(name, value)) for name, value in commit.values))
+    return replace(commit, values=tuple((name, mask(name, value)) for name, value in commit.values))
 
 
 @lru_cache(maxsize=16)
-def _masked(password: str) -> str:
+def _digest_password(password: str) -> str:
     """Equal in every session, because duplicates are recognised by it; scrypt makes guessing slow."""
     digest = hashlib.scrypt(password.encode(errors="surrogatepass"), salt=b"midcourse", n=2**14, r=8, p=1, dklen=8)
     return f"<password of {len(password)} characters, digest {digest.hex()}>"
@@ -185,22 +185,22 @@ def is_now(value: Scalar, now: float | None = None) -> bool:
 
 def form_page(commit: CommitSet, pages: Sequence[PageForms]) -> str:
     """The address of the document whose form sends this; of the first document, if no form does."""
-    form = _submitted(commit, pages)
+    form = _find_form(commit, pages)
     return next((page.url for page in pages if form in page.forms), pages[0].url if pages else "")
 
 
-def changed_between(
+def changed_values(
     commit: CommitSet, names: Sequence[str], before: Sequence[PageForms], after: Sequence[PageForms]
 ) -> tuple[str, ...] | None:
     """Which of these values differ between the page and the page loaded again. None: the form was not found."""
-    form = _submitted(commit, before)
-    again = _alike(form, after) if form else None
+    form = _find_form(commit, before)
+    again = _find_same_form(form, after) if form else None
     if form is None or again is None:
         return None
-    return tuple(name for name in names if _changes(name, form, again))
+    return tuple(name for name in names if _differs(name, form, again))
 
 
-def _changes(name: str, form: Form, again: Form) -> bool:
+def _differs(name: str, form: Form, again: Form) -> bool:
     if name.startswith(QUERY):
         was, now = (parse_qsl(urlsplit(one.action).query, keep_blank_values=True) for one in (form, again))
         return [v for n, v in was if n == name[1:]] != [v for n, v in now if n == name[1:]]
@@ -208,7 +208,7 @@ def _changes(name: str, form: Form, again: Form) -> bool:
     return form.originals(name) != again.originals(name)
 
 
-def _submitted(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
+def _find_form(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
     """The form that these values come from: the one with their address that has most of them."""
     place = _place(commit.address.rpartition(" ")[2])
     sent = {(_PREFIX.sub("", name), str(value)) for name, value in commit.values}
@@ -217,7 +217,7 @@ def _submitted(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
     return max(fitting, key=lambda each: sum((f.name, f.value) in sent for f in each.fields), default=None)
 
 
-def _alike(form: Form, pages: Sequence[PageForms]) -> Form | None:
+def _find_same_form(form: Form, pages: Sequence[PageForms]) -> Form | None:
     """The same form in the page loaded again: of those with its address, the one with the most values in common."""
     had = {(field.name, field.original) for field in form.fields}
     fitting = [e for page in pages for e in page.forms if _place(e.action) == _place(form.action)]
@@ -230,6 +230,6 @@ def _place(url: str) -> tuple[str, str]:
     return parts.netloc, parts.path.rstrip("/")
 
 
-def _all(commit: CommitSet) -> list[tuple[str, Scalar]]:
+def _all_values(commit: CommitSet) -> list[tuple[str, Scalar]]:
     query = urlsplit(commit.address.rpartition(" ")[2]).query
     return [*((QUERY + name, value) for name, value in parse_qsl(query, keep_blank_values=True)), *commit.values]

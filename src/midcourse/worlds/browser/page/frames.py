@@ -246,16 +246,16 @@ class Frames:
         """Subscribe to the events of a process. Returns the id of its outermost frame."""
         cdp: Any = await self._page.context.new_cdp_session(where)
 
-        def created(event: dict[str, Any]) -> None:
+        def on_created(event: dict[str, Any]) -> None:
             self._on_created(cdp, event["context"])
 
-        def ended(*_: object) -> None:
+        def on_ended(*_: object) -> None:
             self._drop(frame for frame, context in self._contexts.items() if context.cdp is cdp)
 
-        cdp.on("Runtime.executionContextCreated", created)
+        cdp.on("Runtime.executionContextCreated", on_created)
         cdp.on("Runtime.executionContextDestroyed", self._on_destroyed)
-        cdp.on("Runtime.executionContextsCleared", ended)
-        cdp.on("close", ended)
+        cdp.on("Runtime.executionContextsCleared", on_ended)
+        cdp.on("close", on_ended)
         cdp.on("Page.frameAttached", self._on_attached)
         cdp.on("Page.frameDetached", self._on_detached)
         cdp.on("Page.frameRequestedNavigation", self._on_leaving)

@@ -55,18 +55,18 @@ class Input:
             await self._click(zone, button, times)
 
     async def _click(self, zone: Zone, button: Literal["left", "right"], times: int) -> None:
-        async with self._touching(zone) as (x, y):
+        async with self._touch(zone) as (x, y):
             await self._tab.perform(self._mouse.click(x, y, button=button, click_count=times))
 
     async def hover(self, zone: Zone) -> None:
-        async with self._touching(zone) as (x, y):
+        async with self._touch(zone) as (x, y):
             await self._tab.perform(self._mouse.move(x, y))
 
     async def drag(self, zone: Zone, to: Zone | None, right: float, down: float) -> None:
         """Drag to another zone or by a distance, in small moves: many pages follow the path, not only its end."""
         if to is not None:
             await self._middle(to)  # before anything is touched
-        async with self._touching(zone) as (x, y):
+        async with self._touch(zone) as (x, y):
             await self._tab.perform(self._mouse.move(x, y))
             await self._tab.perform(self._mouse.down())
             try:
@@ -123,7 +123,7 @@ class Input:
 
     async def choose(self, zone: Zone, options: Sequence[str]) -> Outcome | None:
         """Select exactly these options of a native list."""
-        async with self._touching(zone):
+        async with self._touch(zone):
             answer = await self.ask("choose", zone, list(options))
         if "wrong" in answer:
             return failed("wrong_target", f"{zone.role} '{zone.label}' has no options to select")
@@ -132,7 +132,7 @@ class Input:
             return failed("no_such_option", f"'{zone.label}' does not have '{wanted}'; it has {zone.get('options')}")
         return None
 
-    async def offered(self, zone: Zone, options: Sequence[Zone]) -> list[Zone]:
+    async def options_of(self, zone: Zone, options: Sequence[Zone]) -> list[Zone]:
         """The options that belong to this zone."""
         near = {
             number: one for one in options for frame, number in [self._element(one)] if frame == self._element(zone)[0]
@@ -146,14 +146,14 @@ class Input:
             return failed("wrong_target", f"{zone.role} '{zone.label}' cannot be checked or unchecked")
         for _ in range(2 if now == "mixed" else 1):  # a mixed box may pass through the other state
             if now not in (wanted, None):
-                now = await self._click_checked(zone, now, rest)
+                now = await self._click_and_read(zone, now, rest)
         if now in (wanted, None):
             return None
         return no_effect(
             f"{zone.role} '{zone.label}' stays {'mixed' if now == 'mixed' else 'checked' if now else 'unchecked'}"
         )
 
-    async def _click_checked(
+    async def _click_and_read(
         self, zone: Zone, before: bool | str, rest: Callable[[], Awaitable[None]]
     ) -> bool | str | None:
         """The state after a click; None: it no longer exists."""
@@ -199,7 +199,7 @@ class Input:
     # --- finding the point to touch
 
     @asynccontextmanager
-    async def _touching(self, zone: Zone) -> AsyncGenerator[tuple[float, float]]:
+    async def _touch(self, zone: Zone) -> AsyncGenerator[tuple[float, float]]:
         """A point of the zone, scrolled into view. Inside, clicks on any other element are blocked, in all frames."""
         await self._tab.query(self._tab.frames.ask_all("blockClicks"))
         missed = ""
@@ -222,7 +222,7 @@ class Input:
         return place["x"], place["y"]
 
     async def _middle(self, zone: Zone) -> tuple[float, float]:
-        async with self._touching(zone) as point:
+        async with self._touch(zone) as point:
             return point
 
     def _element(self, zone: Zone) -> tuple[str, int]:
@@ -260,6 +260,6 @@ def _gone(zone: Zone) -> Outcome:
 def _path_of(file: Zone) -> str:
     if file.get("busy"):
         raise ZoneUnreachable(failed("busy", f"'{file.label}' is still downloading"))
-    if trouble := file.get("error"):
-        raise ZoneUnreachable(failed("download_failed", f"'{file.label}' could not be downloaded: {trouble}"))
+    if problem := file.get("error"):
+        raise ZoneUnreachable(failed("download_failed", f"'{file.label}' could not be downloaded: {problem}"))
     return str(file.get("value"))

@@ -16,7 +16,7 @@ Box: TypeAlias = tuple[float, float, float, float]
 Places: TypeAlias = Mapping[str, tuple[Box, ...]]
 """Boxes to cover, by frame."""
 
-_UNWORDED = frozenset(
+_WITHOUT_TEXT = frozenset(
     ("INPUT", "TEXTAREA", "SELECT", "IMG", "IMAGE", "CANVAS", "VIDEO", "OBJECT", "EMBED", "IFRAME", "FRAME", "METER")
 )
 """Elements that have no text in the layout. They are searched by their attributes and covered whole."""
@@ -28,13 +28,13 @@ class SecretLocator:
 
     def __init__(self) -> None:
         self._secrets: dict[str, str] = {}
-        self._found = Redactor(())
+        self._redactor = Redactor(())
 
     def add(self, secrets: Iterable[tuple[str, str]]) -> None:
         known = {**self._secrets, **dict(secrets)}
         if known != self._secrets:
             self._secrets = known
-            self._found = Redactor(known.items(), drawn=True)
+            self._redactor = Redactor(known.items(), drawn=True)
 
     def __bool__(self) -> bool:
         return bool(self._secrets)
@@ -49,14 +49,14 @@ class SecretLocator:
         for snapshot in await frames.read_layout():
             for written in snapshot["documents"]:
                 document = _Document(written, snapshot["strings"])
-                if boxes := (*self._in_text(document), *self._in_the_rest(document)):
+                if boxes := (*self._in_text(document), *self._in_elements(document)):
                     found[document.frame] = boxes
         return found
 
     def _in_text(self, document: "_Document") -> Iterator[Box]:
         """Search the text of all elements as one, since a secret may be spread over several."""
         runs = list(document.runs())
-        spans = list(self._found.places("".join(run.text for run in runs)))
+        spans = list(self._redactor.places("".join(run.text for run in runs)))
         at = 0
         for run in runs:
             for box, begin, end in run.boxes:
@@ -64,9 +64,9 @@ class SecretLocator:
                     yield box
             at += len(run.text)
 
-    def _in_the_rest(self, document: "_Document") -> Iterator[Box]:
-        for words, box in document.unworded():
-            if any(self._found.places(words)):
+    def _in_elements(self, document: "_Document") -> Iterator[Box]:
+        for words, box in document.elements_without_text():
+            if any(self._redactor.places(words)):
                 yield box
 
 
@@ -100,12 +100,12 @@ class _Document:
             if text >= 0:
                 yield _Run(self._text(text), of.get(index, ()))
 
-    def unworded(self) -> Iterator[tuple[str, Box]]:
+    def elements_without_text(self) -> Iterator[tuple[str, Box]]:
         """Attribute texts and boxes of elements without text."""
         bounds = dict(zip(self._layout["nodeIndex"], self._layout["bounds"], strict=True))
         names = self._nodes["nodeName"]
         for node, said in self._words().items():
-            if node in bounds and self._text(names[node]).upper() in _UNWORDED:
+            if node in bounds and self._text(names[node]).upper() in _WITHOUT_TEXT:
                 yield "\n".join(said), _box(bounds[node])
 
     def _words(self) -> dict[int, list[str]]:

@@ -41,7 +41,7 @@ class Screenshots:
 
     async def take(self, tab: Tab, fingerprint: str) -> str:
         """Take a screenshot if this observation gets one. Returns its digest, or empty."""
-        if not self._wanted(fingerprint) or tab.interrupted or tab.silent:
+        if not self._is_wanted(fingerprint) or tab.interrupted or tab.silent:
             return ""
         from playwright.async_api import Error
 
@@ -59,7 +59,7 @@ class Screenshots:
         self._pictured, self.failed = fingerprint, False
         return await self._blobs.save(picture)
 
-    def _wanted(self, fingerprint: str) -> bool:
+    def _is_wanted(self, fingerprint: str) -> bool:
         match self._when:
             case "never":
                 return False

@@ -4,8 +4,8 @@ globalThis.midcourse ??= {};
   const LONG = 1000, NAME = 80;
   const ADVERT_WORDS = /(^|[\s_-])(ads?|adsbygoogle|advert\w*|sponsored|google_ads\w*)($|[\s_-])/i;
   const DRAWN = { visibilityProperty: true };
-  const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, textOf, hasOwnText, ownText, referred, nameOf, roleOf, isClickable, statesOf } = midcourse;
-  const { labelFor, measured, isDrawn, boxOf, cornerOf, isOnPage, isInView, isOverlaid, isScrolledAway } = midcourse;
+  const { UNSEEN, INLINE, ACTED_ON, READ, tidy, shadowOf, isPlain, eachChild, textOf, hasOwnText, ownText, referencedText, nameOf, roleOf, isClickable, statesOf } = midcourse;
+  const { labelFor, measure, isDrawn, boxOf, cornerOf, isOnPage, isInView, isOverlaid, isScrolledAway } = midcourse;
 
   // --- ids: of elements while they exist, of frames as frames.py assigns them
 
@@ -48,12 +48,12 @@ globalThis.midcourse ??= {};
     if (!it.has.includes('role')) return '';
     switch (element.getAttribute('role')) {
       case 'row': return rowName(element);
-      case 'group': case 'radiogroup': return tidy(referred(element, 'aria-labelledby') || element.getAttribute('aria-label') || '', NAME);
+      case 'group': case 'radiogroup': return tidy(referencedText(element, 'aria-labelledby') || element.getAttribute('aria-label') || '', NAME);
       default: return '';
     }
   };
 
-  const dialogName = (element) => tidy(referred(element, 'aria-labelledby') || element.getAttribute('aria-label') || element.querySelector('h1,h2,h3,h4,h5,h6,legend')?.textContent || '');
+  const dialogName = (element) => tidy(referencedText(element, 'aria-labelledby') || element.getAttribute('aria-label') || element.querySelector('h1,h2,h3,h4,h5,h6,legend')?.textContent || '');
 
   // --- the walk. `it` holds what is known about an element. Children inherit:
   // within: the name of its group; emitted: its text has been emitted; inline: its text is part of an emitted block; named: it is
@@ -107,7 +107,7 @@ globalThis.midcourse ??= {};
     zones.state.push(isEmpty(state) ? 0 : state);
   };
 
-  const encoded = () => {
+  const encode = () => {
     const { order, role, label } = zones;
     const whole = { ...zones, role: role.join(' '), label: label.join('\n'), order: again ? order : undefined };
     return JSON.stringify({ title: document.title, next, print: midcourse.fingerprint(), key: `${documentId}.${looks}`, ...whole });
@@ -139,7 +139,7 @@ globalThis.midcourse ??= {};
   };
 
   const visitFrame = (element, around) => {
-    const box = measured(element);
+    const box = measure(element);
     if (!isDrawn(element, box) || !element.checkVisibility(DRAWN)) return;
     const [left, top, scale] = cornerOf(element);
     const { x, y, width, height } = box;
@@ -276,6 +276,6 @@ globalThis.midcourse ??= {};
     midcourse.beginPrint(layers[0] === 'fixed');
     focused = focusedNow();
     if (document.body) visit(document.body, { ...NOTHING, inert: modal !== null });
-    return encoded();
+    return encode();
   };
 })();

@@ -4,13 +4,13 @@ globalThis.midcourse ??= {};
   const GREY = '#d4d4d8', MARGIN = 1;
   let host = null;
 
-  const styled = (element, style) => {
+  const setStyle = (element, style) => {
     for (const name in style) element.style.setProperty(name, style[name], 'important');
     return element;
   };
 
   const coverFor = ([left, top, width, height]) =>
-    styled(document.createElement('div'), {
+    setStyle(document.createElement('div'), {
       position: 'absolute',
       left: `${left - MARGIN}px`,
       top: `${top - MARGIN}px`,
@@ -21,7 +21,7 @@ globalThis.midcourse ??= {};
 
   midcourse.cover = (boxes) => {
     midcourse.uncover();
-    host = styled(document.createElement('midcourse-cover'), {
+    host = setStyle(document.createElement('midcourse-cover'), {
       all: 'initial', position: 'absolute', inset: '0 auto auto 0', width: '0', height: '0', overflow: 'visible', 'pointer-events': 'none', 'z-index': '2147483647',
     });
     host.attachShadow({ mode: 'closed' }).append(...boxes.map(coverFor));

@@ -10,7 +10,7 @@
   const note = (target) => {
     if (!(target instanceof Element) || noted.has(target)) return;
     noted.add(target);
-    beAsked();
+    answerQuestions();
     unasked.add(new WeakRef(target));
   };
 
@@ -40,6 +40,6 @@
     }
   };
   // Repeated, because document.open() removes all listeners.
-  const beAsked = () => listen.call(document, 'midcourse:who-listens', answer, true);
-  beAsked();
+  const answerQuestions = () => listen.call(document, 'midcourse:who-listens', answer, true);
+  answerQuestions();
 })();

@@ -9,7 +9,7 @@ globalThis.midcourse ??= {};
   const labelFor = (element) => (DRAWN_BY_LABEL.has(element.type) && element.labels ? Array.from(element.labels).find(isShown) : undefined);
 
   // As a plain object: reading the properties of a DOMRect is slow.
-  const measured = (element) => {
+  const measure = (element) => {
     const { x, y, width, height } = element.getBoundingClientRect();
     return { x, y, width, height };
   };
@@ -17,13 +17,13 @@ globalThis.midcourse ??= {};
   const isDrawn = (element, box) => box.width > 1 && box.height > 1 && isOnPage(element, box);
 
   // The element itself, or the label that is drawn for it.
-  const drawnBy = (element) => (isDrawn(element, measured(element)) ? element : labelFor(element) ?? element);
+  const drawnBy = (element) => (isDrawn(element, measure(element)) ? element : labelFor(element) ?? element);
 
   const boxOf = (element) => {
-    const box = measured(element);
+    const box = measure(element);
     if (isDrawn(element, box)) return box;
     const label = labelFor(element);
-    return label ? measured(label) : box;
+    return label ? measure(label) : box;
   };
 
   // Where the document of a frame begins in the document around it, and the size of its pixels there.
@@ -102,5 +102,5 @@ globalThis.midcourse ??= {};
     return PLACES.map(layerAt);
   };
 
-  Object.assign(midcourse, { labelFor, measured, isDrawn, drawnBy, boxOf, cornerOf, isOnPage, isInView, isOverlaid, isScrolledAway, beginPlaces });
+  Object.assign(midcourse, { labelFor, measure, isDrawn, drawnBy, boxOf, cornerOf, isOnPage, isInView, isOverlaid, isScrolledAway, beginPlaces });
 })();

@@ -48,7 +48,7 @@ globalThis.midcourse ??= {};
 
   const fits = (box) => box.y >= 0 && box.x >= 0 && box.y + box.height <= innerHeight && box.x + box.width <= innerWidth;
 
-  const toMiddle = (element) => element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  const scrollToMiddle = (element) => element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
 
   // A frame may be larger than the view, so it is not enough that its middle is in the middle.
   const bringToMiddle = (scroller, { x, y }) => scroller.scrollBy({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: 'instant' });
@@ -78,7 +78,7 @@ globalThis.midcourse ??= {};
     const boxes = boxesOf(element);
     let blocker = null;
     let other = null;
-    const tried = (box) => {
+    const tryBox = (box) => {
       for (const [right, down] of INSETS) {
         const x = box.x + box.width * right;
         const y = box.y + box.height * down;
@@ -90,17 +90,17 @@ globalThis.midcourse ??= {};
       return null;
     };
     for (const box of boxes) {
-      const found = tried(box);
+      const found = tryBox(box);
       if (found) return found;
     }
     const line = other && firstLine(element);
-    return (line && tried(line)) ?? other ?? { blocker };
+    return (line && tryBox(line)) ?? other ?? { blocker };
   };
 
   const place = (element) => {
     const now = fits(midcourse.boxOf(element)) ? touchable(element) : {};
     if ('x' in now) return now;
-    toMiddle(midcourse.drawnBy(element));
+    scrollToMiddle(midcourse.drawnBy(element));
     const there = touchable(element);
     if (there.own !== false) return there;
     element.scrollIntoView({ block: 'start', behavior: 'instant' }); // its own part may be far from its middle
@@ -147,7 +147,7 @@ globalThis.midcourse ??= {};
       const point = here();
       return deepest(point.x, point.y);
     };
-    if (hitHere() !== element) toMiddle(element);
+    if (hitHere() !== element) scrollToMiddle(element);
     for (let around = above(element); around && hitHere() !== element; around = above(around)) bringToMiddle(around, here());
     const point = here();
     if (hitHere() !== element) return JSON.stringify({ covered: describe(hitHere()) });

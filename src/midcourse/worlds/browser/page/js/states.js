@@ -7,7 +7,7 @@ globalThis.midcourse ??= {};
   const ERRORS = '[role=alert],.error,.errors,.errorlist,.error-message,.field-error,.invalid-feedback,.help-inline';
   const CONTROLS = new Set(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'OPTION', 'OUTPUT', 'FIELDSET']); // the browser's own
   const PARTS = 'input,textarea,[role=listbox],[role=option]'; // of a list that the page draws; without them, its text is the selected option
-  const { FIELDS, tidy, isShown, textOf, referred } = midcourse;
+  const { FIELDS, tidy, isShown, textOf, referencedText } = midcourse;
 
   const isTrue = (element, attribute) => element.getAttribute(attribute) === 'true';
 
@@ -75,7 +75,7 @@ globalThis.midcourse ??= {};
 
   // A description is an error message only if the field is marked invalid.
   const errorOf = (element, invalid, it) => {
-    const described = invalid ? referred(element, 'aria-errormessage') || referred(element, 'aria-describedby') : '';
+    const described = invalid ? referencedText(element, 'aria-errormessage') || referencedText(element, 'aria-describedby') : '';
     if (described.trim()) return tidy(described);
     const message = !invalid && it.has.includes('aria-describedby') ? undefined : messageNear(element, it);
     return message ? tidy(textOf(message)) : invalid ? element.validationMessage ?? '' : '';

@@ -72,7 +72,7 @@ globalThis.midcourse ??= {};
     return tidy(said.text, most);
   };
 
-  const referred = (element, attribute) => {
+  const referencedText = (element, attribute) => {
     const ids = element.getAttribute(attribute);
     if (!ids) return '';
     const root = element.getRootNode();
@@ -80,7 +80,7 @@ globalThis.midcourse ??= {};
   };
 
   // The text of its labels, without the field's own text.
-  const labelled = (element, tag) => {
+  const labelText = (element, tag) => {
     if (!LABELLED.has(tag)) return '';
     const labels = element.labels;
     let said = '';
@@ -96,7 +96,7 @@ globalThis.midcourse ??= {};
   };
 
   // The name of a button that is only an image.
-  const pictured = (element) => {
+  const imageName = (element) => {
     const picture = element.querySelector('img[alt],svg title,[title]');
     return picture ? picture.getAttribute('alt') || picture.getAttribute('title') || picture.textContent : '';
   };
@@ -108,13 +108,13 @@ globalThis.midcourse ??= {};
 
   // `it` is capture.js's record of the element: tag, aria, plain.
   const nameOf = (element, role, it) => {
-    const said = (it.aria && (referred(element, 'aria-labelledby') || element.getAttribute('aria-label'))) || labelled(element, it.tag);
+    const said = (it.aria && (referencedText(element, 'aria-labelledby') || element.getAttribute('aria-label'))) || labelText(element, it.tag);
     if (said.trim()) return tidy(said);
     if (it.tag === 'INPUT' && role === 'button') return tidy(element.value || element.alt || element.title || (element.type === 'reset' ? 'Reset' : 'Submit'));
     const own = FIELDS.has(role) ? '' : textOf(element, SHORT, it.plain) || element.getAttribute('alt') || drawnTitle(element) || '';
     if (own.trim()) return tidy(own);
-    return tidy(described(element) || pictured(element) || element.getAttribute('name') || '');
+    return tidy(described(element) || imageName(element) || element.getAttribute('name') || '');
   };
 
-  Object.assign(midcourse, { UNSEEN, INLINE, FIELDS, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referred, nameOf });
+  Object.assign(midcourse, { UNSEEN, INLINE, FIELDS, tidy, shadowOf, isPlain, eachChild, isShown, textOf, hasOwnText, ownText, referencedText, nameOf });
 })();
