@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from midcourse.domain.outcome import Outcome
@@ -27,6 +27,7 @@ from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab, Tabs
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Frame, Request
 
+T = TypeVar("T")
 _CLOSES_WITHIN = 5.0
 
 
@@ -266,19 +267,7 @@ class BrowserSession:
 
         Raises `LandedElsewhere` if another page came instead: a sign-in does not show that an order is missing.
         """
-        tab = await self.tabs.open_hidden()
-        try:
-            answer = await tab.perform(tab.page.goto(url, timeout=1000 * self._options.navigate_seconds))
-            if answer is None or not answer.ok:
-                return None
-            await settle(tab, self._options.patience)
-            if _place(tab.page.url) != _place(url):
-                raise LandedElsewhere(tab.page.url)
-            return await Capture().text(tab)
-        except PageInterrupted:
-            return None
-        finally:
-            await tab.page.close()
+        return await self._read_hidden(url, Capture().text)
 
     async def read_forms(self, texts: Sequence[str]) -> tuple[PageForms, ...]:
         """The forms of the page in front, and which of these texts it contains. Empty if it does not answer."""
@@ -288,15 +277,27 @@ class BrowserSession:
 
     async def read_forms_at(self, url: str) -> tuple[PageForms, ...]:
         """The forms of a page that is loaded in a hidden tab. Empty if another page or an error comes."""
+
+        async def read(tab: Tab) -> tuple[PageForms, ...]:
+            return read_page_forms(await tab.query(tab.frames.ask_all("pageForms", [])))
+
+        with suppress(DocumentGone, LandedElsewhere):
+            return await self._read_hidden(url, read) or ()
+        return ()
+
+    async def _read_hidden(self, url: str, read: Callable[[Tab], Awaitable[T]]) -> T | None:
+        """Read a page in a hidden tab. None: it did not load, or is an error. Raises `LandedElsewhere`."""
         tab = await self.tabs.open_hidden()
         try:
-            answer = await tab.perform(tab.page.goto(url, timeout=1000 * self._options.navigate_seconds))
-            if answer is None or not answer.ok or _place(tab.page.url) != _place(url):
-                return ()
+            response = await tab.perform(tab.page.goto(url, timeout=1000 * self._options.navigate_seconds))
+            if response is None or not response.ok:
+                return None
             await settle(tab, self._options.patience)
-            return read_page_forms(await tab.query(tab.frames.ask_all("pageForms", [])))
-        except (DocumentGone, PageInterrupted):
-            return ()
+            if _place(tab.page.url) != _place(url):
+                raise LandedElsewhere(tab.page.url)
+            return await read(tab)
+        except PageInterrupted:
+            return None
         finally:
             await tab.page.close()
 

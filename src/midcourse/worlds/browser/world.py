@@ -14,7 +14,8 @@ from midcourse.errors import TaskInvalid
 from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import Scene, Unseen, failed
 from midcourse.worlds.browser.chromium import Sandbox
-from midcourse.worlds.browser.egress.acceptance import is_accepted, is_sign_in, leads_to_sign_in, place_of
+from midcourse.worlds.browser.egress.acceptance import is_accepted, is_sign_in, leads_to_sign_in
+from midcourse.worlds.browser.egress.address import place_of
 from midcourse.worlds.browser.egress.bounds import PUBLIC, restrict_to
 from midcourse.worlds.browser.egress.outbox import HeldRequest, commit_of
 from midcourse.worlds.browser.egress.policy import Origins, read_origins

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
+from midcourse.worlds.browser.egress.address import place_of
 from midcourse.worlds.browser.egress.outbox import SentRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 from midcourse.worlds.browser.page.forms import PageForms
@@ -87,11 +88,6 @@ def leads_to_sign_in(before: Scene, after: Scene, sign_ins: set[str]) -> bool:
     """Whether the user's session has ended: a sign-in page came instead of the requested one."""
     known = place_of(after.surface.address) in sign_ins
     return (known or is_sign_in(after)) and place_of(before.surface.address) != place_of(after.surface.address)
-
-
-def place_of(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.netloc}{parts.path.rstrip('/')}"
 
 
 def _is_good_response(sent: SentRequest) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Literal, TypeAlias
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 Ip: TypeAlias = IPv4Address | IPv6Address
 Reach: TypeAlias = Literal["public", "loopback", "private", "barred"]
@@ -67,6 +67,18 @@ class Address:
             return ip_address(self.host.strip("[]"))
         except ValueError:
             return None
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of a URL that a browser has written; empty without a host."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+
+
+def place_of(url: str) -> str:
+    """Host and path, without a slash at the end: where a form sends, whatever its query."""
+    parts = urlsplit(url)
+    return f"{parts.netloc}{parts.path.rstrip('/')}"
 
 
 def parse(url: str, schemes: Sequence[str] = PAGES) -> Address:

@@ -105,10 +105,12 @@ class Guard:
             redirects = tuple(held for held in self.outbox.waiting if held.request.redirected_from)
             if redirects:
                 return self._hold_redirects(call, outcome, redirects)
+            # A server may have acted before it answered with a redirect, so the outcome of an unsafe request is unknown.
             redirected = any(each.redirected and each.request.method not in SAFE_METHODS for each in sent)
             unsure = redirected and outcome.status == "ok"
             return replace(outcome, status="unknown", reason="redirected") if unsure else outcome
         if self.outbox.waiting and call.skill != SEND:
+            # Requests that a script sends by itself meanwhile are counted as the call's: its approval must show them, too.
             self._held_call, self._held = _key(call), self.outbox.waiting
             return Outcome(status="no_effect", reason="would_send", detail=_would_send(self._held))
         if sends and not self.outbox.passed_count:

@@ -21,6 +21,7 @@ from typing import Protocol
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.observation import Zone
+from midcourse.worlds.browser.egress.address import origin_of
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.response import RecordedResponse
@@ -175,7 +176,7 @@ class Outbox:
         return self.attended
 
     async def _hold(self, request: Request) -> bool:
-        near = [held for held in self.waiting if held.allowed and _origin(held.request) == _origin(request)]
+        near = [held for held in self.waiting if held.allowed and origin_of(held.request.url) == origin_of(request.url)]
         if len(near) >= MAX_WAITING:
             return False
         allowed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -257,9 +258,5 @@ def _identity_of(request: Request) -> tuple[object, ...]:
 
 def _claim_for(request: Request) -> str:
     """The request's own referrer with a token, so that the next page still sees which site it was opened from."""
-    referrer = request.fields.get("referer") or f"{_origin(request)}/"
+    referrer = request.fields.get("referer") or f"{origin_of(request.url)}/"
     return f"{referrer}{'&' if '?' in referrer else '?'}midcourse={secrets.token_urlsafe(16)}"
-
-
-def _origin(request: Request) -> str:
-    return "/".join(request.url.split("/", 3)[:3])

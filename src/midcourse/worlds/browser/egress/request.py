@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
+from midcourse.worlds.browser.egress.address import origin_of
 from midcourse.worlds.browser.egress.http_head import Head
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 
@@ -100,7 +101,7 @@ class Request:
         head = self.head
         if head is not None:
             head = replace(
-                head, fields=_at_other_origin(head.fields) if _origin(url) != _origin(self.url) else head.fields
+                head, fields=_at_other_origin(head.fields) if origin_of(url) != origin_of(self.url) else head.fields
             )
         named = self.fields if head is None else head.named
         return replace(self, url=url, fields=named, head=head, redirected_from=self.commit.address)
@@ -114,10 +115,6 @@ class Request:
         cookies = [pair for pair in claiming.head.fields if pair[0].lower() == "cookie"]
         head = replace(self.head, fields=(*kept, *cookies))
         return replace(self, head=head, fields=head.named)
-
-
-def _origin(url: str) -> str:
-    return "/".join(url.split("/", 3)[:3])
 
 
 def _at_other_origin(fields: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:

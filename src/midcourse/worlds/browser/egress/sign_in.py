@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from midcourse.domain.argument import Scalar
-from midcourse.worlds.browser.egress.acceptance import place_of
-from midcourse.worlds.browser.egress.address import AddressRefused, parse
+from midcourse.worlds.browser.egress.address import AddressRefused, origin_of, parse, place_of
 from midcourse.worlds.browser.egress.request import Request
-from midcourse.worlds.browser.page.capture import origin_of
 from midcourse.worlds.browser.page.forms import Form, PageForms
 
 _NAMES = ("text", "email", "tel", "search")

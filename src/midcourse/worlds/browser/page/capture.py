@@ -5,12 +5,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urldefrag
 
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Zone
 from midcourse.worlds.base import Scene
 from midcourse.worlds.browser.downloads import DownloadedFile
+from midcourse.worlds.browser.egress.address import origin_of
 from midcourse.worlds.browser.page.frames import DocumentGone, DocumentSilent, Frames, pause_gc
 from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab, Tabs
 
@@ -161,11 +162,6 @@ def _scene(tab: Tab, tabs: Tabs, seen: _Seen, around: tuple[Zone, ...]) -> Scene
         origin=origin_of(address),
         fingerprint=blake2b(parts.encode(errors="replace"), digest_size=8).hexdigest(),
     )
-
-
-def origin_of(address: str) -> str:
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
 
 def _page_state(tab: Tab, tabs: Tabs) -> Pairs:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from midcourse.domain.approval import CommitSet, Source
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.policy.likeness import QUERY, looks_random
+from midcourse.worlds.browser.egress.address import place_of
 from midcourse.worlds.browser.egress.request import RAW, REDIRECTED, commit_set, file_value, normalize_newlines
 
 _PREFIX = re.compile(r"^\d+: ")
@@ -210,24 +211,19 @@ def _differs(name: str, form: Form, again: Form) -> bool:
 
 def _find_form(commit: CommitSet, pages: Sequence[PageForms]) -> Form | None:
     """The form that these values come from: the one with their address that has most of them."""
-    place = _place(commit.address.rpartition(" ")[2])
+    place = place_of(commit.address.rpartition(" ")[2])
     sent = {(_PREFIX.sub("", name), str(value)) for name, value in commit.values}
     names = {name for name, _ in sent}
-    fitting = [each for page in pages for each in page.forms if _place(each.action) == place and each.names & names]
+    fitting = [each for page in pages for each in page.forms if place_of(each.action) == place and each.names & names]
     return max(fitting, key=lambda each: sum((f.name, f.value) in sent for f in each.fields), default=None)
 
 
 def _find_same_form(form: Form, pages: Sequence[PageForms]) -> Form | None:
     """The same form in the page loaded again: of those with its address, the one with the most values in common."""
     had = {(field.name, field.original) for field in form.fields}
-    fitting = [e for page in pages for e in page.forms if _place(e.action) == _place(form.action)]
+    fitting = [e for page in pages for e in page.forms if place_of(e.action) == place_of(form.action)]
     fitting = [each for each in fitting if each.names & form.names]
     return max(fitting, key=lambda each: sum((f.name, f.original) in had for f in each.fields), default=None)
-
-
-def _place(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.netloc, parts.path.rstrip("/")
 
 
 def _all_values(commit: CommitSet) -> list[tuple[str, Scalar]]:
