@@ -18,7 +18,7 @@ INSIDE = (
     "0.0.0.0",
     "224.0.0.1",
 )
-"""Addresses of this machine, of private networks, of metadata services and of nobody."""
+"""Addresses of this machine, of private networks, of metadata services, and unassigned ones."""
 
 NAMES: dict[str, tuple[str, ...]] = {
     "inside.attacker.example": ("10.0.0.5",),
@@ -30,7 +30,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "nowhere.attacker.example": (),
     "attacker.example": ("93.184.216.34",),
 }
-"""What a resolver answers to whoever owns the name."""
+"""What a resolver answers for the attacker's names."""
 
 _SIX = (
     "[::1]",
@@ -190,7 +190,7 @@ ADDRESSES = (
     *(f"http://{host}/" for dotted in INSIDE for host in notations(dotted)),
     *(f"http://{six}/" for six in _SIX),
 )
-"""These lead inside, whatever is allowed besides."""
+"""These lead to a private network, even if their names are allowed."""
 
 NAMED = tuple(f"https://{name}/" for name in NAMES if name != "attacker.example")
 

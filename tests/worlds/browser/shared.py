@@ -16,7 +16,7 @@ from midcourse.worlds.browser.chromium import Chromium
 from midcourse.worlds.browser.egress.proxy import FLAGS
 
 NOWHERE = "http://127.0.0.1:9"
-"""The proxy for whatever belongs to no context."""
+"""The proxy for traffic outside of any context."""
 
 
 class SharedChromium(Chromium):

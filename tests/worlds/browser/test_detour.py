@@ -28,7 +28,7 @@ GOAL = Goal(
 
 
 async def test_a_try_that_would_send_something_sends_nothing_and_nobody_is_asked(pages: Pages) -> None:
-    """Whoever would agree to anything is there to be asked."""
+    """With an approver that would approve everything."""
     person, searcher = Approves(), Searcher()
     agent = Agent(
         world=Browser(pages.show("/dialogs", DIALOGS, title="Workspace"), quiet_seconds=0.03),

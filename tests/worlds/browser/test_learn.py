@@ -17,7 +17,7 @@ PAGE = {"sec-fetch-mode": "navigate"}
 
 
 def uncommented(proposal: str) -> str:
-    """As somebody would have it who agrees to everything."""
+    """The proposal with all comments enabled."""
     said = [line.removeprefix("# ") for line in proposal.splitlines()]
     return "\n".join(line for line in said if line.startswith(("[", "safe", "unsafe", "navigate", "request", "status")))
 

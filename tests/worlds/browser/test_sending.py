@@ -222,7 +222,7 @@ async def test_a_page_that_was_agreed_to_is_gone_to(hand: Hand, site: Site) -> N
 
 
 async def test_what_the_page_did_not_let_go_of_is_not_sent_later_either(hand: Hand, site: Site) -> None:
-    """It was let go, and the page asks whether it should be left. Whoever goes there next does not send it."""
+    """It was released, and the page asks whether to leave it. The next navigation does not send it."""
     await show(hand, site, FORM)
     call, outcome = await tried(hand, "Continue")
     assert held(outcome)

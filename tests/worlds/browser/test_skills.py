@@ -140,7 +140,7 @@ async def test_what_comes_in_the_way_at_the_last_moment_is_not_hit(visitor: Visi
 
 
 async def test_a_frame_that_comes_in_the_way_at_the_last_moment_is_not_hit(visitor: Visitor):
-    """What happens in it, the page around it is not told."""
+    """The page around a frame gets no events of it."""
     trap = "<body style='margin: 0' onclick='new Image().src = `/trapped`'><button style='width: 300px; height: 300px'>Trap"
     inner = visitor.pages.show("/trap", trap)
     await visitor.visit(
@@ -165,7 +165,7 @@ async def test_after_something_was_in_the_way_the_keyboard_still_works(visitor: 
 
 
 async def test_nor_is_it_on_a_page_that_was_written_anew(visitor: Visitor):
-    """With `document.open`, which takes away everybody who listens, us as well."""
+    """With `document.open`, which removes all listeners, ours as well."""
     page = """<button onmouseenter="trap.hidden = false">Pay</button>
         <div id=trap hidden onmousedown="document.title = 'Trap'" style='position: fixed; inset: 0'></div>"""
     await visitor.visit(
@@ -182,7 +182,7 @@ async def test_disabled(visitor: Visitor):
 
 
 async def test_disabled_takes_neither_keys_nor_files(visitor: Visitor, tmp_path: Path):
-    """Keys would go to whatever has the focus instead."""
+    """Otherwise keys would go to the element that has the focus."""
     file = tmp_path / "photo.png"
     file.write_bytes(b"png")
     await visitor.visit(

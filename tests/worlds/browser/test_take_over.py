@@ -49,7 +49,7 @@ async def test_a_tab_that_a_person_opens_is_in_front(visitor: Visitor):
 
 
 async def test_a_dialog_that_a_person_answers_is_over(visitor: Visitor):
-    """Behind our back, as somebody at the window does."""
+    """Without our skills, as a person at the window does."""
     await visitor.visit("<button onclick=\"document.title = confirm('Sure?')\">Ask</button>")
     person: Any = await page_of(visitor).context.new_cdp_session(page_of(visitor))
     await person.send("Page.enable")

@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 
 
 def loopback_tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """For the server, and for whoever trusts it."""
+    """The context of the server, and that of a client that trusts it."""
     key, signed = _key_and_certificate()
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.NamedTemporaryFile() as file:

@@ -155,7 +155,7 @@ TELLING = {
     *("put", "refetch", "reform", "refresh", "reimage", "repage", "replace", "script", "scripts", "shadow", "shared"),
     *("speculation", "video", "worker", "xhr"),
 }
-"""Ways that reach the canary as requests, once it is allowed. Sockets, calls and connections made ahead are no requests."""
+"""Ways that reach the canary as requests, once it is allowed. Sockets, calls and preconnections are not requests."""
 
 
 async def test_nothing_reaches_whoever_is_not_allowed(browser: Browser) -> None:

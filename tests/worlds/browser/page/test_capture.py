@@ -383,7 +383,7 @@ async def test_what_is_folded_away_is_not_seen(visitor: Visitor):
 
 
 async def test_ids_outlive_a_garbage_collection(visitor: Visitor):
-    """The page's script makes plenty of it, so that the browser clears away whatever nobody holds on to."""
+    """The page's script makes much of it, so that the browser collects unreferenced objects."""
     buttons = "".join(f"<button>Button {i}</button>" for i in range(300))
     await visitor.visit(f"{buttons}<script>setInterval(() => new Array(20000).fill().map(() => ({{}})), 5)</script>")
     before = {zone.label: zone.id for zone in (await visitor.see()).zones}
@@ -412,7 +412,7 @@ MEDDLE = """(seed) => {
 
 
 async def test_look_that_builds_on_the_one_before_sees_what_one_anew_sees(visitor: Visitor):
-    """Only what changed is told again; whatever a page does, nobody must be able to tell."""
+    """Only changes are transferred again; the result must equal a full capture."""
     things = "".join(f"<button>Button {i}</button><p>Text {i}</p>" for i in range(40))
     await visitor.visit(f"<input aria-label=Field><iframe srcdoc='<p>Frame</p>'></iframe><main>{things}</main>")
     ok(await visitor.do("wait_for", text="Frame"))

@@ -140,7 +140,7 @@ async def test_a_form_that_its_page_does_not_let_go_is_known_to_have_sent_nothin
 
 @pytest.mark.parametrize("how", ["fetch('/sent?item=1')", "fetch('/draft', {method: 'POST'})"])
 async def test_what_left_without_having_to_be_allowed_may_have_done_something(hand: Hand, site: Site, how: str) -> None:
-    """So it is not said that nothing left: whether it happened is for others to find out."""
+    """So the outcome does not claim that nothing left: a probe has to find out."""
     await show(
         hand, site, f'<form onsubmit="event.preventDefault(); {how}"><input name=item><button>Go</button></form>'
     )

@@ -21,7 +21,7 @@ from tests.worlds.browser.visitor import Visitor, ok, page_of, visiting
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 ONE, OTHER = "hunter2-& Co", "batman5-& Jo"
-"""Of the same width in every encoding: if they are covered, nobody can tell one picture from the other."""
+"""Of the same width in every encoding: covered, their screenshots are identical."""
 STYLE = "<style>* { font: 14px monospace; margin: 0 } section { float: left; width: 390px; margin: 4px; overflow: hidden; height: 48px }</style>"
 
 PLACES = {
@@ -82,7 +82,7 @@ def shows(secret: str) -> str:
 
 
 async def differing(visitor: Visitor, blobs: Path, *, concealed: bool) -> list[str]:
-    """The places at which one secret can be told from the other."""
+    """The places at which the screenshots of two secrets differ."""
     pictures: list[Image.Image] = []
     for secret in (ONE, OTHER):
         digest = await pictured(visitor, shows(secret), secret, concealed=concealed)
@@ -121,7 +121,7 @@ async def test_a_whole_page_of_it_is_covered(visitor: Visitor, page: str) -> Non
 
 
 async def test_a_frame_of_another_site_is_covered(visitor: Visitor) -> None:
-    """It lives in a process of its own."""
+    """It runs in another process."""
     pages, digests = visitor.pages, list[str]()
     for secret in (ONE, OTHER):
         pages.show("/inside", f"{STYLE}<p>{secret}</p>")
@@ -142,7 +142,7 @@ async def test_what_was_typed_is_covered_without_having_been_told_before(visitor
 
 
 async def test_what_is_cut_off_in_words_about_the_page_says_so(visitor: Visitor) -> None:
-    """Else nobody could know that it is a secret, or most of one."""
+    """Otherwise a part of it could not be recognised as the secret."""
     secret = "correct-horse-battery"
     await visitor.visit(f"<button>Go</button><div style='position: fixed; inset: 0'>{'x' * 40}{secret}</div>")
     outcome = await visitor.on("Go", "click")

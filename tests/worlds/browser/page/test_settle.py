@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 STILL = 60_000
 """Milliseconds without a change: nothing but the network can keep such a page from being settled."""
 PATIENCE = 40.0
-"""So long that on the slowest machine nobody can take it for the time that an act takes."""
+"""Much longer than an act takes, even on a slow machine."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -46,7 +46,7 @@ async def test_page_that_a_click_leads_to_is_waited_for(visitor: Visitor):
 
 
 async def test_what_was_on_its_way_before_is_not_waited_for(visitor: Visitor):
-    """As a page that is told news by an answer that never comes."""
+    """As a page that long-polls for news."""
     visitor.pages.show("/news", "<html>", seconds=300)
     await visitor.visit("<button>Press</button><script>setTimeout(() => fetch('/news'), 300)</script>")
     ok(await visitor.do("wait_for", text="Press"))
@@ -68,7 +68,7 @@ async def test_page_that_never_rests_holds_nobody_up(visitor: Visitor):
 
 
 async def test_request_that_is_about_to_be_made_is_waited_for(monkeypatch: pytest.MonkeyPatch):
-    """Chromium says at once that a frame will leave; on a busy machine the request itself comes a good while later."""
+    """Chromium reports immediately that a frame will leave; on a busy machine the request comes later."""
     url = "http://shop.test/orders"
     frames = Frames(Mock(), Mock(), Mock())
     monkeypatch.setattr(frames, "ask_all", AsyncMock(return_value=[STILL]))

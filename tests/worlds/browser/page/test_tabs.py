@@ -131,7 +131,7 @@ async def test_first_page_of_a_tab_has_its_status(visitor: Visitor):
 
 @pytest.mark.parametrize("elsewhere", ["http://advert.example/", "https://advert.example/"])
 async def test_tab_that_leads_where_nobody_may_go_is_closed(visitor: Visitor, elsewhere: str):
-    """As adverts open them with every click; what it was is said."""
+    """As adverts open them with every click; the outcome names the origin."""
     await visitor.visit(f"<button onclick=\"window.open('{elsewhere}')\">Play</button>", title="Mine")
     outcome = await visitor.on("Play", "click")
     assert outcome.status == "ok"
@@ -154,7 +154,7 @@ async def test_closed_tab_leads_back_to_the_one_before(visitor: Visitor):
 
 
 async def test_tab_that_opens_by_itself_stays_behind(visitor: Visitor):
-    """Once the server says so, which it does when nobody acts."""
+    """When the server triggers it, outside of any act."""
     there = visitor.pages.show("/advert", "<p>Buy</p>", title="Advert")
     await visitor.visit(
         f"""<p>Calm</p><script>const asking = setInterval(async () => {{
@@ -227,7 +227,7 @@ async def leave_silent_page(visitor: Visitor) -> None:
 async def test_link_to_something_else_than_a_page_starts_no_program(
     pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """It would get whatever the page put into the link, and nobody would see it leave."""
+    """It would get text of the page past the proxy."""
     started, programs = tmp_path / "started", tmp_path / "programs"
     programs.mkdir()
     for name in ("xdg-email", "xdg-open"):
