@@ -27,8 +27,8 @@ from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.argument import Pairs
 from midcourse.domain.task import Task
-from midcourse.llm.model_client import Mind
-from midcourse.llm.planner import ModelPlanner
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.ports.world import Call
 from midcourse.testing import FakeClock, MemoryStore
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, skill
@@ -99,7 +99,7 @@ async def run_of(kinds: tuple[str, str], seed: int) -> tuple[str, list[tuple[str
     form = Form()
     agent = Agent(
         world=form,
-        planner=ModelPlanner(Mind([FunctionModel(answer, model_name="nonsense")], answer_tokens=8_000)),
+        planner=ModelPlanner(ModelClient([FunctionModel(answer, model_name="nonsense")], answer_tokens=8_000)),
         settings=SETTINGS,
         store=MemoryStore(),
         clock=FakeClock(),

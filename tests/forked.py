@@ -26,7 +26,12 @@ _PRELOADED = (
         "midcourse.cli.commands.run",
         "midcourse.cli.commands.records.show",
     ),
-    *("midcourse.app.fleet.connection", "midcourse.llm.planner", "midcourse.testing.sites", "midcourse.worlds.browser"),
+    *(
+        "midcourse.app.fleet.connection",
+        "midcourse.llm.roles.planner",
+        "midcourse.testing.sites",
+        "midcourse.worlds.browser",
+    ),
     *("playwright.async_api", "pydantic_ai.models.openai", "tests.chaos.dying_order"),
 )
 PROCESSES = multiprocessing.get_context("forkserver")

@@ -10,7 +10,7 @@ from midcourse.cli.lookup.durable import report
 from midcourse.cli.main import main
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.cli.view.terminal import print_json, print_object
-from midcourse.llm.quoting import quoted
+from midcourse.llm.prompt.quoting import quote
 from midcourse.redact import Redactor
 
 IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U000e0100"
@@ -22,7 +22,7 @@ UNSEEN = [
 
 
 def test_no_prompt_holds_a_character_that_nobody_sees() -> None:
-    assert [char for char in UNSEEN if char in quoted(f"a{char}b")] == []
+    assert [char for char in UNSEEN if char in quote(f"a{char}b")] == []
 
 
 def test_no_such_character_reaches_the_terminal() -> None:
@@ -40,9 +40,9 @@ def test_json_output_holds_none_and_means_the_same(capsys: pytest.CaptureFixture
 
 def test_a_hidden_text_in_variation_selectors_is_seen() -> None:
     hidden = "".join(chr(0xFE00 + n) for n in (4, 8, 6, 5, 15, 15))
-    assert quoted(f"OK{hidden}").count("\\ufe0") == 6
-    assert quoted(f"👍{hidden}").count("\\ufe0") == 6
-    assert quoted("👍" + "\ufe0f" * 5).count("\\ufe0f") == 4, "an emoji has one"
+    assert quote(f"OK{hidden}").count("\\ufe0") == 6
+    assert quote(f"👍{hidden}").count("\\ufe0") == 6
+    assert quote("👍" + "\ufe0f" * 5).count("\\ufe0f") == 4, "an emoji has one"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_hidden_text_in_variation_selectors_is_seen() -> None:
 )
 def test_ordinary_text_stays_readable(text: str, shown: str) -> None:
     assert UNICODE.clean(text) == shown
-    assert json.loads(quoted(text)) == shown.replace("\\u200c", "\u200c")
+    assert json.loads(quote(text)) == shown.replace("\\u200c", "\u200c")
 
 
 def test_an_error_message_quotes_a_strangers_file_harmlessly(

@@ -26,7 +26,7 @@ from pydantic_ai.usage import RequestUsage
 
 from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
 from midcourse.llm.cassette import Player, Recorder, exchanges, situations
-from midcourse.llm.recording import Played, Recorded, models_on_tape
+from midcourse.llm.recording import Played, Recorded, models_with_cassette
 from midcourse.ports.planner import PlanDraft
 from midcourse.redact import Redactor
 from tests.llm.situations import REPLAN
@@ -121,7 +121,7 @@ class TestPlaying:
 
     async def test_a_model_that_was_not_recorded_is_missed_when_it_is_asked(self, path: Path):
         await ask(Recorded(saying("blue"), NAME, Recorder(path, unmasked)))
-        (other,) = models_on_tape("openai:gpt-6", player=Player(path, unmasked))
+        (other,) = models_with_cassette("openai:gpt-6", player=Player(path, unmasked))
         with pytest.raises(CassetteMiss, match=r"recorded of openai:gpt-6; recorded was openai:gpt-5\."):
             await ask(other)
 

@@ -10,7 +10,7 @@ from midcourse.app.models.comparison import judge
 from midcourse.cli.main import main
 from midcourse.domain.plan import Draft
 from midcourse.llm.cassette import Recorder
-from midcourse.llm.template import template
+from midcourse.llm.prompt.template import template
 from midcourse.ports.planner import PlanDraft
 from midcourse.testing.models import ChatRequest, Fails, ModelServer, Says, Usage
 from midcourse.testing.models.answer import Line

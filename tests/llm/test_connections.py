@@ -9,10 +9,10 @@ import pytest
 
 from midcourse import Agent, Settings
 from midcourse.domain.budget import Cost
-from midcourse.llm.model_client import Answered, Mind
-from midcourse.llm.named import models_named
-from midcourse.llm.plan import PlanAnswer
-from midcourse.llm.template import Prompt
+from midcourse.llm.model_client import Answered, ModelClient
+from midcourse.llm.model_names import models_named
+from midcourse.llm.prompt.template import Prompt
+from midcourse.llm.roles.plan_answer import PlanAnswer
 from midcourse.testing import MemoryStore
 from midcourse.testing.models import Fails, ModelServer
 from midcourse.worlds.simulated.shop import Shop
@@ -37,23 +37,23 @@ async def test_several_runs_at_once():
     assert {result.final_reason for result in results} == {"plan_complete"}
 
 
-def mind_of(server: ModelServer) -> Mind:
-    return Mind(models_named("openai:scripted", base_url=server.url), answer_tokens=100)
+def client_of(server: ModelServer) -> ModelClient:
+    return ModelClient(models_named("openai:scripted", base_url=server.url), answer_tokens=100)
 
 
-async def ask(mind: Mind) -> None:
+async def ask(client: ModelClient) -> None:
     prompt = Prompt(role="planner", version=1, instructions="Plan.", parts=("Now.",))
-    assert isinstance(await mind.ask(prompt, PlanAnswer, worst=Cost(calls=1, tokens=50_000)), Answered)
+    assert isinstance(await client.ask(prompt, PlanAnswer, worst=Cost(calls=1, tokens=50_000)), Answered)
 
 
 def test_the_connection_is_kept_for_the_next_call_and_closed_with_the_loop():
     async def both() -> None:
-        await ask(mind)
-        await ask(mind)
+        await ask(client)
+        await ask(client)
         assert (server.connections, server.closed) == (1, 0)
 
     with ModelServer([{"verdict": "done"}]) as server:
-        mind = mind_of(server)
+        client = client_of(server)
         asyncio.run(both())
         until(lambda: server.closed == 1)
 

@@ -10,9 +10,9 @@ from midcourse import Agent, Settings
 from midcourse.app.models.roles import Minds
 from midcourse.domain.detour import Goal, Option
 from midcourse.domain.expectation import Expectation
-from midcourse.llm.closeness_judge import ModelClosenessJudge, closeness_prompt
-from midcourse.llm.detour_planner import ModelDetourPlanner, detour_prompt
-from midcourse.llm.model_client import Mind
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.closeness_judge import ModelClosenessJudge, closeness_prompt
+from midcourse.llm.roles.detour_planner import ModelDetourPlanner, detour_prompt
 from midcourse.ports.closeness import JudgingContext
 from midcourse.testing import FakeClock, MemoryStore, Scripted
 from midcourse.testing.conformance.detour import CONTEXTS, FIRST, GOAL, PAST
@@ -26,11 +26,11 @@ CLICK = {"act": {"zone": "z0", "skill": "press"}, "options": [{"name": "a menu",
 
 
 def planner(*answers: Answer) -> ModelDetourPlanner:
-    return ModelDetourPlanner(Mind([ScriptedModel(list(answers)).model], answer_tokens=500))
+    return ModelDetourPlanner(ModelClient([ScriptedModel(list(answers)).model], answer_tokens=500))
 
 
 def judge(*answers: Answer) -> ModelClosenessJudge:
-    return ModelClosenessJudge(Mind([ScriptedModel(list(answers)).model], answer_tokens=500))
+    return ModelClosenessJudge(ModelClient([ScriptedModel(list(answers)).model], answer_tokens=500))
 
 
 async def test_an_act_and_its_options_come_back() -> None:
@@ -113,8 +113,8 @@ async def test_a_model_finds_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     nearer = ScriptedModel([{"closeness": 2}, {"closeness": 6}])
     minds = Minds(
         planner=Scripted(plan(opens("Settings"), final=True)),
-        detour_planner=ModelDetourPlanner(Mind([acts.model], answer_tokens=500)),
-        closeness_judge=ModelClosenessJudge(Mind([nearer.model], answer_tokens=500)),
+        detour_planner=ModelDetourPlanner(ModelClient([acts.model], answer_tokens=500)),
+        closeness_judge=ModelClosenessJudge(ModelClient([nearer.model], answer_tokens=500)),
     )
     monkeypatch.setattr("midcourse.app.agent.minds_by", lambda *_, **__: minds)
     settings = Settings.load(overrides={"detours": "on", "model": "openai:m"})

@@ -19,8 +19,8 @@ from midcourse.domain.expectation import (
 )
 from midcourse.domain.plan import Draft
 from midcourse.domain.skill import Catalogue, Parameter, Skill
-from midcourse.llm.model_client import Mind
-from midcourse.llm.planner import ModelPlanner
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.ports.planner import PlanDraft
 from midcourse.testing import MemoryStore
 from midcourse.worlds.simulated.shop import Shop
@@ -43,7 +43,7 @@ CONTEXT = replace(FIRST, catalogue=CATALOGUE, observation=seen(*form()))
 
 
 async def drafted(answer: Answer) -> PlanDraft:
-    planner = ModelPlanner(Mind([ScriptedModel([answer]).model], answer_tokens=1000))
+    planner = ModelPlanner(ModelClient([ScriptedModel([answer]).model], answer_tokens=1000))
     return await planner.plan(CONTEXT)
 
 
@@ -120,7 +120,7 @@ async def test_what_would_be_a_guess_is_left_as_it_is(written: dict[str, object]
 async def test_two_zones_of_one_label_are_no_zone():
     twins = (*form(), replace(form()[-1], id="z5"))
     planner = ModelPlanner(
-        Mind([ScriptedModel([{"steps": [{"zone": "Place order", "skill": "click"}]}]).model], answer_tokens=1000)
+        ModelClient([ScriptedModel([{"steps": [{"zone": "Place order", "skill": "click"}]}]).model], answer_tokens=1000)
     )
     draft = await planner.plan(replace(CONTEXT, observation=seen(*twins)))
     assert draft.steps[0].zone == "Place order"
@@ -194,7 +194,7 @@ async def test_an_address_may_be_relative_to_the_page_it_is_given_on(written: st
     surface = replace(CONTEXT.observation.surface, origin="https://shop.example")
     context = replace(CONTEXT, observation=replace(CONTEXT.observation, surface=surface))
     answer = {"steps": [{"zone": "z2", "skill": "open", "arguments": {"url": written, "text": "/orders"}}]}
-    draft = await ModelPlanner(Mind([ScriptedModel([answer]).model], answer_tokens=1000)).plan(context)
+    draft = await ModelPlanner(ModelClient([ScriptedModel([answer]).model], answer_tokens=1000)).plan(context)
     assert dict(draft.steps[0].arguments) == {"url": address, "text": "/orders"}
 
 
@@ -222,7 +222,7 @@ async def test_what_is_no_answer_is_garbage_and_says_why(answer: Answer, why: st
 
 async def test_what_is_no_answer_is_asked_for_again_with_the_reason():
     scripted = ScriptedModel(["no plan", {"steps": [{"zone": "link_nowhere", "skill": "click"}]}, {"verdict": "done"}])
-    planner = ModelPlanner(Mind([scripted.model], answer_tokens=1000))
+    planner = ModelPlanner(ModelClient([scripted.model], answer_tokens=1000))
     result = await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")
     assert '"it was no plan: the answer is not JSON"' in scripted.prompts[1]
     assert "zone 'link_nowhere' is not visible" in scripted.prompts[2]
@@ -232,7 +232,7 @@ async def test_what_is_no_answer_is_asked_for_again_with_the_reason():
 async def test_what_had_to_be_put_right_is_told_with_the_next_plan():
     first = {"steps": [{"zone": "link_basket", "skill": "click"}, {"zone": "z9", "skill": "click"}]}
     scripted = ScriptedModel([first, {"verdict": "done"}])
-    planner = ModelPlanner(Mind([scripted.model], answer_tokens=1000))
+    planner = ModelPlanner(ModelClient([scripted.model], answer_tokens=1000))
     await Agent(world=Shop(), planner=planner, settings=Settings(), store=MemoryStore()).run("Look around")
     assert "Corrected in your previous plan" in scripted.prompts[1]
     assert "zone 'z9' is not visible" in scripted.prompts[1]

@@ -7,8 +7,8 @@ from midcourse import Agent, Draft, Settings, Task
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
 from midcourse.domain.skill import Parameter
-from midcourse.llm.extractor import ModelExtractor
-from midcourse.llm.model_client import Mind
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.extractor import ModelExtractor
 from midcourse.ports.planner import PlanDraft
 from midcourse.testing import FakeClock, MemoryStore, Scripted, ScriptedExtractor
 from midcourse.testing.conformance.extractor import ExtractorConformance
@@ -61,7 +61,7 @@ async def run(model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Resul
     agent = Agent(
         world=Desk(),
         planner=planner,
-        extractor=ModelExtractor(Mind([model.model], answer_tokens=500)),
+        extractor=ModelExtractor(ModelClient([model.model], answer_tokens=500)),
         settings=chosen,
         store=MemoryStore(),
         clock=FakeClock(),
@@ -121,7 +121,7 @@ async def test_a_run_that_fails_is_not_read_from():
 class TestConformance(ExtractorConformance):
     def make_extractor(self) -> ModelExtractor:
         answer = {"order_number": "A-4711", "total": 1.5, "items": 2, "express": True, "state": "sent", "class": "x"}
-        return ModelExtractor(Mind([ScriptedModel(lambda prompt: answer).model], answer_tokens=500))
+        return ModelExtractor(ModelClient([ScriptedModel(lambda prompt: answer).model], answer_tokens=500))
 
 
 class TestConformanceOfTheFake(ExtractorConformance):

@@ -9,9 +9,9 @@ from midcourse import Agent, BaseWorld, Scene, Settings, Task, Zone, skill
 from midcourse.app.models.roles import planner_by
 from midcourse.domain.budget import Cost
 from midcourse.domain.result import Result
-from midcourse.llm.model_client import Answered, Mind
-from midcourse.llm.named import models_named
-from midcourse.llm.template import Prompt
+from midcourse.llm.model_client import Answered, ModelClient
+from midcourse.llm.model_names import models_named
+from midcourse.llm.prompt.template import Prompt
 from midcourse.testing import Approves, MemoryStore
 from tests.llm.test_local_model import PATIENCE
 from tests.local_model import KEY, MODEL
@@ -80,9 +80,9 @@ class Mood(BaseModel):
 
 
 async def test_it_is_held_to_the_shape_that_is_asked_for(local_model: str):
-    mind = Mind(models_named(f"openai:{MODEL}", base_url=local_model), answer_tokens=ANSWER_TOKENS)
+    client = ModelClient(models_named(f"openai:{MODEL}", base_url=local_model), answer_tokens=ANSWER_TOKENS)
     prompt = Prompt(role="planner", version=1, instructions="Say how you are.", parts=("How are you?",))
-    reply = await mind.ask(prompt, Mood, worst=Cost(calls=1))
+    reply = await client.ask(prompt, Mood, worst=Cost(calls=1))
     assert isinstance(reply, Answered), reply
     assert (reply.cost.calls, reply.cost.tokens > 10, reply.cost.microusd) == (1, True, 0)
 

@@ -6,15 +6,15 @@ from pydantic_ai.exceptions import ModelServerError
 from midcourse.app.models.roles import minds_by
 from midcourse.app.settings.run import Settings
 from midcourse.domain.monitor import Advice
-from midcourse.llm.model_client import Mind
-from midcourse.llm.monitor import ModelMonitor
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.monitor import ModelMonitor
 from midcourse.ports.monitor import Finding
 from midcourse.testing.conformance.monitor import CONTEXTS
 from tests.llm.scripted import Answer, ScriptedModel
 
 
 async def found(answer: Answer) -> Finding:
-    return await ModelMonitor(Mind([ScriptedModel([answer]).model], answer_tokens=500)).review(CONTEXTS[2])
+    return await ModelMonitor(ModelClient([ScriptedModel([answer]).model], answer_tokens=500)).review(CONTEXTS[2])
 
 
 async def test_a_fundamental_problem_is_said() -> None:

@@ -5,9 +5,9 @@ from pydantic_ai.exceptions import ModelServerError
 
 from midcourse import Agent, Settings
 from midcourse.domain.outline import CoarseGoal, Outline
-from midcourse.llm.judge import ModelJudge
-from midcourse.llm.model_client import Mind
-from midcourse.llm.outliner import ModelOutliner
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.judge import ModelJudge
+from midcourse.llm.roles.outliner import ModelOutliner
 from midcourse.ports.judge import ProgressContext
 from midcourse.ports.outliner import OutliningContext
 from midcourse.testing import MemoryStore
@@ -19,12 +19,12 @@ from tests.llm.situations import FIRST, TASK
 OUTLINE = Outline(goals=(CoarseGoal(says="Explore the catalogue"), CoarseGoal(says="Find the checkout")))
 
 
-def mind(answer: Answer) -> Mind:
-    return Mind([ScriptedModel([answer]).model], answer_tokens=500)
+def client(answer: Answer) -> ModelClient:
+    return ModelClient([ScriptedModel([answer]).model], answer_tokens=500)
 
 
 async def test_goals_are_taken_as_they_come() -> None:
-    outliner = ModelOutliner(mind({"goals": ["Explore the shop", "Click Buy"], "why": "so"}))
+    outliner = ModelOutliner(client({"goals": ["Explore the shop", "Click Buy"], "why": "so"}))
     draft = await outliner.outline(OutliningContext(task=TASK, observation=FIRST.observation))
     assert (draft.verdict, draft.goals, draft.cost.calls) == ("goals", ("Explore the shop", "Click Buy"), 1)
 
@@ -35,18 +35,18 @@ async def test_goals_are_taken_as_they_come() -> None:
     ids=["none", "garbage", "down"],
 )
 async def test_no_goals(answer: Answer, verdict: str) -> None:
-    draft = await ModelOutliner(mind(answer)).outline(OutliningContext(task=TASK, observation=FIRST.observation))
+    draft = await ModelOutliner(client(answer)).outline(OutliningContext(task=TASK, observation=FIRST.observation))
     assert (draft.verdict, draft.goals) == (verdict, ())
 
 
 async def test_the_judge_points_at_something() -> None:
-    judge = ModelJudge(mind({"current": 2, "evidence": "Catalogue"}))
+    judge = ModelJudge(client({"current": 2, "evidence": "Catalogue"}))
     said = await judge.judge(ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation))
     assert (said.verdict, said.current, said.evidence) == ("judged", 2, "Catalogue")
 
 
 async def test_a_judge_that_makes_no_sense_says_nothing() -> None:
-    said = await ModelJudge(mind("two?")).judge(
+    said = await ModelJudge(client("two?")).judge(
         ProgressContext(task=TASK, outline=OUTLINE, observation=FIRST.observation)
     )
     assert (said.verdict, said.evidence) == ("transport", "")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from midcourse import Agent, Probe, Settings, Task
 from midcourse.domain.argument import Reference
-from midcourse.llm.model_client import Mind
-from midcourse.llm.planner import ModelPlanner
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.testing import MemoryStore
 from midcourse.testing.conformance.planner import PlannerConformance
 from midcourse.worlds.simulated.shop import Shop
@@ -41,7 +41,7 @@ TASK = Task(
 
 
 def planner(scripted: ScriptedModel) -> ModelPlanner:
-    return ModelPlanner(Mind([scripted.model], answer_tokens=1000))
+    return ModelPlanner(ModelClient([scripted.model], answer_tokens=1000))
 
 
 async def test_a_run_planned_by_a_model(tmp_path: Path):

@@ -21,22 +21,22 @@ from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.domain.reflection import Analysis, Fix
 from midcourse.domain.task import Task
-from midcourse.llm import template as template_module
-from midcourse.llm.closeness_judge import ClosenessAnswer, closeness_prompt
-from midcourse.llm.detour_planner import TryAnswer, detour_prompt
-from midcourse.llm.extractor import extractor_prompt
-from midcourse.llm.judge import JudgementAnswer, judge_prompt
-from midcourse.llm.monitor import MonitorAnswer, monitor_prompt
-from midcourse.llm.outliner import OutlineAnswer, outliner_prompt
-from midcourse.llm.plan import PlanAnswer
-from midcourse.llm.planner import prompt_for
-from midcourse.llm.quoting import fenced, quoted
-from midcourse.llm.reader import ScreenAnswer, reader_prompt
-from midcourse.llm.reflector import ReflectionAnswer, reflector_prompt
-from midcourse.llm.screen import shown
-from midcourse.llm.template import Prompt, template
-from midcourse.llm.tokens import tokens_at_most
-from midcourse.llm.verifier import VerdictAnswer, verifier_prompt
+from midcourse.llm.prompt import template as template_module
+from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.screen import render_screen
+from midcourse.llm.prompt.template import Prompt, template
+from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.roles.closeness_judge import ClosenessAnswer, closeness_prompt
+from midcourse.llm.roles.detour_planner import TryAnswer, detour_prompt
+from midcourse.llm.roles.extractor import extractor_prompt
+from midcourse.llm.roles.judge import JudgementAnswer, judge_prompt
+from midcourse.llm.roles.monitor import MonitorAnswer, monitor_prompt
+from midcourse.llm.roles.outliner import OutlineAnswer, outliner_prompt
+from midcourse.llm.roles.plan_answer import PlanAnswer
+from midcourse.llm.roles.planner import planner_prompt
+from midcourse.llm.roles.reader import ScreenAnswer, reader_prompt
+from midcourse.llm.roles.reflector import ReflectionAnswer, reflector_prompt
+from midcourse.llm.roles.verifier import VerdictAnswer, verifier_prompt
 from midcourse.ports.closeness import JudgingContext
 from midcourse.ports.extractor import Wanted
 from midcourse.ports.judge import ProgressContext
@@ -88,12 +88,12 @@ ROOM = 50_000
 PROMPTS = {
     "detour_planner": detour_prompt(CONTEXTS[1], ROOM),
     "closeness_judge": closeness_prompt(JudgingContext(task=TASK, goal=GOAL, observation=FIRST.observation), ROOM),
-    "planner_first": prompt_for(FIRST, ROOM),
-    "planner_replan": prompt_for(REPLAN, ROOM),
-    "planner_crowded": prompt_for(CROWDED, 2_500),
-    "planner_long_page": prompt_for(BROWSER, ROOM),
-    "planner_behind_dialog": prompt_for(BEHIND_DIALOG, ROOM),
-    "planner_detours": prompt_for(replace(FIRST, detours=True, cause="taken_over", why="ada took over"), ROOM),
+    "planner_first": planner_prompt(FIRST, ROOM),
+    "planner_replan": planner_prompt(REPLAN, ROOM),
+    "planner_crowded": planner_prompt(CROWDED, 2_500),
+    "planner_long_page": planner_prompt(BROWSER, ROOM),
+    "planner_behind_dialog": planner_prompt(BEHIND_DIALOG, ROOM),
+    "planner_detours": planner_prompt(replace(FIRST, detours=True, cause="taken_over", why="ada took over"), ROOM),
     "verifier_done": verifier_prompt(Claim(says="The order was placed", task=TASK, now=FIRST.observation), ROOM),
     "verifier_step": verifier_prompt(
         Claim(says="The address is filled in", task=TASK, before=FIRST.observation, now=REPLAN.observation), ROOM
@@ -117,12 +117,12 @@ PROMPTS = {
     ),
     "reflector": reflector_prompt(replace(reflector.CONTEXTS[3], task=TASK, observation=FIRST.observation), ROOM),
     "reflector_no_steps": reflector_prompt(replace(reflector.NO_STEPS, task=TASK), ROOM),
-    "planner_explained": prompt_for(replace(FIRST, recovery=EXPLAINED, cause="error", why="write failed"), ROOM),
-    "planner_advised": prompt_for(replace(FIRST, advice=ADVICE), ROOM),
+    "planner_explained": planner_prompt(replace(FIRST, recovery=EXPLAINED, cause="error", why="write failed"), ROOM),
+    "planner_advised": planner_prompt(replace(FIRST, advice=ADVICE), ROOM),
     "outliner_advised": outliner_prompt(
         OutliningContext(task=TASK, observation=REPLAN.observation, outline=OUTLINE, advice=ADVICE), ROOM
     ),
-    "planner_outlined": prompt_for(replace(FIRST, outline=OUTLINE), ROOM),
+    "planner_outlined": planner_prompt(replace(FIRST, outline=OUTLINE), ROOM),
     "reader": reader_prompt(Picture(png=b"", surface=FIRST.observation.surface), (1280, 720)),
 }
 
@@ -233,7 +233,7 @@ anything = st.text(st.characters(codec=None, exclude_categories=()), max_size=40
 
 @given(anything)
 def test_whatever_is_quoted_is_one_line_and_closes_nothing(text: str):
-    line = quoted(text)
+    line = quote(text)
     assert len(line.splitlines()) == 1
     assert "<<<" not in line
     assert ">>>" not in line
@@ -271,7 +271,7 @@ def hostile(text: str) -> PlanningContext:
 
 @given(anything)
 def test_no_text_of_a_stranger_leaves_its_fence(text: str):
-    usual, prompt = prompt_for(hostile("x"), ROOM), prompt_for(hostile(text or "x"), ROOM)
+    usual, prompt = planner_prompt(hostile("x"), ROOM), planner_prompt(hostile(text or "x"), ROOM)
     assert marks(prompt.text) == marks(usual.text)
     assert outside(prompt.text) == outside(usual.text)
 
@@ -314,7 +314,7 @@ def outside(text: str) -> list[str]:
 
 
 def test_a_fence_without_anything_in_it_is_none():
-    assert fenced("SCREEN", ()) == ""
+    assert quote_block("SCREEN", ()) == ""
 
 
 # --- what is cached
@@ -331,18 +331,18 @@ def test_a_replan_on_the_same_screen_begins_as_the_plan_before_did():
     changed = tuple(replace(zone, state=(("n", -1),)) if n % 50 == 7 else zone for n, zone in enumerate(zones))
     first = replace(FIRST, observation=seen(*zones))
     again = replace(REPLAN, observation=seen(*changed, name="o2"), earlier=(first.observation,), completed=())
-    assert uncached(prompt_for(first, ROOM), prompt_for(again, ROOM)) < 0.1
-    assert "z57 button" in prompt_for(again, ROOM).parts[-1]
+    assert uncached(planner_prompt(first, ROOM), planner_prompt(again, ROOM)) < 0.1
+    assert "z57 button" in planner_prompt(again, ROOM).parts[-1]
 
 
 def test_a_screen_that_has_become_another_one_is_told_anew():
     one, other = seen(*form()), seen(*(replace(zone, id=f"n{zone.id}") for zone in form()))
-    assert "nz2 textbox" in shown(other, (one,), "", ROOM, ROOM).first
+    assert "nz2 textbox" in render_screen(other, (one,), "", ROOM, ROOM).first
 
 
 def test_elsewhere_is_another_screen_however_alike():
     here, there = seen(*form()), seen(*form("x"), title="Basket")
-    assert shown(there, (here,), "", ROOM, ROOM).since == ""
+    assert render_screen(there, (here,), "", ROOM, ROOM).since == ""
 
 
 def test_a_new_screen_begins_with_the_steps_that_led_to_it():
@@ -351,7 +351,7 @@ def test_a_new_screen_begins_with_the_steps_that_led_to_it():
     here, there = (replace(FIRST, observation=seen(*form(), title=title, name=title)) for title in ("One", "Two"))
     there = replace(there, completed=(first,), observation=replace(there.observation, surface=OTHER))
     again = replace(there, completed=(first, second), earlier=(there.observation,), planned=(2,), observation=BUSY)
-    one, two, three = (prompt_for(context, ROOM) for context in (here, there, again))
+    one, two, three = (planner_prompt(context, ROOM) for context in (here, there, again))
     assert one.parts[0] == two.parts[0]
     assert two.parts == three.parts[: len(two.parts) - 1] + two.parts[-1:]
     assert 'click "New ticket"' in three.parts[-1]
@@ -373,7 +373,7 @@ def test_what_cannot_be_undone_is_told_however_long_ago_it_was():
         CompletedStep(version=1, index=n, skill="x", target="", says=f"Step {n}!", irreversible=n == 3)
         for n in range(1000)
     )
-    text = prompt_for(replace(FIRST, completed=steps), ROOM).text
+    text = planner_prompt(replace(FIRST, completed=steps), ROOM).text
     assert '"Step 3!"' in text
     assert '"Step 4!"' not in text
     assert '"Step 999!"' in text
@@ -388,7 +388,7 @@ def test_what_cannot_be_undone_is_listed_up_to_a_number_and_counted_beyond() -> 
             CompletedStep(version=1, index=n, skill="order", target="Order", says=f"Order {n}!", irreversible=True)
             for n in range(count)
         )
-        prompts[count] = prompt_for(replace(FIRST, completed=orders), ROOM).text
+        prompts[count] = planner_prompt(replace(FIRST, completed=orders), ROOM).text
     assert len(prompts[5_000]) < len(prompts[1_000]) * 1.05
     listed = [n for n in range(5_000) if f'"Order {n}!"' in prompts[5_000]]
     assert listed == [*range(4_700, 5_000)]
@@ -399,7 +399,7 @@ def test_what_cannot_be_undone_is_listed_up_to_a_number_and_counted_beyond() -> 
 
 
 def test_a_page_says_its_title_and_address_once():
-    text = prompt_for(replace(BROWSER, observation=page(*row(1))), ROOM).parts[1]
+    text = planner_prompt(replace(BROWSER, observation=page(*row(1))), ROOM).parts[1]
     assert 'surface "Orders" at "https://shop.example/orders"\n' in text
     assert "page page" not in text
     assert 'e3 link "Order 1" href=/orders/1' in text
@@ -411,7 +411,9 @@ def test_what_is_unusual_about_a_page_is_told():
 
 def test_an_address_that_would_read_as_another_hosts_stays_whole():
     link = Zone(id="e1", role="link", label="Away", state=(("href", "https://shop.example//evil.example/x"),))
-    assert '"https://shop.example//evil.example/x"' in prompt_for(replace(BROWSER, observation=page(link)), ROOM).text
+    assert (
+        '"https://shop.example//evil.example/x"' in planner_prompt(replace(BROWSER, observation=page(link)), ROOM).text
+    )
 
 
 def test_what_is_behind_a_dialog_is_counted():
@@ -423,7 +425,7 @@ def test_what_is_behind_a_dialog_is_counted():
 
 def test_a_few_covered_zones_are_listed():
     dialog = Zone(id="e90", role="dialog", label="Cookies")
-    text = prompt_for(replace(BROWSER, observation=page(*row(1, covered=True), dialog)), ROOM).text
+    text = planner_prompt(replace(BROWSER, observation=page(*row(1, covered=True), dialog)), ROOM).text
     assert 'e3 link "Order 1" href=/orders/1 covered=true' in text
 
 
@@ -431,7 +433,7 @@ def test_a_few_covered_zones_are_listed():
 def test_on_a_long_page_what_the_task_needs_is_listed_wherever_it_is(tenth: int):
     wanted = tenth * 20 + 7
     context = replace(BROWSER, task=Task(goal=f"Remove order {wanted}"), observation=page(*rows(200, range(10, 20))))
-    text = prompt_for(context, ROOM).text
+    text = planner_prompt(context, ROOM).text
     assert f'e{3 * wanted} link "Order {wanted}"' in text
     assert f'e{3 * wanted + 2} button "Remove"' in text
     assert len(re.findall(r"^e\d+ ", text, re.MULTILINE)) < 150
@@ -443,12 +445,12 @@ def test_on_a_long_page_what_is_out_of_sight_is_counted_and_listed_after_scrolli
     assert "zones below are not listed" in text
     assert 'link "Order 100"' not in text
     scrolled = replace(BROWSER, observation=page(*rows(200, range(95, 105))), earlier=(BROWSER.observation,))
-    assert 'link "Order 100"' in prompt_for(scrolled, ROOM).text
+    assert 'link "Order 100"' in planner_prompt(scrolled, ROOM).text
 
 
 def test_an_alert_is_listed_wherever_it_is():
     alert = Zone(id="e999", role="alert", label="Out of stock", state=(("seen", False),))
-    assert "e999 alert" in prompt_for(replace(BROWSER, observation=page(*rows(200, range(5)), alert)), ROOM).text
+    assert "e999 alert" in planner_prompt(replace(BROWSER, observation=page(*rows(200, range(5)), alert)), ROOM).text
 
 
 def test_who_cannot_scroll_is_shown_all_there_is_room_for():
@@ -465,9 +467,9 @@ def test_skills_are_told_when_they_can_be_used():
     assert dialog - first == {"send", "switch_tab", "close_tab"}
     assert not first & {"accept", "dismiss", "upload", "extract"}
     asked = replace(BROWSER, observation=page(Zone(id="dialog", role="dialog", label="Leave?")))
-    assert {"accept", "dismiss"} <= set(re.findall(r"^(\w+)\(", prompt_for(asked, ROOM).text, re.MULTILINE))
+    assert {"accept", "dismiss"} <= set(re.findall(r"^(\w+)\(", planner_prompt(asked, ROOM).text, re.MULTILINE))
     wanting = replace(BROWSER, task=replace(TASK, goal="Fetch it"))
-    assert {"upload", "extract"} <= set(re.findall(r"^(\w+)\(", prompt_for(wanting, ROOM).parts[0], re.MULTILINE))
+    assert {"upload", "extract"} <= set(re.findall(r"^(\w+)\(", planner_prompt(wanting, ROOM).parts[0], re.MULTILINE))
 
 
 def test_no_skill_that_may_send_something_is_called_harmless():
@@ -486,9 +488,9 @@ def test_no_skill_that_may_send_something_is_called_harmless():
 )
 def test_a_step_is_told_in_the_words_of_the_plan_if_it_has_any(says: str, told: str):
     step = CompletedStep(version=1, index=0, skill="type", target="Subject", says=says, arguments=(("text", "Lamp"),))
-    assert f"\n{told}\n" in prompt_for(replace(FIRST, completed=(step,)), ROOM).text
+    assert f"\n{told}\n" in planner_prompt(replace(FIRST, completed=(step,)), ROOM).text
     bare = replace(step, skill="go_back", target="", says="go_back", arguments=())
-    assert "\ngo_back\n" in prompt_for(replace(FIRST, completed=(bare,)), ROOM).text
+    assert "\ngo_back\n" in planner_prompt(replace(FIRST, completed=(bare,)), ROOM).text
 
 
 def test_values_results_and_the_analysis_of_a_failure_are_told():

@@ -12,8 +12,8 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation, Surface, Unseen
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
-from midcourse.llm.model_client import Mind
-from midcourse.llm.reader import ModelReader
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.reader import ModelReader
 from midcourse.ports.planner import PlanDraft
 from midcourse.ports.reader import Picture
 from midcourse.ports.world import Call
@@ -63,7 +63,7 @@ class Screening:
         agent = Agent(
             world=self.world,
             planner=Scripted(*drafts),
-            reader=ModelReader(Mind([model.model], answer_tokens=500)),
+            reader=ModelReader(ModelClient([model.model], answer_tokens=500)),
             settings=chosen,
             store=MemoryStore(),
             clock=FakeClock(),
@@ -109,7 +109,7 @@ async def test_every_look_is_paid_for_and_the_first_one_too(screening: Screening
 
 
 async def read(*zones: object) -> tuple[Zone, ...]:
-    reader = ModelReader(Mind([ScriptedModel([{"zones": list(zones)}]).model], answer_tokens=500))
+    reader = ModelReader(ModelClient([ScriptedModel([{"zones": list(zones)}]).model], answer_tokens=500))
     return (await reader.read(Picture(png=white(), surface=Surface(title="x")))).zones
 
 
@@ -131,7 +131,7 @@ async def test_what_sticks_out_is_cut_off():
 
 async def test_what_is_no_picture_is_not_sent():
     model = ScriptedModel([])
-    reader = ModelReader(Mind([model.model], answer_tokens=500))
+    reader = ModelReader(ModelClient([model.model], answer_tokens=500))
     sighting = await reader.read(Picture(png=b"GIF89a", surface=Surface(title="x")))
     assert (sighting.zones, sighting.cost, model.prompts) == ((), Cost(), [])
 
@@ -150,14 +150,16 @@ async def test_the_picture_itself_is_sent():
         return answer(messages, info)
 
     model.model.function = watched
-    await ModelReader(Mind([model.model], answer_tokens=500)).read(Picture(png=white(), surface=Surface(title="x")))
+    await ModelReader(ModelClient([model.model], answer_tokens=500)).read(
+        Picture(png=white(), surface=Surface(title="x"))
+    )
     assert sent == [BinaryContent(data=white(), media_type="image/png")]
 
 
 class TestConformance(ReaderConformance):
     def make_reader(self) -> ModelReader:
         zones = {"zones": [SAVE, NAME, SAVE, {**SAVE, "label": ""}]}
-        return ModelReader(Mind([ScriptedModel(lambda prompt: zones).model], answer_tokens=500))
+        return ModelReader(ModelClient([ScriptedModel(lambda prompt: zones).model], answer_tokens=500))
 
 
 class TestConformanceOfTheFake(ReaderConformance):

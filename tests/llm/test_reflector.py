@@ -8,8 +8,8 @@ from midcourse.app.models.roles import minds_by
 from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.reflection import Analysis, Fix, Reflection
-from midcourse.llm.model_client import Mind
-from midcourse.llm.reflector import ModelReflector
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.reflector import ModelReflector
 from midcourse.ports.reflector import Explanation
 from midcourse.testing.conformance.reflector import STEP
 from tests.llm.scripted import Answer, ScriptedModel
@@ -25,7 +25,7 @@ SAID: Answer = {
 
 
 async def explained(answer: Answer) -> Explanation:
-    return await ModelReflector(Mind([ScriptedModel([answer]).model], answer_tokens=500)).reflect(STEP)
+    return await ModelReflector(ModelClient([ScriptedModel([answer]).model], answer_tokens=500)).reflect(STEP)
 
 
 async def test_cause_factors_severity_and_preventability_are_the_models_and_the_type_is_not() -> None:

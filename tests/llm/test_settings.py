@@ -13,9 +13,9 @@ from midcourse.app.wiring import job_from, planner_for
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.cassette import exchanges, situations
-from midcourse.llm.extractor import ModelExtractor
-from midcourse.llm.planner import ModelPlanner
-from midcourse.llm.verifier import ModelVerifier
+from midcourse.llm.roles.extractor import ModelExtractor
+from midcourse.llm.roles.planner import ModelPlanner
+from midcourse.llm.roles.verifier import ModelVerifier
 from midcourse.policy.spending import worst_look
 from midcourse.ports.planner import PlanDraft
 from midcourse.testing import MemoryStore, Scripted
@@ -41,21 +41,21 @@ def planned_with(**settings: object) -> ModelPlanner:
 @shows
 async def model() -> None:
     one, two = planned_with(model="openai:gpt-5"), planned_with(model="openai:gpt-5-mini | openai-chat:gpt-4o")
-    assert [model.model_name for model in one.mind.models] == ["gpt-5"]
-    assert [model.model_name for model in two.mind.models] == ["gpt-5-mini", "gpt-4o"]
+    assert [model.model_name for model in one.client.models] == ["gpt-5"]
+    assert [model.model_name for model in two.client.models] == ["gpt-5-mini", "gpt-4o"]
 
 
 @shows
 async def model_base_url() -> None:
     planner = planned_with(model="openai:anything", model_base_url="http://127.0.0.1:8080/v1")
-    assert planner.mind.models[0].base_url == "http://127.0.0.1:8080/v1/"
+    assert planner.client.models[0].base_url == "http://127.0.0.1:8080/v1/"
 
 
 @shows
 async def answer_tokens() -> None:
     scripted = ScriptedModel(lambda prompt: {"verdict": "done"})
     planner = planned_with(model="openai:gpt-5", answer_tokens=321)
-    planner.mind.models = (scripted.model,)
+    planner.client.models = (scripted.model,)
     await Agent(world=Shop(), planner=planner, store=MemoryStore()).run("Show it")
     assert scripted.infos[0].model_settings == {"max_tokens": 321, "max_retries": 0}
 
@@ -66,8 +66,8 @@ async def role_models() -> None:
     minds = minds_by(loaded)
     assert isinstance(minds.verifier, ModelVerifier)
     assert isinstance(minds.extractor, ModelExtractor)
-    assert [model.model_name for model in minds.verifier.mind.models] == ["gpt-5-mini"]
-    assert [model.model_name for model in minds.extractor.mind.models] == ["gpt-5"]
+    assert [model.model_name for model in minds.verifier.client.models] == ["gpt-5-mini"]
+    assert [model.model_name for model in minds.extractor.client.models] == ["gpt-5"]
 
 
 @shows
@@ -78,8 +78,8 @@ async def trace_content() -> None:
     )
     for minds, content in ((quiet, False), (telling, True)):
         assert isinstance(minds.planner, ModelPlanner)
-        assert minds.planner.mind.tracing.content is content
-        assert minds.planner.mind.tracing.mask("4711-0815, not-a-key") == "<secret pin>, <secret OPENAI_API_KEY>"
+        assert minds.planner.client.tracing.content is content
+        assert minds.planner.client.tracing.mask("4711-0815, not-a-key") == "<secret pin>, <secret OPENAI_API_KEY>"
 
 
 @shows

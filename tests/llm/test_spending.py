@@ -17,9 +17,9 @@ from midcourse.app.models.roles import Minds
 from midcourse.app.wiring import job_from, job_text, load_job, run_to_begin
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
-from midcourse.llm.model_client import CALL_TOKENS, Mind
-from midcourse.llm.planner import ModelPlanner
+from midcourse.llm.model_client import CALL_TOKENS, ModelClient
 from midcourse.llm.price import affordable, price_of
+from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.testing import MemoryStore
 from midcourse.worlds.simulated.shop import Shop
 from tests.llm.scripted import Answer, ScriptedModel
@@ -29,7 +29,7 @@ GPT = OpenAIChatModel("gpt-5", provider=OpenAIProvider(api_key="none"))
 
 
 def minds(*models: Model) -> Minds:
-    return Minds(planner=ModelPlanner(Mind(models, answer_tokens=8000)))
+    return Minds(planner=ModelPlanner(ModelClient(models, answer_tokens=8000)))
 
 
 def of_gpt(*answers: Answer, tokens: tuple[int, int] = (1000, 100)) -> FunctionModel:
@@ -39,7 +39,7 @@ def of_gpt(*answers: Answer, tokens: tuple[int, int] = (1000, 100)) -> FunctionM
 
 async def run_with(model: FunctionModel, **settings: object) -> Result:
     loaded = Settings.load(overrides={name: str(value) for name, value in settings.items()})
-    planner = ModelPlanner(Mind([model], answer_tokens=1000))
+    planner = ModelPlanner(ModelClient([model], answer_tokens=1000))
     agent = Agent(world=Shop(), planner=planner, settings=loaded, store=MemoryStore())
     return await agent.run(Task(goal="Look around", limits=loaded.limits()))
 
@@ -111,7 +111,7 @@ async def test_an_answer_is_kept_short_where_little_was_set_aside(worst: Cost):
 async def longest_answer(worst: Cost) -> int:
     scripted = ScriptedModel([{"verdict": "done"}], name="gpt-5")
     scripted.model._system = "openai"  # whose prices count
-    await ModelPlanner(Mind([scripted.model], answer_tokens=1000)).plan(replace(FIRST, worst=worst))
+    await ModelPlanner(ModelClient([scripted.model], answer_tokens=1000)).plan(replace(FIRST, worst=worst))
     settings = scripted.infos[0].model_settings
     assert settings is not None
     return settings.get("max_tokens", 0)
@@ -119,7 +119,7 @@ async def longest_answer(worst: Cost) -> int:
 
 async def test_what_cannot_be_told_within_what_was_set_aside_is_not_sent():
     scripted = ScriptedModel([])
-    planner = ModelPlanner(Mind([scripted.model], answer_tokens=100))
+    planner = ModelPlanner(ModelClient([scripted.model], answer_tokens=100))
     draft = await planner.plan(replace(FIRST, worst=Cost(calls=1, tokens=500)))
     assert (draft.verdict, draft.cost, scripted.prompts) == ("garbage", Cost(), [])
 

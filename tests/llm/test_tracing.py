@@ -14,9 +14,9 @@ from pydantic_ai.exceptions import ModelAuthenticationError
 
 from midcourse.domain.budget import Cost
 from midcourse.domain.task import Task
-from midcourse.llm.model_client import Mind
-from midcourse.llm.planner import ModelPlanner
-from midcourse.llm.template import template
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.prompt.template import template
+from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.llm.tracing import Tracing
 from midcourse.ports.planner import PlanDraft
 from midcourse.redact import redactor
@@ -38,9 +38,9 @@ class Traced:
 
     async def plan(self, answer: Answer, goal: str = "Order a lamp") -> tuple[PlanDraft, ReadableSpan]:
         model = ScriptedModel([answer], name="gpt-5", provider="openai", tokens=(1000, 100)).model
-        mind = Mind([model], answer_tokens=500, tracing=self._tracing)
+        client = ModelClient([model], answer_tokens=500, tracing=self._tracing)
         context = replace(FIRST, task=Task(goal=goal), version=3, worst=Cost(calls=1, tokens=60_000))
-        draft = await ModelPlanner(mind).plan(context)
+        draft = await ModelPlanner(client).plan(context)
         return draft, self._spans.get_finished_spans()[-1]
 
 

@@ -7,8 +7,8 @@ from pydantic_ai.exceptions import ModelRateLimitError, ModelServerError
 
 from midcourse import Agent, Draft, Expectation, Settings, Task
 from midcourse.domain.result import Result
-from midcourse.llm.model_client import Mind
-from midcourse.llm.verifier import ModelVerifier, verifier_prompt
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.verifier import ModelVerifier, verifier_prompt
 from midcourse.ports.planner import PlanDraft
 from midcourse.ports.verifier import Claim
 from midcourse.testing import FakeClock, MemoryStore, Scripted, ScriptedVerifier
@@ -51,7 +51,7 @@ async def run(verifier: ScriptedModel, *drafts: PlanDraft, says: str = "", **mor
     agent = Agent(
         world=Lamp(),
         planner=Scripted(*drafts),
-        verifier=ModelVerifier(Mind([verifier.model], answer_tokens=500)),
+        verifier=ModelVerifier(ModelClient([verifier.model], answer_tokens=500)),
         settings=chosen,
         store=MemoryStore(),
         clock=FakeClock(),
@@ -147,13 +147,13 @@ def test_another_screen_is_shown_in_full_and_the_same_one_as_what_changed():
 
 class TestConformance(VerifierConformance):
     def make_verifier(self) -> ModelVerifier:
-        return ModelVerifier(Mind([ScriptedModel(lambda prompt: {"now": True}).model], answer_tokens=500))
+        return ModelVerifier(ModelClient([ScriptedModel(lambda prompt: {"now": True}).model], answer_tokens=500))
 
 
 class TestConformanceInAnOutage(VerifierConformance):
     def make_verifier(self) -> ModelVerifier:
         return ModelVerifier(
-            Mind([ScriptedModel(lambda prompt: ModelServerError("m", "down")).model], answer_tokens=500)
+            ModelClient([ScriptedModel(lambda prompt: ModelServerError("m", "down")).model], answer_tokens=500)
         )
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from midcourse.llm.model_client import Mind
-from midcourse.llm.monitor import ModelMonitor
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.monitor import ModelMonitor
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.testing import ScriptedMonitor
 from midcourse.testing.conformance.monitor import CONTEXTS, NEW, MonitorConformance
@@ -22,7 +22,7 @@ class TestScriptedMonitor(MonitorConformance):
 
 class TestModelMonitor(MonitorConformance):
     def make_monitor(self) -> Monitor:
-        return ModelMonitor(Mind([ScriptedModel([{"problem": "none"}] * 20).model], answer_tokens=500))
+        return ModelMonitor(ModelClient([ScriptedModel([{"problem": "none"}] * 20).model], answer_tokens=500))
 
 
 def test_the_script_is_followed_and_then_there_is_silence() -> None:

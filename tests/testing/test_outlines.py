@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from midcourse.llm.judge import ModelJudge
-from midcourse.llm.model_client import Mind
-from midcourse.llm.outliner import ModelOutliner
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.judge import ModelJudge
+from midcourse.llm.roles.outliner import ModelOutliner
 from midcourse.ports.judge import Judgement, ProgressJudge, WordsSeen
 from midcourse.ports.outliner import OutlineDraft, Outliner
 from midcourse.testing import ScriptedOutlines, ScriptedProgress
@@ -23,8 +23,8 @@ from tests.llm.scripted import Answer, ScriptedModel
 GOALS = ("Explore the window", "Find the thing")
 
 
-def mind(answer: Answer) -> Mind:
-    return Mind([ScriptedModel([answer] * 2 * len(JUDGED_FROM)).model], answer_tokens=500)
+def client(answer: Answer) -> ModelClient:
+    return ModelClient([ScriptedModel([answer] * 2 * len(JUDGED_FROM)).model], answer_tokens=500)
 
 
 class TestScriptedOutlines(OutlinerConformance):
@@ -34,12 +34,12 @@ class TestScriptedOutlines(OutlinerConformance):
 
 class TestModelOutliner(OutlinerConformance):
     def make_outliner(self) -> Outliner:
-        return ModelOutliner(mind({"goals": list(GOALS)}))
+        return ModelOutliner(client({"goals": list(GOALS)}))
 
 
 class TestModelOutlinerThatTalksNonsense(OutlinerConformance):
     def make_outliner(self) -> Outliner:
-        return ModelOutliner(mind("no idea"))
+        return ModelOutliner(client("no idea"))
 
 
 class TestWordsSeen(ProgressJudgeConformance):
@@ -54,12 +54,12 @@ class TestScriptedProgress(ProgressJudgeConformance):
 
 class TestModelJudge(ProgressJudgeConformance):
     def make_judge(self) -> ProgressJudge:
-        return ModelJudge(mind({"current": 2, "evidence": "Main"}))
+        return ModelJudge(client({"current": 2, "evidence": "Main"}))
 
 
 class TestModelJudgeThatTalksNonsense(ProgressJudgeConformance):
     def make_judge(self) -> ProgressJudge:
-        return ModelJudge(mind("no idea"))
+        return ModelJudge(client("no idea"))
 
 
 # --- and what does not pass

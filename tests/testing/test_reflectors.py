@@ -2,8 +2,8 @@
 
 import asyncio
 
-from midcourse.llm.model_client import Mind
-from midcourse.llm.reflector import ModelReflector
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.roles.reflector import ModelReflector
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.testing import ScriptedReflector
@@ -24,7 +24,7 @@ class TestScriptedReflector(ReflectorConformance):
 class TestModelReflector(ReflectorConformance):
     def make_reflector(self) -> Reflector:
         answer = {"root_cause": "It is protected", "severity": "LOW"}
-        return ModelReflector(Mind([ScriptedModel([answer] * 20).model], answer_tokens=500))
+        return ModelReflector(ModelClient([ScriptedModel([answer] * 20).model], answer_tokens=500))
 
 
 def test_the_script_is_followed_and_then_nobody_is_there() -> None:

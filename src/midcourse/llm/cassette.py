@@ -59,11 +59,11 @@ class Recorder:
         self._mask = mask
 
     def exchange(self, model: str, asked: Json, came: Json) -> None:
-        asked, came = masked(asked, self._mask), masked(came, self._mask)
+        asked, came = mask_values(asked, self._mask), mask_values(came, self._mask)
         self._add({"kind": "exchange", "key": key_of(model, asked), "model": model, "asked": asked, "came": came})
 
     def situation(self, context: PlanningContext, draft: PlanDraft) -> None:
-        told, drafted = (masked(json.loads(encode(value)), self._mask) for value in (context, draft))
+        told, drafted = (mask_values(json.loads(encode(value)), self._mask) for value in (context, draft))
         self._add({"kind": "situation", "context": told, "draft": drafted})
 
     def _add(self, line: Json) -> None:
@@ -95,7 +95,7 @@ class Player:
         return next((exchange for exchange in self._recorded if exchange.model == model), None)
 
     def play(self, model: str, asked: Json) -> Json:
-        asked = masked(asked, self._mask)
+        asked = mask_values(asked, self._mask)
         key = key_of(model, asked)
         if left := self._left[key]:
             return left.popleft().came
@@ -156,15 +156,15 @@ def _read(path: Path) -> Iterator[Json]:
     return map(json.loads, lines)
 
 
-def masked(value: Any, mask: Mask) -> Any:
+def mask_values(value: Any, mask: Mask) -> Any:
     """Every text in it, names of fields too. Numbers stay: what is shown of the world has none that is a secret any more."""
     match value:
         case str():
             return mask(value)
         case dict():
-            return {mask(name): masked(inner, mask) for name, inner in cast(dict[str, Any], value).items()}
+            return {mask(name): mask_values(inner, mask) for name, inner in cast(dict[str, Any], value).items()}
         case list():
-            return [masked(inner, mask) for inner in cast(list[Any], value)]
+            return [mask_values(inner, mask) for inner in cast(list[Any], value)]
         case _:
             return value
 

@@ -1,4 +1,4 @@
-"""Connections to models: opened by the first call in an event loop, kept for the next, closed by the loop when it ends.
+"""Connections to models, each opened by the first call in an event loop and closed with the loop.
 
 A connection belongs to the event loop that opened it. A library that is handed an old one loses the answer, which is
 paid for by then; one that opens a new one for each call reads all trusted certificates each time, at 50 ms of CPU.
@@ -7,9 +7,12 @@ paid for by then; one that opens a new one for each call reads all trusted certi
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from pydantic_ai.models import Model
+
+from midcourse.llm.model_names import each_name, models_named
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,11 +26,10 @@ _open: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, _Open]] = WeakKeyD
 
 
 async def connect(model: Model) -> None:
-    """From here on the model can be asked in this event loop."""
+    """Open the model's connection in this event loop, or wait for the call that is opening it."""
     here = _open.setdefault(asyncio.get_running_loop(), {})
-    whose = id(
-        model.provider or model
-    )  # several models, and what is wrapped around one, share a provider's connections
+    # Several models, and wrappers around one, share a provider's connections.
+    whose = id(model.provider or model)
     if whose in here:
         await here[whose].ready.wait()
         return
@@ -44,3 +46,21 @@ async def _held(model: Model, here: dict[int, _Open], whose: int) -> AsyncGenera
             yield
     finally:
         here.pop(whose, None)
+
+
+async def listed_models(names: str, *, base_url: str = "") -> tuple[tuple[str, bool | None], ...]:
+    """Each model by name, and whether its server lists it, which costs nothing. None: this provider has no list.
+
+    Raises `TaskInvalid` for a missing key or an unknown name, and errors of the provider's library if no server answers.
+    """
+    models = models_named(names, base_url=base_url)
+    return tuple([(name, await _is_listed(model)) for name, model in zip(each_name(names), models, strict=True)])
+
+
+async def _is_listed(model: Model) -> bool | None:
+    # OpenAI's library and Anthropic's have the same call for it.
+    listing: Any = getattr(getattr(getattr(model, "client", None), "models", None), "list", None)
+    if listing is None:
+        return None
+    await connect(model)
+    return model.model_name in {each.id async for each in listing()}

@@ -12,7 +12,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from midcourse.domain.records.lesson import Embedding
 from midcourse.errors import TaskInvalid
-from midcourse.llm.named import NO_KEY
+from midcourse.llm.model_names import NO_KEY
 
 LONGEST = 2000
 """Characters of a text that are sent."""

@@ -42,12 +42,12 @@ from pydantic_ai.tools import ToolDefinition
 
 from midcourse.domain.budget import FREE, Cost, uncounted
 from midcourse.errors import TaskInvalid
+from midcourse.llm.answer_parser import Unreadable, parse_answer
 from midcourse.llm.connection import connect
-from midcourse.llm.price import affordable, paid, price_of
-from midcourse.llm.reading import Unreadable, read
-from midcourse.llm.schema import compact
-from midcourse.llm.template import Prompt
-from midcourse.llm.tokens import tokens_at_most
+from midcourse.llm.price import affordable, cost_of, price_of
+from midcourse.llm.prompt.schema import compact_schema
+from midcourse.llm.prompt.template import Prompt
+from midcourse.llm.prompt.tokens import tokens_at_most
 from midcourse.llm.tracing import Tracing
 
 CALL_TOKENS = 60_000
@@ -102,7 +102,7 @@ class Unanswered:
         return (self.wait or 0.0) if self.why == "transport" else None
 
 
-class Mind:
+class ModelClient:
     """The models of one role, in the order in which they are asked."""
 
     def __init__(self, models: Sequence[Model], *, answer_tokens: int, tracing: Tracing | None = None) -> None:
@@ -145,7 +145,7 @@ class Mind:
             if isinstance(response, Exception):
                 call.failed(type(response).__name__, str(response))
                 return self._trouble(model, response, worst, turn)
-            cost = paid(response, worst)
+            cost = cost_of(response, worst)
             call.answered(response, cost)
         return _understood(response, answer, cost, model.model_name)
 
@@ -198,6 +198,16 @@ class Mind:
         return min(most, affordable(model, tokens_in=told + _schema_tokens(answer), microusd=worst.microusd))
 
 
+class ModelRole:
+    """A port that is filled by models. What a call can cost at most is reserved before it is made."""
+
+    def __init__(self, client: ModelClient) -> None:
+        self.client = client
+
+    def worst(self, tokens: int) -> Cost:
+        return self.client.worst(tokens)
+
+
 def _request(prompt: Prompt, images: Sequence[bytes]) -> ModelRequest:
     """A cache point after each part but the last: up to there the next prompt may be the same."""
     content: list[UserContent] = []
@@ -226,7 +236,7 @@ def _parameters(model: Model, role: str, answer: type[BaseModel]) -> ModelReques
 
 @cache
 def _schema(answer: type[BaseModel]) -> dict[str, Any]:
-    return compact(answer.model_json_schema())
+    return compact_schema(answer.model_json_schema())
 
 
 @cache
@@ -240,7 +250,7 @@ def _understood(response: ModelResponse, answer: type[A], cost: Cost, model: str
         return Unanswered(why="refused", detail=detail, cost=cost, model=model)
     if response.finish_reason == "length":
         return Unanswered(why="garbage", detail="the answer was cut off: it was too long", cost=cost, model=model)
-    found = read(_text(response), answer)
+    found = parse_answer(_text(response), answer)
     if isinstance(found, Unreadable):
         return Unanswered(why="garbage", detail=found.why, cost=cost, model=model)
     return Answered(answer=found.answer, repairs=found.repairs, cost=cost, model=model)

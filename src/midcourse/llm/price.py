@@ -11,7 +11,7 @@ from midcourse.domain.budget import Cost
 MICRO = 1_000_000
 
 
-def paid(response: ModelResponse, worst: Cost) -> Cost:
+def cost_of(response: ModelResponse, worst: Cost) -> Cost:
     """As reported. Who reports nothing is charged what was set aside."""
     usage = response.usage
     if usage.unmeasured_requests or not usage.total_tokens:

@@ -23,7 +23,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 
 from midcourse.llm.cassette import Json, Player, Recorder
-from midcourse.llm.named import each_name, models_named
+from midcourse.llm.model_names import each_name, models_named
 
 PASSING = ("timestamp", "run_id", "conversation_id", "metadata")
 """Of a message: when it was made and for whom is not what is asked."""
@@ -105,7 +105,7 @@ class Played(Model):
         return cast(ModelResponse, response)
 
 
-def models_on_tape(
+def models_with_cassette(
     names: str, *, base_url: str = "", recorder: Recorder | None = None, player: Player | None = None
 ) -> tuple[Model, ...]:
     """`models_named`, each of them recorded, or none of them there and each played."""

@@ -15,8 +15,8 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models import Model
 
 from midcourse.domain.budget import Cost
-from midcourse.llm.cassette import masked
-from midcourse.llm.template import Prompt
+from midcourse.llm.cassette import mask_values
+from midcourse.llm.prompt.template import Prompt
 from midcourse.policy.spending import MICRO
 
 
@@ -97,4 +97,4 @@ class Call:
 
     def _json(self, name: str, value: object) -> None:
         """Secrets are taken out of each text: in JSON of JSON nobody would know them again."""
-        self._span.set_attribute(name, json.dumps(masked(value, self._tracing.mask), ensure_ascii=False))
+        self._span.set_attribute(name, json.dumps(mask_values(value, self._tracing.mask), ensure_ascii=False))

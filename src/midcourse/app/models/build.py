@@ -8,20 +8,20 @@ from midcourse.app.models.roles import Minds
 from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.llm.cassette import Player, Recorder
-from midcourse.llm.closeness_judge import ModelClosenessJudge
-from midcourse.llm.detour_planner import ModelDetourPlanner
-from midcourse.llm.extractor import ModelExtractor
-from midcourse.llm.judge import ModelJudge
-from midcourse.llm.model_client import Mind
-from midcourse.llm.monitor import ModelMonitor
-from midcourse.llm.outliner import ModelOutliner
-from midcourse.llm.planner import ROLE, ModelPlanner
-from midcourse.llm.reader import ModelReader
-from midcourse.llm.recording import models_on_tape
-from midcourse.llm.reflector import ModelReflector
-from midcourse.llm.template import template_at
+from midcourse.llm.model_client import ModelClient
+from midcourse.llm.prompt.template import template_at
+from midcourse.llm.recording import models_with_cassette
+from midcourse.llm.roles.closeness_judge import ModelClosenessJudge
+from midcourse.llm.roles.detour_planner import ModelDetourPlanner
+from midcourse.llm.roles.extractor import ModelExtractor
+from midcourse.llm.roles.judge import ModelJudge
+from midcourse.llm.roles.monitor import ModelMonitor
+from midcourse.llm.roles.outliner import ModelOutliner
+from midcourse.llm.roles.planner import ROLE, ModelPlanner
+from midcourse.llm.roles.reader import ModelReader
+from midcourse.llm.roles.reflector import ModelReflector
+from midcourse.llm.roles.verifier import ModelVerifier
 from midcourse.llm.tracing import Tracing
-from midcourse.llm.verifier import ModelVerifier
 from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
 from midcourse.redact import redactor
@@ -46,25 +46,25 @@ def model_minds(
     where = base_url or settings.model_base_url
     tracing = Tracing(run=run, content=settings.trace_content, mask=mask)
 
-    def mind(role: str) -> Mind:
-        models = models_on_tape(names[role], base_url=where, recorder=recorder, player=player)
-        return Mind(models, answer_tokens=settings.answer_tokens, tracing=tracing)
+    def client(role: str) -> ModelClient:
+        models = models_with_cassette(names[role], base_url=where, recorder=recorder, player=player)
+        return ModelClient(models, answer_tokens=settings.answer_tokens, tracing=tracing)
 
     note, told = recorder.situation if recorder else None, template_at(wording, ROLE) if wording else None
     outlines = settings.outline != "off"
     return Minds(
-        planner=planner or ModelPlanner(mind("planner"), note=note, wording=told),
-        verifier=ModelVerifier(mind("verifier")) if names["verifier"] else None,
-        extractor=ModelExtractor(mind("extractor")) if names["extractor"] else None,
-        reader=ModelReader(mind("reader")) if settings.vision and names["reader"] else None,
-        detour_planner=ModelDetourPlanner(mind("detour_planner")) if settings.detours else None,
-        closeness_judge=ModelClosenessJudge(mind("closeness_judge"))
+        planner=planner or ModelPlanner(client("planner"), note=note, wording=told),
+        verifier=ModelVerifier(client("verifier")) if names["verifier"] else None,
+        extractor=ModelExtractor(client("extractor")) if names["extractor"] else None,
+        reader=ModelReader(client("reader")) if settings.vision and names["reader"] else None,
+        detour_planner=ModelDetourPlanner(client("detour_planner")) if settings.detours else None,
+        closeness_judge=ModelClosenessJudge(client("closeness_judge"))
         if settings.detours and names["closeness_judge"]
         else None,
-        outliner=ModelOutliner(mind("outliner")) if outlines and names["outliner"] else None,
-        judge=ModelJudge(mind("judge")) if outlines and names["judge"] else None,
-        monitor=ModelMonitor(mind("monitor")) if settings.monitor != "off" and names["monitor"] else None,
-        reflector=ModelReflector(mind("reflector")) if names["reflector"] else None,
+        outliner=ModelOutliner(client("outliner")) if outlines and names["outliner"] else None,
+        judge=ModelJudge(client("judge")) if outlines and names["judge"] else None,
+        monitor=ModelMonitor(client("monitor")) if settings.monitor != "off" and names["monitor"] else None,
+        reflector=ModelReflector(client("reflector")) if names["reflector"] else None,
     )
 
 

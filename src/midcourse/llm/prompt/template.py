@@ -1,7 +1,7 @@
-"""Prompts as files: a template of a role is `ROLE.md` beside its code.
+"""Prompt templates: files in the manner of Mustache, `roles/ROLE.md` beside the role's code.
 
 The first line has the role's name and the template's number; a change of wording gets a new number. `%%` begins a part: the
-first is the instruction, the others are what is told, from what changes least to what changes most, so that a provider
+first is the instruction, the others are the context, from what changes least to what changes most, so that a provider
 that caches prompts finds as long a beginning unchanged as possible. `{{name}}` is filled in; `{{#name}}…{{/name}}` is left out
 if there is nothing to fill in.
 """
@@ -43,7 +43,7 @@ class Template:
     parts: tuple[str, ...]
 
     def filled(self, values: Mapping[str, str]) -> Prompt:
-        """A part in which nothing was filled in is left out. What is filled in is never looked through again."""
+        """Fill the places. Empty parts are left out; values are not searched for places, because strangers write them."""
         parts = (_filled(part, values) for part in self.parts)
         return Prompt(
             role=self.role,
@@ -55,18 +55,18 @@ class Template:
 
 @cache
 def template(role: str) -> Template:
-    return _parsed(files("midcourse.llm").joinpath(f"{role}.md").read_text(encoding="utf-8"), role, f"{role}.md")
+    return _parsed(files("midcourse.llm.roles").joinpath(f"{role}.md").read_text(encoding="utf-8"), role, f"{role}.md")
 
 
 def template_at(path: Path, role: str) -> Template:
-    """Another wording for this role. Raises `TaskInvalid` if it is none."""
+    """Load another wording for this role. Raises `TaskInvalid` if the file is not a template of it."""
     try:
         wording = _parsed(path.read_text(encoding="utf-8"), role, str(path))
     except OSError as error:
         raise TaskInvalid(f"{path}: cannot be read: {error.strerror or error}") from None
     known = _places(template(role))
     for place in sorted(_places(wording) - known):
-        raise TaskInvalid(f"{path}: nobody fills in {{{{{place}}}}}; there is {', '.join(sorted(known))}")
+        raise TaskInvalid(f"{path}: unknown place {{{{{place}}}}}; known are {', '.join(sorted(known))}")
     return wording
 
 

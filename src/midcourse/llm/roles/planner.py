@@ -7,10 +7,8 @@ from midcourse.domain.budget import Cost
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.replace import replace
-from midcourse.llm.model_client import Mind, Unanswered
-from midcourse.llm.plan import PlanAnswer, drafted
-from midcourse.llm.prompt_text import (
-    about,
+from midcourse.llm.model_client import ModelClient, Unanswered
+from midcourse.llm.prompt.prompt_text import (
     advice_lines,
     analysis_lines,
     attempt_line,
@@ -22,11 +20,13 @@ from midcourse.llm.prompt_text import (
     probe_line,
     skill_line,
     value_lines,
+    words_of_task,
 )
-from midcourse.llm.quoting import fenced, quoted
-from midcourse.llm.screen import first_seen, named, shown, value_text
-from midcourse.llm.template import Prompt, Template, template
-from midcourse.llm.tokens import tokens_at_most
+from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.screen import first_seen, quote_name, render_screen, value_text
+from midcourse.llm.prompt.template import Prompt, Template, template
+from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.roles.plan_answer import PlanAnswer, plan_draft
 from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
 from midcourse.policy.spending import MICRO, UNLIMITED
 from midcourse.ports.planner import PlanDraft, PlanningContext
@@ -59,14 +59,14 @@ class ModelPlanner:
     remembers = True
     """Whether it wants to be told what earlier plans were made from."""
 
-    def __init__(self, mind: Mind, note: Note | None = None, wording: Template | None = None) -> None:
+    def __init__(self, client: ModelClient, note: Note | None = None, wording: Template | None = None) -> None:
         """`note` is shown each situation, and what came of it. `wording` is another than the one that ships."""
-        self.mind = mind
+        self.client = client
         self._note = note
         self._wording = wording
 
     def worst(self, tokens: int) -> Cost:
-        return self.mind.worst(tokens)
+        return self.client.worst(tokens)
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
         draft = await self._ask(context)
@@ -75,17 +75,19 @@ class ModelPlanner:
         return draft
 
     async def _ask(self, context: PlanningContext) -> PlanDraft:
-        prompt = prompt_for(context, self.mind.room(context.worst, PlanAnswer), self._wording)
-        reply = await self.mind.ask(prompt, PlanAnswer, worst=context.worst, version=context.version, turn=context.turn)
+        prompt = planner_prompt(context, self.client.room(context.worst, PlanAnswer), self._wording)
+        reply = await self.client.ask(
+            prompt, PlanAnswer, worst=context.worst, version=context.version, turn=context.turn
+        )
         if isinstance(reply, Unanswered):
             return PlanDraft(
                 verdict=reply.why, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.wait
             )
-        draft = drafted(reply.answer, context)
+        draft = plan_draft(reply.answer, context)
         return replace(draft, repairs=reply.repairs + draft.repairs, cost=reply.cost, model=reply.model)
 
 
-def prompt_for(context: PlanningContext, room: int, wording: Template | None = None) -> Prompt:
+def planner_prompt(context: PlanningContext, room: int, wording: Template | None = None) -> Prompt:
     """What is known, in at most so many tokens as far as the screen can be cut to that.
 
     How much of the screen is shown depends on nothing that differs from plan to plan, or it would not begin the same.
@@ -95,7 +97,9 @@ def prompt_for(context: PlanningContext, room: int, wording: Template | None = N
     same = tokens_at_most("".join((bare.instructions, *bare.parts[:2])))
     first = int(room * SCREEN_SHARE) - same
     since = room - max(first, 0) - tokens_at_most(bare.text)
-    screen = shown(context.observation, context.earlier, about(context.task), first, since, in_sight=True)
+    screen = render_screen(
+        context.observation, context.earlier, words_of_task(context.task), first, since, in_sight=True
+    )
     return wording.filled({**told, "screen": screen.first, "changes": screen.since})
 
 
@@ -108,28 +112,28 @@ def _told(context: PlanningContext) -> dict[str, str]:
     first = max(len(steps) - _since_first_seen(context), 0)
     before, after = steps[:first], steps[first:]
     return {
-        "skills": fenced("SKILLS", map(skill_line, always)) or "none",
-        "offered": fenced("OFFERED", map(skill_line, sometimes)),
-        "probes": fenced("PROBES", map(probe_line, catalogue.probes)),
-        "goal": quoted(task.goal, longest=4000),
-        "inputs": fenced("VALUES", value_lines(task)),
-        "output": fenced("OUTPUT", map(parameter_line, task.output)),
-        "done_when": fenced("DONE", done_line(task)),
-        "before": fenced("FINISHED", before),
-        "completed": fenced("FINISHED_HERE", after),
-        "results": fenced(
-            "RESULTS", (f"$result.{named(name)} = {value_text(value)}" for name, value in context.results)
+        "skills": quote_block("SKILLS", map(skill_line, always)) or "none",
+        "offered": quote_block("OFFERED", map(skill_line, sometimes)),
+        "probes": quote_block("PROBES", map(probe_line, catalogue.probes)),
+        "goal": quote(task.goal, longest=4000),
+        "inputs": quote_block("VALUES", value_lines(task)),
+        "output": quote_block("OUTPUT", map(parameter_line, task.output)),
+        "done_when": quote_block("DONE", done_line(task)),
+        "before": quote_block("FINISHED", before),
+        "completed": quote_block("FINISHED_HERE", after),
+        "results": quote_block(
+            "RESULTS", (f"$result.{quote_name(name)} = {value_text(value)}" for name, value in context.results)
         ),
-        "attempts": fenced("FAILED", _latest(context.attempts, attempt_line)),
-        "lessons": fenced("LESSONS", map(lesson_line, context.recovery.similar)) if context.recovery else "",
-        "analysis": fenced("ANALYSIS", analysis_lines(context.recovery)),
-        "outline": fenced("OUTLINE", outline_lines(context.outline)),
-        "advice": fenced("MONITOR", advice_lines(context.advice)),
-        "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
-        "mended": fenced("MENDED", (quoted(each) for each in context.mended)),
+        "attempts": quote_block("FAILED", _latest(context.attempts, attempt_line)),
+        "lessons": quote_block("LESSONS", map(lesson_line, context.recovery.similar)) if context.recovery else "",
+        "analysis": quote_block("ANALYSIS", analysis_lines(context.recovery)),
+        "outline": quote_block("OUTLINE", outline_lines(context.outline)),
+        "advice": quote_block("MONITOR", advice_lines(context.advice)),
+        "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),
+        "mended": quote_block("MENDED", (quote(each) for each in context.mended)),
         "cause": "" if _has_failed_step(context) else CAUSES[context.cause],
-        "why": fenced("WHY", [quoted(context.why, longest=1000)]) if _says_more(context) else "",
-        "refused": fenced("REFUSED", [quoted(context.refused, longest=1000)]) if context.refused else "",
+        "why": quote_block("WHY", [quote(context.why, longest=1000)]) if _says_more(context) else "",
+        "refused": quote_block("REFUSED", [quote(context.refused, longest=1000)]) if context.refused else "",
         "left": _left(context.left),
         "wrap_up": "yes" if context.wrap_up else "",
         "detours": "yes" if context.detours else "",

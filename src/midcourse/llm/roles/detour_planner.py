@@ -4,15 +4,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from midcourse.domain.budget import Cost
 from midcourse.domain.detour import Option
-from midcourse.llm.model_client import Mind, Unanswered
-from midcourse.llm.plan import StepAnswer, one_draft
-from midcourse.llm.prompt_text import about, arguments_text, skill_line
-from midcourse.llm.quoting import fenced, quoted
-from midcourse.llm.screen import named, shown
-from midcourse.llm.template import Prompt, template
-from midcourse.llm.tokens import tokens_at_most
+from midcourse.llm.model_client import ModelRole, Unanswered
+from midcourse.llm.prompt.prompt_text import arguments_text, skill_line, words_of_task
+from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.screen import quote_name, render_screen
+from midcourse.llm.prompt.template import Prompt, template
+from midcourse.llm.prompt.tokens import tokens_at_most
+from midcourse.llm.roles.plan_answer import StepAnswer, step_draft
 from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
 from midcourse.ports.detour import DetourContext, PastTry, TryDraft
 
@@ -36,23 +35,17 @@ class TryAnswer(BaseModel):
     options: list[OptionAnswer] = Field(default_factory=list[OptionAnswer])
 
 
-class ModelDetourPlanner:
-    def __init__(self, mind: Mind) -> None:
-        self.mind = mind
-
-    def worst(self, tokens: int) -> Cost:
-        return self.mind.worst(tokens)
-
+class ModelDetourPlanner(ModelRole):
     async def plan_try(self, context: DetourContext) -> TryDraft:
-        prompt = detour_prompt(context, self.mind.room(context.worst, TryAnswer))
-        reply = await self.mind.ask(prompt, TryAnswer, worst=context.worst, turn=context.turn)
+        prompt = detour_prompt(context, self.client.room(context.worst, TryAnswer))
+        reply = await self.client.ask(prompt, TryAnswer, worst=context.worst, turn=context.turn)
         if isinstance(reply, Unanswered):
             return TryDraft(verdict=reply.why, detail=reply.detail, cost=reply.cost, model=reply.model, wait=reply.wait)
         answer = reply.answer
         if answer.verdict == "gave_up" or answer.act is None:
             verdict = "gave_up" if answer.verdict == "gave_up" else "garbage"
             return TryDraft(verdict=verdict, detail=answer.reason[:300], cost=reply.cost, model=reply.model)
-        step, _ = one_draft(answer.act, context.observation, context.catalogue)
+        step, _ = step_draft(answer.act, context.observation, context.catalogue)
         options = tuple(Option(name=option.name, says=option.says) for option in answer.options[:MOST_OPTIONS])
         return TryDraft(step=step, options=options, detail=answer.reason[:300], cost=reply.cost, model=reply.model)
 
@@ -61,9 +54,9 @@ def detour_prompt(context: DetourContext, room: int) -> Prompt:
     """In at most so many tokens, as far as the screen can be cut to that."""
     told = _told(context)
     bare = tokens_at_most(template(ROLE).filled({**told, "screen": ""}).text)
-    words = f"{context.goal.says} {about(context.task)}"
+    words = f"{context.goal.says} {words_of_task(context.task)}"
     return template(ROLE).filled(
-        {**told, "screen": shown(context.observation, (), words, room - bare, 0, in_sight=True).first}
+        {**told, "screen": render_screen(context.observation, (), words, room - bare, 0, in_sight=True).first}
     )
 
 
@@ -75,14 +68,14 @@ def _told(context: DetourContext) -> dict[str, str]:
         if is_offered_by_task(skill, context.task) or is_offered_by_screen(skill, seen)
     ]
     return {
-        "skills": fenced("SKILLS", map(skill_line, offered)) or "none",
-        "goal": quoted(context.task.goal, longest=2000),
-        "aim": quoted(context.goal.says, longest=1000),
-        "tries": fenced("TRIES", map(_past, context.tries)),
-        "guidance": "\n".join(f"- {quoted(text, longest=600)}" for text in context.guidance if text),
-        "refused": fenced("REFUSED", [quoted(context.refused, longest=600)]) if context.refused else "",
-        "hint": fenced("HINT", [quoted(f"{hint.name}: {hint.says}" if hint.says else hint.name)]) if hint else "",
-        "undo": fenced("UNDO", [_past(context.undo)]) if context.undo else "",
+        "skills": quote_block("SKILLS", map(skill_line, offered)) or "none",
+        "goal": quote(context.task.goal, longest=2000),
+        "aim": quote(context.goal.says, longest=1000),
+        "tries": quote_block("TRIES", map(_past, context.tries)),
+        "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),
+        "refused": quote_block("REFUSED", [quote(context.refused, longest=600)]) if context.refused else "",
+        "hint": quote_block("HINT", [quote(f"{hint.name}: {hint.says}" if hint.says else hint.name)]) if hint else "",
+        "undo": quote_block("UNDO", [_past(context.undo)]) if context.undo else "",
         "closeness": f"{context.closeness:.1f}",
     }
 
@@ -90,9 +83,9 @@ def _told(context: DetourContext) -> dict[str, str]:
 def _past(past: PastTry) -> str:
     step = past.step
     if step is None:
-        return f"{past.label}: no step was proposed ({named(past.failed or 'garbage')})"
+        return f"{past.label}: no step was proposed ({quote_name(past.failed or 'garbage')})"
     given = f" {arguments_text(step.arguments)}" if step.arguments else ""
     came = f"{past.closeness_before:.1f} to {past.closeness_after:.1f}"
-    failed = f", failed: {named(past.failed)}" if past.failed else ""
+    failed = f", failed: {quote_name(past.failed)}" if past.failed else ""
     fate = ", reverted" if past.reverted else ""
-    return f"{past.label}: {named(step.skill)} {quoted(step.target.label)}{given}: {came}{failed}{fate}"
+    return f"{past.label}: {quote_name(step.skill)} {quote(step.target.label)}{given}: {came}{failed}{fate}"

@@ -2,12 +2,11 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from midcourse.domain.budget import Cost
-from midcourse.llm.model_client import Mind, Unanswered
-from midcourse.llm.prompt_text import about
-from midcourse.llm.quoting import quoted
-from midcourse.llm.screen import first_seen, shown
-from midcourse.llm.template import Prompt, template
+from midcourse.llm.model_client import ModelRole, Unanswered
+from midcourse.llm.prompt.prompt_text import words_of_task
+from midcourse.llm.prompt.quoting import quote
+from midcourse.llm.prompt.screen import first_seen, render_screen
+from midcourse.llm.prompt.template import Prompt, template
 from midcourse.ports.verifier import Claim, Verdict
 
 ROLE = "verifier"
@@ -21,16 +20,10 @@ class VerdictAnswer(BaseModel):
     why: str = ""
 
 
-class ModelVerifier:
-    def __init__(self, mind: Mind) -> None:
-        self.mind = mind
-
-    def worst(self, tokens: int) -> Cost:
-        return self.mind.worst(tokens)
-
+class ModelVerifier(ModelRole):
     async def verify(self, claim: Claim) -> Verdict:
-        prompt = verifier_prompt(claim, self.mind.room(claim.worst, VerdictAnswer))
-        reply = await self.mind.ask(prompt, VerdictAnswer, worst=claim.worst, turn=claim.turn)
+        prompt = verifier_prompt(claim, self.client.room(claim.worst, VerdictAnswer))
+        reply = await self.client.ask(prompt, VerdictAnswer, worst=claim.worst, turn=claim.turn)
         if isinstance(reply, Unanswered):
             why = f"nobody could say: {reply.detail}"
             return Verdict(why=why, cost=reply.cost, model=reply.model, wait=reply.again)
@@ -44,21 +37,21 @@ def verifier_prompt(claim: Claim, room: int) -> Prompt:
     before, now = _screens(claim, room // 3)
     return template(ROLE).filled(
         {
-            "goal": quoted(claim.task.goal, longest=1000),
+            "goal": quote(claim.task.goal, longest=1000),
             "before": before,
             "now": now,
-            "claim": quoted(claim.says, longest=1000),
+            "claim": quote(claim.says, longest=1000),
         }
     )
 
 
 def _screens(claim: Claim, room: int) -> tuple[str, str]:
     """Before and now: as what has changed if it is the same screen, else each in full."""
-    words = f"{claim.says} {about(claim.task)}"
+    words = f"{claim.says} {words_of_task(claim.task)}"
     before, now = claim.before, claim.now
     if before is None:
-        return "", shown(now, (), words, room, 0).first
+        return "", render_screen(now, (), words, room, 0).first
     if first_seen(now, (before,)) is before:
-        screen = shown(now, (before,), words, room, room)
+        screen = render_screen(now, (before,), words, room, room)
         return screen.first, screen.since
-    return shown(before, (), words, room, 0).first, shown(now, (), words, room, 0).first
+    return render_screen(before, (), words, room, 0).first, render_screen(now, (), words, room, 0).first

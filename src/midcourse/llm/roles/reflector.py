@@ -4,15 +4,14 @@ from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from midcourse.domain.budget import Cost
 from midcourse.domain.failure import Severity
 from midcourse.domain.reflection import Analysis, Fix, Reflection
-from midcourse.llm.model_client import Mind, Unanswered
-from midcourse.llm.prompt_text import about, attempt_line, completed_line, lesson_line, step_text
-from midcourse.llm.quoting import fenced, quoted
-from midcourse.llm.screen import named, shown
-from midcourse.llm.template import Prompt, template
-from midcourse.llm.tokens import tokens_at_most
+from midcourse.llm.model_client import ModelRole, Unanswered
+from midcourse.llm.prompt.prompt_text import attempt_line, completed_line, lesson_line, step_text, words_of_task
+from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.screen import quote_name, render_screen
+from midcourse.llm.prompt.template import Prompt, template
+from midcourse.llm.prompt.tokens import tokens_at_most
 from midcourse.ports.reflector import Explanation, ReflectionContext
 
 ROLE = "reflector"
@@ -29,16 +28,10 @@ class ReflectionAnswer(BaseModel):
     changes: tuple[str, ...] = Field(default=(), description="how, in a few words each")
 
 
-class ModelReflector:
-    def __init__(self, mind: Mind) -> None:
-        self.mind = mind
-
-    def worst(self, tokens: int) -> Cost:
-        return self.mind.worst(tokens)
-
+class ModelReflector(ModelRole):
     async def reflect(self, context: ReflectionContext) -> Explanation:
-        prompt = reflector_prompt(context, self.mind.room(context.worst, ReflectionAnswer))
-        reply = await self.mind.ask(prompt, ReflectionAnswer, worst=context.worst, version=context.version)
+        prompt = reflector_prompt(context, self.client.room(context.worst, ReflectionAnswer))
+        reply = await self.client.ask(prompt, ReflectionAnswer, worst=context.worst, version=context.version)
         if isinstance(reply, Unanswered):
             verdict = "transport" if reply.why == "transport" else "garbage"
             return Explanation(verdict=verdict, detail=reply.detail, cost=reply.cost, model=reply.model)
@@ -59,16 +52,16 @@ class ModelReflector:
 
 def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
     told = {
-        "goal": quoted(context.task.goal, longest=2000),
-        "completed": fenced("FINISHED", map(completed_line, context.completed)),
-        "attempts": fenced("FAILED", (attempt_line(step) for step in context.attempts if step != context.failed)),
-        "failure": fenced("FAILURE", _failure(context)),
-        "lessons": fenced("LESSONS", map(lesson_line, context.similar)),
+        "goal": quote(context.task.goal, longest=2000),
+        "completed": quote_block("FINISHED", map(completed_line, context.completed)),
+        "attempts": quote_block("FAILED", (attempt_line(step) for step in context.attempts if step != context.failed)),
+        "failure": quote_block("FAILURE", _failure(context)),
+        "lessons": quote_block("LESSONS", map(lesson_line, context.similar)),
     }
     if context.observation is None:
         return template(ROLE).filled({**told, "screen": ""})
     bare = tokens_at_most(template(ROLE).filled({**told, "screen": "…"}).text)
-    screen = shown(context.observation, (), about(context.task), room - bare, 0).first
+    screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0).first
     return template(ROLE).filled({**told, "screen": screen})
 
 
@@ -76,8 +69,8 @@ def _failure(context: ReflectionContext) -> Iterable[str]:
     failure, found = context.failure, context.failure.found
     if context.failed:
         yield f"step: {step_text(context.failed)}"
-    said = f" {quoted(failure.detail, longest=1000)}" if failure.detail else ""
-    yield f"error: {named(failure.reason)}{said}"
+    said = f" {quote(failure.detail, longest=1000)}" if failure.detail else ""
+    yield f"error: {quote_name(failure.reason)}{said}"
     if failure.tries:
         yield f"tried {failure.tries + 1} times, with waits in between"
     yield f"class by rules: {found.nature}, {found.error_type}, {found.category}, severity {found.severity}"

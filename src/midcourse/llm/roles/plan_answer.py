@@ -21,7 +21,7 @@ from midcourse.domain.expectation import (
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REACH, REPLAN, Draft
 from midcourse.domain.skill import Catalogue
-from midcourse.llm.repair import Mended, mended
+from midcourse.llm.roles.plan_repair import Repaired, repair_step
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 _REFERENCE = re.compile(r"\$(input|secret|file|result)\.(\S+)")
@@ -82,7 +82,7 @@ class PlanAnswer(_Part):
         return {"steps": cast(object, value)} if isinstance(value, list) else cast(object, value)
 
 
-def drafted(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
+def plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
     if answer.verdict != "steps":
         return PlanDraft(verdict=answer.verdict, detail=answer.reason)
     if not answer.steps:
@@ -104,19 +104,19 @@ def _rest(answer: PlanAnswer) -> tuple[Draft, ...]:
     return () if asks else (Draft(zone=REPLAN),)
 
 
-def _mended(step: StepAnswer, context: PlanningContext) -> Mended:
+def _mended(step: StepAnswer, context: PlanningContext) -> Repaired:
     given = _arguments(step.arguments, context.observation.surface.origin)
-    return mended(step.zone, step.skill, given, context.observation, context.catalogue)
+    return repair_step(step.zone, step.skill, given, context.observation, context.catalogue)
 
 
-def one_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
+def step_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
     """A single step, and what was put right in it."""
     origin = observation.surface.origin
-    found = mended(step.zone, step.skill, _arguments(step.arguments, origin), observation, catalogue)
+    found = repair_step(step.zone, step.skill, _arguments(step.arguments, origin), observation, catalogue)
     return _draft(step, found, origin), found.repairs
 
 
-def _draft(step: StepAnswer, mended: Mended, origin: str) -> Draft:
+def _draft(step: StepAnswer, mended: Repaired, origin: str) -> Draft:
     return Draft(
         zone=mended.zone,
         skill=mended.skill,

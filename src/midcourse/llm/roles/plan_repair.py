@@ -22,19 +22,19 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mended:
+class Repaired:
     zone: str
     skill: str
     arguments: Arguments
     repairs: tuple[str, ...]
 
 
-def mended(zone: str, skill: str, arguments: Arguments, seen: Observation, catalogue: Catalogue) -> Mended:
+def repair_step(zone: str, skill: str, arguments: Arguments, seen: Observation, catalogue: Catalogue) -> Repaired:
     if zone == REPLAN or (skill == REPLAN and catalogue.skill(skill) is None):
-        return Mended(zone=REPLAN, skill="", arguments=(), repairs=())
+        return Repaired(zone=REPLAN, skill="", arguments=(), repairs=())
     found = _skill(skill, catalogue)
     if found is None:
-        return Mended(zone=zone, skill=skill, arguments=arguments, repairs=())
+        return Repaired(zone=zone, skill=skill, arguments=arguments, repairs=())
     there = _zone(zone, found, seen)
     given = _arguments(arguments, found)
     repairs = [
@@ -44,7 +44,7 @@ def mended(zone: str, skill: str, arguments: Arguments, seen: Observation, catal
             [f"arguments of {found.name} were written in another way"] if repr(given) != repr(arguments) else []
         ),  # 3 == 3.0
     ]
-    return Mended(zone=there, skill=found.name, arguments=given, repairs=tuple(repairs))
+    return Repaired(zone=there, skill=found.name, arguments=given, repairs=tuple(repairs))
 
 
 def _skill(name: str, catalogue: Catalogue) -> Skill | None:

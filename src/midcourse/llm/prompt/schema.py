@@ -7,7 +7,7 @@ _NEEDLESS = frozenset(("title", "default", "description"))
 """Names of the classes, values of what is left out, and docstrings that are for readers of the code."""
 
 
-def compact(schema: dict[str, Any]) -> dict[str, Any]:
+def compact_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """The same answers fit, except that what may be left out is not to be null. Definitions that are used once are written in place."""
     short = cast(dict[str, Any], _compact(schema))
     definitions = cast(dict[str, object], short.pop("$defs", {}))

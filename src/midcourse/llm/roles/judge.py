@@ -2,12 +2,11 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from midcourse.domain.budget import Cost
-from midcourse.llm.model_client import Mind, Unanswered
-from midcourse.llm.prompt_text import about, outline_lines
-from midcourse.llm.quoting import fenced, quoted
-from midcourse.llm.screen import shown
-from midcourse.llm.template import Prompt, template
+from midcourse.llm.model_client import ModelRole, Unanswered
+from midcourse.llm.prompt.prompt_text import outline_lines, words_of_task
+from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.screen import render_screen
+from midcourse.llm.prompt.template import Prompt, template
 from midcourse.ports.judge import Judgement, ProgressContext
 
 ROLE = "judge"
@@ -20,16 +19,10 @@ class JudgementAnswer(BaseModel):
     evidence: str = Field(default="", description="a text copied from the screen that shows it")
 
 
-class ModelJudge:
-    def __init__(self, mind: Mind) -> None:
-        self.mind = mind
-
-    def worst(self, tokens: int) -> Cost:
-        return self.mind.worst(tokens)
-
+class ModelJudge(ModelRole):
     async def judge(self, context: ProgressContext) -> Judgement:
-        prompt = judge_prompt(context, self.mind.room(context.worst, JudgementAnswer))
-        reply = await self.mind.ask(prompt, JudgementAnswer, worst=context.worst)
+        prompt = judge_prompt(context, self.client.room(context.worst, JudgementAnswer))
+        reply = await self.client.ask(prompt, JudgementAnswer, worst=context.worst)
         if isinstance(reply, Unanswered):
             return Judgement(verdict="transport", detail=reply.detail, cost=reply.cost, model=reply.model)
         answer = reply.answer
@@ -38,11 +31,11 @@ class ModelJudge:
 
 def judge_prompt(context: ProgressContext, room: int) -> Prompt:
     goals = " ".join(goal.says for goal in context.outline.goals)
-    words = f"{goals} {about(context.task)}"
+    words = f"{goals} {words_of_task(context.task)}"
     return template(ROLE).filled(
         {
-            "goal": quoted(context.task.goal, longest=1000),
-            "outline": fenced("OUTLINE", outline_lines(context.outline)),
-            "screen": shown(context.observation, (), words, room // 2, 0).first,
+            "goal": quote(context.task.goal, longest=1000),
+            "outline": quote_block("OUTLINE", outline_lines(context.outline)),
+            "screen": render_screen(context.observation, (), words, room // 2, 0).first,
         }
     )

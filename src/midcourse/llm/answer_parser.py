@@ -16,7 +16,7 @@ MOST_STARTS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read(Generic[A]):
+class Parsed(Generic[A]):
     answer: A
     repairs: tuple[str, ...] = ()
 
@@ -26,7 +26,7 @@ class Unreadable:
     why: str
 
 
-def read(text: str, answer: type[A]) -> Read[A] | Unreadable:
+def parse_answer(text: str, answer: type[A]) -> Parsed[A] | Unreadable:
     """The answer, and what was mended; or what is wrong with it, in words that its author can do something with."""
     if len(text) > LONGEST:
         return Unreadable(why=f"the answer has {len(text)} characters, which is too long")
@@ -35,7 +35,7 @@ def read(text: str, answer: type[A]) -> Read[A] | Unreadable:
     why = "the answer is not JSON"
     for value, repairs in _candidates(text):
         try:
-            return Read(answer=answer.model_validate(value), repairs=repairs)
+            return Parsed(answer=answer.model_validate(value), repairs=repairs)
         except ValidationError as error:
             why = _plainly(error)
         except RecursionError:

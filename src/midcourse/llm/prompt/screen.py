@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Zone
-from midcourse.llm.quoting import fenced, quoted
-from midcourse.llm.tokens import tokens_at_most
+from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.tokens import tokens_at_most
 
 _PLAIN = re.compile(r"[\w.:/@#-]{1,80}", re.ASCII)
 _RANKED_BY = 2_000
@@ -64,7 +64,7 @@ NOTICES = frozenset(["alert", "alertdialog", "dialog", "download", "request", "t
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ScreenText:
     """The screen in two parts: what stays as it is from plan to plan, and what does not."""
 
     first: str
@@ -80,9 +80,9 @@ class _Listing:
     counted: tuple[str, ...]
 
 
-def shown(
+def render_screen(
     now: Observation, earlier: Sequence[Observation], about: str, room: int, since: int, *, in_sight: bool = False
-) -> Shown:
+) -> ScreenText:
     """`about` is what the task is about, in words; `room` and `since` are the tokens that the two parts may take.
 
     `in_sight` is for those who can scroll: what is covered or far out of sight is counted, unless it has to do with the task.
@@ -93,8 +93,8 @@ def shown(
     changes = {zone: line for zone, line in latest.zones.items() if first.zones.get(zone) != line}
     listed = _fitting(changes, _by_relevance(now.zones, about), since)
     here = {zone.id for zone in now.zones}
-    gone = [named(zone) for zone in lines if zone not in here]
-    told = fenced("SCREEN", (first.surface, *lines.values(), *first.counted))
+    gone = [quote_name(zone) for zone in lines if zone not in here]
+    told = quote_block("SCREEN", (first.surface, *lines.values(), *first.counted))
     if len(lines) < len(first.zones):
         told += (
             f"\nThese are {len(lines)} of {len(first.zones)} zones; the others seem to have less to do with the task."
@@ -102,7 +102,7 @@ def shown(
     changed = [latest.surface] if latest.surface != first.surface else []
     changed += [*listed.values(), *(line for line in latest.counted if line not in first.counted)]
     changed += [f"gone: {' '.join(gone)}"] if gone else []
-    return Shown(first=told, since=_since(now, base, changed, len(changes) - len(listed)))
+    return ScreenText(first=told, since=_since(now, base, changed, len(changes) - len(listed)))
 
 
 def first_seen(now: Observation, earlier: Iterable[Observation]) -> Observation:
@@ -127,7 +127,7 @@ def _is_another(base: Observation, seen: Observation) -> bool:
 def _since(now: Observation, base: Observation, changed: Sequence[str], left_out: int) -> str:
     parts: list[str] = []
     if changed:
-        parts.append(f"Changed on this screen since; the rest is the same:\n{fenced('CHANGES', changed)}")
+        parts.append(f"Changed on this screen since; the rest is the same:\n{quote_block('CHANGES', changed)}")
     elif now is not base:
         parts.append("Nothing on this screen has changed since.")
     if left_out:
@@ -203,11 +203,11 @@ def _out_of_sight(zones: Sequence[Zone], listed: set[str]) -> Iterable[str]:
     for where, part in (("above", zones[:first]), ("below", zones[first:])):
         left = [zone for zone in part if zone.id not in listed]
         if left:
-            roles = Counter(named(zone.role) for zone in left)
+            roles = Counter(quote_name(zone.role) for zone in left)
             kinds = ", ".join(f"{count} {role}" for role, count in roles.most_common(5))
             labels = Counter(zone.label for zone in left)
             telling = [zone.label for zone in left if labels[zone.label] == 1] or [zone.label for zone in left]
-            ends = " to ".join(dict.fromkeys(quoted(label, 40) for label in (telling[0], telling[-1])))
+            ends = " to ".join(dict.fromkeys(quote(label, 40) for label in (telling[0], telling[-1])))
             yield f"{len(left)} zones {where} are not listed ({kinds}), from {ends}"
 
 
@@ -251,10 +251,10 @@ def _fitting(lines: dict[str, str], ranked: Sequence[str], room: int) -> dict[st
 
 
 def _surface(seen: Observation, page: Zone | None) -> str:
-    address = f" at {quoted(seen.surface.address)}" if seen.surface.address else ""
+    address = f" at {quote(seen.surface.address)}" if seen.surface.address else ""
     usual = (("status", 200), ("tabs", 1))
     unusual = tuple(pair for pair in page.state if pair not in usual) if page else ()
-    return f"surface {quoted(seen.surface.title)}{address}{_states(unusual, '')}"
+    return f"surface {quote(seen.surface.title)}{address}{_states(unusual, '')}"
 
 
 def zone_line(zone: Zone, origin: str = "") -> str:
@@ -263,11 +263,11 @@ def zone_line(zone: Zone, origin: str = "") -> str:
     Addresses are relative to `origin`.
     """
     state = tuple(pair for pair in zone.state if pair != ("seen", False))
-    return f"{named(zone.id)} {named(zone.role)} {quoted(zone.label)}{_states(state, origin)}"
+    return f"{quote_name(zone.id)} {quote_name(zone.role)} {quote(zone.label)}{_states(state, origin)}"
 
 
 def _states(state: Pairs, origin: str) -> str:
-    return "".join(f" {named(name)}={_relative(value, origin) or value_text(value)}" for name, value in state)
+    return "".join(f" {quote_name(name)}={_relative(value, origin) or value_text(value)}" for name, value in state)
 
 
 def _relative(value: Scalar, origin: str) -> str:
@@ -275,13 +275,13 @@ def _relative(value: Scalar, origin: str) -> str:
     if not origin or not isinstance(value, str) or not value.startswith(f"{origin}/"):
         return ""
     path = value[len(origin) :]
-    return "" if path.startswith("//") else named(path)
+    return "" if path.startswith("//") else quote_name(path)
 
 
-def named(text: str) -> str:
+def quote_name(text: str) -> str:
     """A name without quotes if nobody can mistake it for anything else."""
-    return text if _PLAIN.fullmatch(text) else quoted(text)
+    return text if _PLAIN.fullmatch(text) else quote(text)
 
 
 def value_text(value: Scalar) -> str:
-    return quoted(value) if isinstance(value, str) else str(value).lower()
+    return quote(value) if isinstance(value, str) else str(value).lower()

@@ -12,15 +12,15 @@ from midcourse.domain.records.lesson import Recalled
 from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
-from midcourse.llm.quoting import quoted
-from midcourse.llm.screen import named, value_text
+from midcourse.llm.prompt.quoting import quote
+from midcourse.llm.prompt.screen import quote_name, value_text
 from midcourse.policy.evidence.verification import describe
 
 LONGEST_STEP = 160
 """Characters of what a step is told to do, or to have come to."""
 
 
-def about(task: Task) -> str:
+def words_of_task(task: Task) -> str:
     """What a task is about, in one text: what to look for on a long screen."""
     wanted = [f"{field.name} {field.description}" for field in task.output]
     return " ".join((task.goal, *(str(value) for _, value in task.inputs), *wanted, *done_line(task)))
@@ -32,48 +32,48 @@ def skill_line(skill: Skill) -> str:
     traits += ["new screen"] if skill.transition else []
     traits += [] if skill.on_zone else ["no zone"]
     marked = f" [{', '.join(traits)}]" if traits else ""
-    return f"{named(skill.name)}({_parameters(skill.parameters)}){marked}{_says(skill.description)}"
+    return f"{quote_name(skill.name)}({_parameters(skill.parameters)}){marked}{_says(skill.description)}"
 
 
 def probe_line(probe: ProbeSpec) -> str:
-    return f"{named(probe.name)}({_parameters(probe.parameters)}){_says(probe.description)}"
+    return f"{quote_name(probe.name)}({_parameters(probe.parameters)}){_says(probe.description)}"
 
 
 def parameter_line(parameter: Parameter) -> str:
     choices = f" one of {', '.join(map(value_text, parameter.choices))}" if parameter.choices else ""
     optional = "" if parameter.required else ", optional"
-    return f"{named(parameter.name)} {parameter.type}{choices}{optional}{_says(parameter.description)}"
+    return f"{quote_name(parameter.name)} {parameter.type}{choices}{optional}{_says(parameter.description)}"
 
 
 def value_lines(task: Task) -> Iterable[str]:
-    yield from (f"$input.{named(name)} = {value_text(value)}" for name, value in task.inputs)
-    yield from (f"$secret.{named(name)}, a secret" for name in task.secrets)
-    yield from (f"$file.{named(name)}, a file" for name in task.files)
+    yield from (f"$input.{quote_name(name)} = {value_text(value)}" for name, value in task.inputs)
+    yield from (f"$secret.{quote_name(name)}, a secret" for name in task.secrets)
+    yield from (f"$file.{quote_name(name)}, a file" for name in task.files)
 
 
 def done_line(task: Task) -> Iterable[str]:
     if isinstance(task.done_when, Expectation):
-        yield quoted(describe(task.done_when))
+        yield quote(describe(task.done_when))
     elif task.done_when:
-        yield f"the probe {named(task.done_when.name)} finds it"
+        yield f"the probe {quote_name(task.done_when.name)} finds it"
 
 
 def outline_lines(outline: Outline | None) -> Iterable[str]:
     """Goals by their numbers, and which are finished."""
     for number, goal in enumerate(outline.goals if outline else (), 1):
-        yield f"{number}. {quoted(goal.says)}{' (finished)' if goal.finished else ''}"
+        yield f"{number}. {quote(goal.says)}{' (finished)' if goal.finished else ''}"
 
 
 def advice_lines(advice: Advice | None) -> Iterable[str]:
     """A monitor's word, which may quote the screen."""
     if advice:
-        yield f"{advice.problem.replace('_', ' ')}: {quoted(advice.says)}"
+        yield f"{advice.problem.replace('_', ' ')}: {quote(advice.says)}"
 
 
 def completed_line(step: CompletedStep) -> str:
     """What was done, with the values, and in the plan's own words if it has any."""
     own = own_words(step.says, step.skill, step.target)
-    says = f": {quoted(own, LONGEST_STEP)}" if own else ""
+    says = f": {quote(own, LONGEST_STEP)}" if own else ""
     doubt = " (it may have happened; there is no evidence)" if step.doubtful else ""
     return f"{step_text(step)}{' [irreversible]' if step.irreversible else ''}{says}{doubt}"
 
@@ -84,14 +84,14 @@ def own_words(says: str, skill: str, target: str) -> str:
 
 
 def attempt_line(step: FailedStep) -> str:
-    why = f"{named(step.reason)} {quoted(step.detail, LONGEST_STEP)}" if step.detail else named(step.reason)
+    why = f"{quote_name(step.reason)} {quote(step.detail, LONGEST_STEP)}" if step.detail else quote_name(step.reason)
     return f"{step_text(step)}: {why}"
 
 
 def step_text(step: CompletedStep | FailedStep) -> str:
     """Skill, target and arguments."""
-    target = quoted(step.target, LONGEST_STEP) if step.target else ""
-    return " ".join(part for part in (named(step.skill), target, arguments_text(step.arguments)) if part)
+    target = quote(step.target, LONGEST_STEP) if step.target else ""
+    return " ".join(part for part in (quote_name(step.skill), target, arguments_text(step.arguments)) if part)
 
 
 def analysis_lines(recovery: ReplanningContext | None) -> Iterable[str]:
@@ -101,13 +101,13 @@ def analysis_lines(recovery: ReplanningContext | None) -> Iterable[str]:
     found, analysis, fix = recovery.failure.found, recovery.analysis, recovery.fix
     yield f"class: {found.nature.replace('_', ' ')}, {analysis.error_type.replace('_', ' ')}, severity {analysis.severity}"
     if cause := _cause(recovery):
-        yield f"cause: {quoted(cause, longest=500)}"
-    yield from (f"also: {quoted(factor)}" for factor in analysis.contributing_factors)
+        yield f"cause: {quote(cause, longest=500)}"
+    yield from (f"also: {quote(factor)}" for factor in analysis.contributing_factors)
     if analysis.preventable is not None:
         yield f"another plan {'could' if analysis.preventable else 'could not'} have avoided it"
     if fix.message:
-        yield f"may help: {quoted(fix.message, longest=500)}"
-    yield from (f"for example: {quoted(change)}" for change in fix.changes)
+        yield f"may help: {quote(fix.message, longest=500)}"
+    yield from (f"for example: {quote(change)}" for change in fix.changes)
 
 
 def _cause(recovery: ReplanningContext) -> str:
@@ -122,20 +122,20 @@ def lesson_line(recalled: Recalled) -> str:
     """Its words are a stranger's, whoever shared them."""
     lesson, track = recalled.lesson, recalled.lesson.track
     said, why = lesson.said.text, lesson.root_cause.text
-    cause = f", caused by {quoted(why, LONGEST_STEP)}" if why and why != said else ""
-    fix = f", fixed by {quoted(lesson.fix.text)}" if lesson.fix.text else ""
+    cause = f", caused by {quote(why, LONGEST_STEP)}" if why and why != said else ""
+    fix = f", fixed by {quote(lesson.fix.text)}" if lesson.fix.text else ""
     runs = track.mended + track.unmended
-    return f"{quoted(said, LONGEST_STEP)}{cause}{fix}; a new plan helped in {track.mended} of {runs} runs"
+    return f"{quote(said, LONGEST_STEP)}{cause}{fix}; a new plan helped in {track.mended} of {runs} runs"
 
 
 def arguments_text(arguments: Arguments) -> str:
-    return " ".join(f"{named(name)}={_argument(value)}" for name, value in arguments)
+    return " ".join(f"{quote_name(name)}={_argument(value)}" for name, value in arguments)
 
 
 def _argument(value: object) -> str:
     if isinstance(value, Reference):
-        return f"${value.source}.{named(value.name)}"
-    return quoted(value, LONGEST_STEP) if isinstance(value, str) else str(value).lower()
+        return f"${value.source}.{quote_name(value.name)}"
+    return quote(value, LONGEST_STEP) if isinstance(value, str) else str(value).lower()
 
 
 def _parameters(parameters: tuple[Parameter, ...]) -> str:
@@ -147,9 +147,9 @@ def _parameter(parameter: Parameter) -> str:
     kind = "" if parameter.type == "string" else f": {parameter.type}"
     if parameter.choices:
         kind = f": {' | '.join(map(value_text, parameter.choices))}"
-    says = f" {quoted(parameter.description)}" if parameter.description else ""
-    return f"{named(parameter.name)}{'' if parameter.required else '?'}{kind}{says}"
+    says = f" {quote(parameter.description)}" if parameter.description else ""
+    return f"{quote_name(parameter.name)}{'' if parameter.required else '?'}{kind}{says}"
 
 
 def _says(description: str) -> str:
-    return f": {quoted(description)}" if description else ""
+    return f": {quote(description)}" if description else ""

@@ -20,14 +20,14 @@ _UNSEEN = re.compile(rf"{BLANK.pattern}|[\x7f-\x9f\u2028\u2029\u202f\ufff9-\ufff
 """
 
 
-def quoted(text: str, longest: int = LONGEST) -> str:
+def quote(text: str, longest: int = LONGEST) -> str:
     """As a JSON string that is one line to everybody who reads lines."""
     cut = text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest} more)"
     line = make_readable(json.dumps(cut, ensure_ascii=False), _letter)
     return _MARKS.sub(_escaped, _UNSEEN.sub(_escaped, line))
 
 
-def fenced(name: str, lines: Iterable[str]) -> str:
+def quote_block(name: str, lines: Iterable[str]) -> str:
     """Lines that hold nothing unquoted of a stranger's, between two marks. Nothing if there are none."""
     body = "\n".join(lines)
     return f"<<<{name}\n{body}\n{name}>>>" if body else ""

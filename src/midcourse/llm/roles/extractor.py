@@ -6,14 +6,13 @@ from typing import Any
 from pydantic import BaseModel, Field, create_model
 
 from midcourse.domain.argument import Scalar
-from midcourse.domain.budget import Cost
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Parameter
-from midcourse.llm.model_client import Mind, Unanswered
-from midcourse.llm.prompt_text import about, parameter_line
-from midcourse.llm.quoting import fenced, quoted
-from midcourse.llm.screen import shown, zone_line
-from midcourse.llm.template import Prompt, template
+from midcourse.llm.model_client import ModelRole, Unanswered
+from midcourse.llm.prompt.prompt_text import parameter_line, words_of_task
+from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.screen import render_screen, zone_line
+from midcourse.llm.prompt.template import Prompt, template
 from midcourse.ports.extractor import Extract, Wanted
 
 ROLE = "extractor"
@@ -21,17 +20,11 @@ ROLE = "extractor"
 TYPES: dict[str, type[Scalar]] = {"string": str, "integer": int, "number": float, "boolean": bool}
 
 
-class ModelExtractor:
-    def __init__(self, mind: Mind) -> None:
-        self.mind = mind
-
-    def worst(self, tokens: int) -> Cost:
-        return self.mind.worst(tokens)
-
+class ModelExtractor(ModelRole):
     async def extract(self, wanted: Wanted) -> Extract:
-        shape = answer_for(wanted.fields)
-        prompt = extractor_prompt(wanted, self.mind.room(wanted.worst, shape))
-        reply = await self.mind.ask(prompt, shape, worst=wanted.worst, turn=wanted.turn)
+        shape = answer_type(wanted.fields)
+        prompt = extractor_prompt(wanted, self.client.room(wanted.worst, shape))
+        reply = await self.client.ask(prompt, shape, worst=wanted.worst, turn=wanted.turn)
         if isinstance(reply, Unanswered):
             return Extract(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.again)
         values = reply.answer.model_dump()
@@ -42,7 +35,7 @@ class ModelExtractor:
 
 
 @lru_cache(maxsize=64)
-def answer_for(fields: tuple[Parameter, ...]) -> type[BaseModel]:
+def answer_type(fields: tuple[Parameter, ...]) -> type[BaseModel]:
     """The wanted fields, each of which may be missing. Any name will do for a field, so in here they have numbers."""
     shape: dict[str, Any] = {
         f"field_{n}": (
@@ -56,7 +49,7 @@ def answer_for(fields: tuple[Parameter, ...]) -> type[BaseModel]:
 
 def extractor_prompt(wanted: Wanted, room: int) -> Prompt:
     """The latest screen gets half of the room, and each before it half of what is left. What a later one shows is not repeated."""
-    words = f"{about(wanted.task)} {' '.join(f'{field.name} {field.description}' for field in wanted.fields)}"
+    words = f"{words_of_task(wanted.task)} {' '.join(f'{field.name} {field.description}' for field in wanted.fields)}"
     screens: list[str] = []
     told: set[str] = set()
     for screen in wanted.screens:
@@ -65,11 +58,11 @@ def extractor_prompt(wanted: Wanted, room: int) -> Prompt:
         told.update(map(zone_line, new))
         when = "An earlier screen, where it differs" if screens else "The latest screen"
         if new:
-            screens.append(f"{when}:\n{shown(replace(screen, zones=new), (), words, room, 0).first}")
+            screens.append(f"{when}:\n{render_screen(replace(screen, zones=new), (), words, room, 0).first}")
     return template(ROLE).filled(
         {
-            "goal": quoted(wanted.task.goal, longest=1000),
-            "fields": fenced("WANTED", map(parameter_line, wanted.fields)),
+            "goal": quote(wanted.task.goal, longest=1000),
+            "fields": quote_block("WANTED", map(parameter_line, wanted.fields)),
             "screens": "\n\n".join(screens),
         }
     )

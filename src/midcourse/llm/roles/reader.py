@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Zone
-from midcourse.llm.model_client import Mind, Unanswered
-from midcourse.llm.quoting import quoted
-from midcourse.llm.template import Prompt, template
+from midcourse.llm.model_client import ModelRole, Unanswered
+from midcourse.llm.prompt.quoting import quote
+from midcourse.llm.prompt.template import Prompt, template
 from midcourse.ports.reader import Picture, Sighting
 
 ROLE = "reader"
@@ -38,19 +38,13 @@ class ScreenAnswer(BaseModel):
     zones: list[ZoneAnswer]
 
 
-class ModelReader:
-    def __init__(self, mind: Mind) -> None:
-        self.mind = mind
-
-    def worst(self, tokens: int) -> Cost:
-        return self.mind.worst(tokens)
-
+class ModelReader(ModelRole):
     async def read(self, picture: Picture) -> Sighting:
         size = _size(picture.png)
         if size is None:
             return Sighting(why="the picture is no PNG", cost=Cost())
         prompt = reader_prompt(picture, size)
-        reply = await self.mind.ask(prompt, ScreenAnswer, worst=picture.worst, images=(picture.png,))
+        reply = await self.client.ask(prompt, ScreenAnswer, worst=picture.worst, images=(picture.png,))
         if isinstance(reply, Unanswered):
             return Sighting(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.again)
         zones = _zones(reply.answer, size)
@@ -60,7 +54,7 @@ class ModelReader:
 
 def reader_prompt(picture: Picture, size: tuple[int, int]) -> Prompt:
     width, height = size
-    title = quoted(picture.surface.title)
+    title = quote(picture.surface.title)
     return template(ROLE).filled({"width": str(width), "height": str(height), "title": title})
 
 

@@ -1,0 +1,44 @@
+"""The outliner: has a model name coarse goals for a task."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from midcourse.llm.model_client import ModelRole, Unanswered
+from midcourse.llm.prompt.prompt_text import advice_lines, outline_lines, words_of_task
+from midcourse.llm.prompt.quoting import quote, quote_block
+from midcourse.llm.prompt.screen import render_screen
+from midcourse.llm.prompt.template import Prompt, template
+from midcourse.ports.outliner import OutlineDraft, OutliningContext
+
+ROLE = "outliner"
+
+
+class OutlineAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    goals: list[str] = Field(description="what to explore, in order; never how")
+    why: str = ""
+
+
+class ModelOutliner(ModelRole):
+    async def outline(self, context: OutliningContext) -> OutlineDraft:
+        prompt = outliner_prompt(context, self.client.room(context.worst, OutlineAnswer))
+        reply = await self.client.ask(prompt, OutlineAnswer, worst=context.worst)
+        if isinstance(reply, Unanswered):
+            return OutlineDraft(verdict=reply.why, detail=reply.detail, cost=reply.cost, model=reply.model)
+        answer = reply.answer
+        verdict = "goals" if answer.goals else "gave_up"
+        return OutlineDraft(
+            verdict=verdict, goals=tuple(answer.goals), detail=answer.why[:300], cost=reply.cost, model=reply.model
+        )
+
+
+def outliner_prompt(context: OutliningContext, room: int) -> Prompt:
+    return template(ROLE).filled(
+        {
+            "goal": quote(context.task.goal, longest=4000),
+            "screen": render_screen(context.observation, (), words_of_task(context.task), room // 2, 0).first,
+            "outline": quote_block("OUTLINE", outline_lines(context.outline)),
+            "advice": quote_block("MONITOR", advice_lines(context.advice)),
+            "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),
+        }
+    )
