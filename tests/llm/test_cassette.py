@@ -215,7 +215,7 @@ class TestFile:
     def test_something_else_is_refused(self, path: Path, text: str):
         path.parent.mkdir()
         path.write_text(text)
-        with pytest.raises(TaskInvalid, match="is no cassette"):
+        with pytest.raises(TaskInvalid, match="is not a cassette"):
             exchanges(path)
 
     def test_a_later_format_is_refused(self, path: Path):

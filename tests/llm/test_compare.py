@@ -101,7 +101,7 @@ def test_the_table_names_both_and_says_what_each_came_to(capsys: pytest.CaptureF
     ("wording", "problem"),
     [
         ("Plan!", "begins with '%% planner NUMBER'"),
-        ("%% planner 7\n{{zones}}", "nobody fills in {{zones}}"),
+        ("%% planner 7\n{{zones}}", "unknown place {{zones}}"),
     ],
 )
 def test_a_prompt_that_cannot_be_filled_in_is_refused(capsys: pytest.CaptureFixture[str], wording: str, problem: str):

@@ -1,4 +1,5 @@
-"""Ports that are backed by language models. Each role is one file and the template beside it.
+"""Ports that are filled by language models. Needs `midcourse[llm]`.
 
-`model_client.py` is the one place that sends a request; what comes back is a draft, and is treated as one. Needs `midcourse[llm]`.
+`roles` has one file and one template for each role, `prompt` what their prompts are made of. `model_client.py` is the only
+module that sends a request. What comes back is a draft, which is checked like any other.
 """

@@ -1,4 +1,4 @@
-"""Is this text an answer of that shape? Mends only what can mean nothing else: a fence or words around it."""
+"""Parser of a model's answer. Repairs only what is unambiguous: a code fence or words around the JSON."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 A = TypeVar("A", bound=BaseModel)
 
 LONGEST = 200_000
-"""Characters of an answer that are looked at. No plan is that long, and a parser should not be busy for seconds."""
+"""Characters of an answer that are parsed. No plan is that long, and a parser should not be busy for seconds."""
 MOST_STARTS = 20
 """Opening braces in prose that are tried as the beginning of the answer."""
 
@@ -27,7 +27,7 @@ class Unreadable:
 
 
 def parse_answer(text: str, answer: type[A]) -> Parsed[A] | Unreadable:
-    """The answer, and what was mended; or what is wrong with it, in words that its author can do something with."""
+    """Parse the answer and name its repairs, or say what is wrong with it so that the model can correct it."""
     if len(text) > LONGEST:
         return Unreadable(why=f"the answer has {len(text)} characters, which is too long")
     if not text.strip():
@@ -44,7 +44,7 @@ def parse_answer(text: str, answer: type[A]) -> Parsed[A] | Unreadable:
 
 
 def _candidates(text: str) -> Iterator[tuple[object, tuple[str, ...]]]:
-    """Whatever JSON there is: the whole, or the first object in it."""
+    """The whole text as JSON, or else the first object in it."""
     try:
         yield json.loads(text, parse_constant=_refused), ()
         return

@@ -1,9 +1,9 @@
-"""A cassette: what models were asked and what they answered, in a file of JSON lines, without secrets.
+"""Cassettes: requests to models and their answers, in a file of JSON lines, without secrets.
 
-The first line says the format. Each `exchange` is one request to a model with what came of it, under a digest of the request;
-each `situation` is all that a planner was told and the draft that it made of it, so that another prompt can be tried on it.
-Secrets are taken out of every text before anything is written; pictures, in which nobody can look for them, are kept as
-their digests only. The same secrets are taken out of a request before it is looked up, so it is found with and without them.
+The first line says the format. Each `exchange` is one request to a model with its answer or error, under a digest of the request;
+each `situation` is the context of a planner and the draft that it made, so that another prompt can be tried on it.
+Secrets are taken out of every text before anything is written; pictures cannot be searched for them, so only their digests
+are kept. The same secrets are taken out of a request before it is looked up, so it is found with and without them.
 """
 
 import difflib
@@ -21,7 +21,7 @@ from midcourse.ports.planner import PlanDraft, PlanningContext
 
 FORMAT = 1
 LONGEST_DIFFERENCE = 12
-"""Lines of it that are told."""
+"""Lines of a difference that a message shows."""
 WIDEST = 160
 
 Json: TypeAlias = Mapping[str, Any]
@@ -31,10 +31,10 @@ Mask: TypeAlias = Callable[[str], str]
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
     model: str
-    """By the name that it was asked for."""
+    """The name by which it was requested."""
     asked: Json
     came: Json
-    """An answer or trouble, as `taping` writes it."""
+    """An answer or an error, as `recording` writes it."""
 
     @property
     def key(self) -> str:
@@ -52,7 +52,7 @@ def key_of(model: str, asked: Json) -> str:
 
 
 class Recorder:
-    """Adds to a cassette, line by line: what is there is whole, whatever happens to the process."""
+    """Appends to a cassette line by line, so that a killed process leaves a readable file."""
 
     def __init__(self, path: Path, mask: Mask) -> None:
         self._path = path
@@ -75,7 +75,7 @@ class Recorder:
 
 
 class Player:
-    """Answers from a cassette, and from nowhere else. What was asked several times is answered in the order it was recorded."""
+    """Answers from a cassette only. A request that was recorded several times is answered in that order."""
 
     def __init__(self, path: Path, mask: Mask) -> None:
         self._path = path
@@ -87,7 +87,7 @@ class Player:
 
     @property
     def left(self) -> int:
-        """How many exchanges nobody has asked for yet."""
+        """How many exchanges have not been played yet."""
         return sum(map(len, self._left.values()))
 
     def of(self, model: str) -> Exchange | None:
@@ -109,7 +109,7 @@ class Player:
         wanted = _lines(asked)
         others = [exchange for exchange in self._recorded if exchange.model == model]
         if not others:
-            known = ", ".join(sorted({exchange.model for exchange in self._recorded})) or "nobody"
+            known = ", ".join(sorted({exchange.model for exchange in self._recorded})) or "no model"
             return f"Nothing was recorded of {model}; recorded was {known}."
         nearest = max(others, key=lambda other: _likeness(wanted, _lines(other.asked)))
         changed = [
@@ -148,16 +148,16 @@ def _read(path: Path) -> Iterator[Json]:
     except OSError as error:
         raise TaskInvalid(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError:
-        raise TaskInvalid(f"{path}: is no cassette") from None
+        raise TaskInvalid(f"{path}: is not a cassette") from None
     if not isinstance(found, dict) or cast(Json, found).get("kind") != "cassette":
-        raise TaskInvalid(f"{path}: is no cassette")
+        raise TaskInvalid(f"{path}: is not a cassette")
     if cast(Json, found)["format"] != FORMAT:
         raise FormatUnknown(f"{path}: is of format {cast(Json, found)['format']}; this version reads {FORMAT}")
     return map(json.loads, lines)
 
 
 def mask_values(value: Any, mask: Mask) -> Any:
-    """Every text in it, names of fields too. Numbers stay: what is shown of the world has none that is a secret any more."""
+    """Mask every text, names of fields too. Numbers stay: secrets among them were masked when the world was observed."""
     match value:
         case str():
             return mask(value)

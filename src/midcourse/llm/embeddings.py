@@ -1,4 +1,4 @@
-"""An embedder behind any provider of embeddings: OpenAI's protocol wherever it is served, and whatever else pydantic-ai knows."""
+"""Embedder for any provider that pydantic-ai knows, and for any server with OpenAI's protocol."""
 
 import math
 import os
@@ -19,10 +19,10 @@ LONGEST = 2000
 
 
 class ModelEmbedder:
-    """Opens a connection for each text: there is one where something failed, and nowhere else."""
+    """Opens a connection for each text, since only failures are embedded."""
 
     def __init__(self, name: str, base_url: str = "") -> None:
-        """`name` is `provider:model`. Raises `TaskInvalid` for one that means nothing, and for a key that is missing."""
+        """`name` is `provider:model`. Raises `TaskInvalid` for an unknown name or a missing key."""
         self.name = name
         self._base_url = base_url
         self._model()

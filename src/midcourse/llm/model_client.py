@@ -1,7 +1,7 @@
-"""The one way to ask a model: one request, one answer of a known shape, and what it cost. No second try is made in here.
+"""Client of the models of one role: one request, one answer of a known shape, and its cost, without retries.
 
 Every try is a command of the director's with its own reservation, so the retries of provider libraries are switched off. Of
-several models the one whose turn it is gets asked; the next try goes to the next.
+several models each try asks the next.
 """
 
 import json
@@ -51,16 +51,16 @@ from midcourse.llm.prompt.tokens import tokens_at_most
 from midcourse.llm.tracing import Tracing
 
 CALL_TOKENS = 60_000
-"""Tokens of a call for which nothing was set aside in particular, answer included."""
+"""Tokens of a call without a reservation, answer included."""
 
 IMAGE_TOKENS = 6_000
 """What a picture may be counted as: providers cut it into tiles, and make a few thousand tokens of the largest."""
 PATIENCE = 10.0
-"""Seconds to wait where a provider says that it is too much and not for how long."""
+"""Seconds to wait for a provider that limits the rate without saying for how long."""
 SHORTEST_PROMPT = 2_000
-"""Tokens, by the upper estimate: with less, next to nothing could be told."""
+"""Tokens, by the upper estimate: a shorter prompt could not hold a task."""
 SHORTEST_ANSWER = 32
-"""Tokens. Nobody can answer with less."""
+"""Tokens that the shortest answer needs."""
 
 REJECTIONS = (
     ModelRequestRejectedError,
@@ -70,7 +70,7 @@ REJECTIONS = (
     ModelQuotaExceededError,
 )
 UNBILLED = (500, 503, 529)
-"""With these a provider says itself that it did not answer. A gateway's 502 or 504 says nothing about what is behind it."""
+"""Status codes of a provider that did not answer. A gateway's 502 or 504 says nothing about the model behind it."""
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -88,7 +88,7 @@ class Answered(Generic[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class Unanswered:
-    """`wait` is how long the provider wants to be left alone: 0 if another model can be asked at once, None if unsaid."""
+    """No usable answer. `wait` is in seconds until the next try: 0 if another model can be asked, None if unknown."""
 
     why: Trouble
     detail: str
@@ -98,7 +98,7 @@ class Unanswered:
 
     @property
     def again(self) -> float | None:
-        """For those who are not to ask again themselves: when it is worth it, 0 if nobody said. None: it was no outage."""
+        """Seconds until a try by the director may succeed, 0 if unknown. None: the provider was not out of service."""
         return (self.wait or 0.0) if self.why == "transport" else None
 
 
@@ -106,13 +106,13 @@ class ModelClient:
     """The models of one role, in the order in which they are asked."""
 
     def __init__(self, models: Sequence[Model], *, answer_tokens: int, tracing: Tracing | None = None) -> None:
-        assert models, "somebody has to be asked"
+        assert models, "a role needs a model"
         self.models = tuple(models)
         self.answer_tokens = answer_tokens
         self.tracing = tracing or Tracing()
 
     def worst(self, tokens: int) -> Cost:
-        """What a call can cost if it has so many tokens, or as many as it likes (0), whoever is asked."""
+        """Upper limit of the cost of a call with this many tokens (0: the default), for the most expensive of the models."""
         tokens, answer = tokens or CALL_TOKENS, self.answer_tokens
         if tokens < answer + SHORTEST_PROMPT:
             raise TaskInvalid(f"plan_tokens = {tokens} leaves no room for a prompt beside answer_tokens = {answer}")
@@ -120,7 +120,7 @@ class ModelClient:
         return Cost(calls=1, tokens=tokens, microusd=max(prices))
 
     def room(self, worst: Cost, answer: type[BaseModel]) -> int:
-        """Tokens that a prompt may have, of what was set aside for the call."""
+        """Tokens that a prompt may have within the reservation of the call."""
         return (worst.tokens or CALL_TOKENS) - self.answer_tokens - _schema_tokens(answer)
 
     async def ask(
@@ -133,12 +133,12 @@ class ModelClient:
         turn: int = 0,
         images: Sequence[bytes] = (),
     ) -> Answered[A] | Unanswered:
-        """`worst` is what was set aside for this call: what may have been spent counts as spent. `version` is the plan it is for."""
+        """Send one request. `worst` is its reservation: what may have been spent counts as spent. `version` is the plan's."""
         model = self.models[turn % len(self.models)]
         told = tokens_at_most(prompt.text) + IMAGE_TOKENS * len(images)
         most = self._longest_answer(model, told, answer, worst)
         if most < SHORTEST_ANSWER:
-            detail = "what is to be told is longer than what may be spent on it"
+            detail = "the prompt is longer than its budget allows"
             return Unanswered(why="garbage", detail=detail, cost=FREE, model=model.model_name)
         with self.tracing.call(model, prompt, version=version, most=most) as call:
             response = await self._response(model, _request(prompt, images), answer, prompt.role, most)
@@ -191,7 +191,7 @@ class ModelClient:
         )
 
     def _longest_answer(self, model: Model, told: int, answer: type[BaseModel], worst: Cost) -> int:
-        """In tokens, so that the call stays within what was set aside for it."""
+        """In tokens, so that the call stays within its reservation."""
         most = self.answer_tokens + min(0, self.room(worst, answer) - told)
         if not worst.microusd:
             return most
@@ -220,7 +220,7 @@ def _request(prompt: Prompt, images: Sequence[bytes]) -> ModelRequest:
 
 
 def _parameters(model: Model, role: str, answer: type[BaseModel]) -> ModelRequestParameters:
-    """The shape of the answer, in the strictest way that this model can be held to."""
+    """The shape of the answer, in the strictest form that this model supports."""
     schema = _schema(answer)
     if model.profile.get("supports_json_schema_output", False):
         return ModelRequestParameters(

@@ -1,4 +1,4 @@
-"""Models by name: `provider:name`, and after `|` those that are asked if it cannot be reached."""
+"""Models by name: `provider:name`, with fallbacks after `|`."""
 
 import os
 import re
@@ -12,19 +12,19 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from midcourse.errors import TaskInvalid
 
 NO_KEY = "none"
-"""For a server of one's own that asks for no key; the library wants one all the same."""
+"""For a local server that needs no key, since the library requires one."""
 
 
 OPENAI = "OPENAI_API_KEY"
 _OWN_SERVER = "; a server of your own needs none: export MIDCOURSE_MODEL_BASE_URL=http://127.0.0.1:8080/v1"
 _KEY = re.compile(r"[Ss]et the `(\w+)` environment variable")
-"""How the library says which variable has the key."""
+"""The library's message that names the variable of the key."""
 
 MOST_KEPT = 32
 
 
 class _Made(threading.local):
-    """Of each thread, because what a model is reached by belongs to an event loop."""
+    """Per thread, because a model's connections belong to an event loop."""
 
     def __init__(self) -> None:
         self.models: dict[object, Model] = {}
@@ -34,9 +34,9 @@ _made = _Made()
 
 
 def models_named(names: str, *, base_url: str = "") -> tuple[Model, ...]:
-    """The same again for the same names and environment: to make one takes 50 ms, and runs share its connections.
+    """Build the models, or return those that were built for the same names and environment.
 
-    Raises `TaskInvalid` for a name that means nothing and for a key that is missing.
+    Building one takes 50 ms, and runs share its connections. Raises `TaskInvalid` for an unknown name or a missing key.
     """
     return tuple(_kept(name, base_url) for name in each_name(names))
 
@@ -62,7 +62,7 @@ def _model(name: str, base_url: str) -> Model:
     try:
         if base_url and provider in ("openai", "openai-chat"):
             served = OpenAIProvider(base_url=base_url, api_key=os.environ.get(OPENAI) or NO_KEY)
-            return OpenAIChatModel(model, provider=served)  # what servers of one's own speak
+            return OpenAIChatModel(model, provider=served)  # local servers speak chat completions, not responses
         return infer_model(name)
     except (UserError, ImportError, ValueError) as error:
         if key := _KEY.search(str(error)):

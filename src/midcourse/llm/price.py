@@ -1,4 +1,4 @@
-"""What did this call cost, and what can one cost at most? Prices are those of genai-prices; a model it does not know is free."""
+"""Costs of model calls, by the prices of genai-prices. A model that it does not know counts as free."""
 
 from decimal import ROUND_UP, Decimal
 
@@ -12,7 +12,7 @@ MICRO = 1_000_000
 
 
 def cost_of(response: ModelResponse, worst: Cost) -> Cost:
-    """As reported. Who reports nothing is charged what was set aside."""
+    """The reported cost. A provider that reports none is charged the whole reservation."""
     usage = response.usage
     if usage.unmeasured_requests or not usage.total_tokens:
         return worst
@@ -24,7 +24,7 @@ def cost_of(response: ModelResponse, worst: Cost) -> Cost:
 
 
 def price_of(model: Model, *, tokens_in: int, tokens_out: int) -> int | None:
-    """Millionths of a dollar; None if nobody knows the price."""
+    """Millionths of a dollar; None if the price is unknown."""
     usage = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
     try:
         return _micro(calc_price(usage, model.model_name, provider_id=model.system).total_price)
@@ -33,7 +33,7 @@ def price_of(model: Model, *, tokens_in: int, tokens_out: int) -> int | None:
 
 
 def affordable(model: Model, *, tokens_in: int, microusd: int) -> int:
-    """Tokens that may be answered with for this much; without a price, as many as anybody likes."""
+    """Tokens of an answer that this amount pays for; without a price, practically unlimited."""
     told, with_answer = (price_of(model, tokens_in=tokens_in, tokens_out=out) for out in (0, MICRO))
     if told is None or with_answer is None or with_answer <= told:
         return MICRO

@@ -1,11 +1,10 @@
-"""Models that are recorded, and models that are played back.
+"""Models that record to a cassette, and models that play one back.
 
-Both are models to whoever asks, one step above HTTP. A transport beneath the provider's client would be the other way to do it, and
-the frailer one: not every provider's library takes one, it would see keys and session headers, and its recordings would
-no longer fit with the next version of that library. Here no key ever comes by, nothing has to be reachable or even
-configured to play a cassette, and what is recorded is what was asked and answered.
+Both implement pydantic-ai's `Model`, one level above HTTP. A recording transport below the provider's client would be frailer: not
+every library accepts one, it would see keys and session headers, and its recordings would not fit the next version of that
+library. Here no key is ever seen, and playing a cassette needs no server and no configuration.
 
-Trouble is recorded too, so that a run that waited for a provider waits again.
+Errors are recorded too, so that a run that waited for a provider waits again.
 """
 
 import asyncio
@@ -26,9 +25,9 @@ from midcourse.llm.cassette import Json, Player, Recorder
 from midcourse.llm.model_names import each_name, models_named
 
 PASSING = ("timestamp", "run_id", "conversation_id", "metadata")
-"""Of a message: when it was made and for whom is not what is asked."""
+"""Fields of a message that do not affect the answer."""
 UNASKED = ("max_retries", "timeout", "request_timeout", "first_event_timeout")
-"""Settings of the client, of which the model never hears."""
+"""Settings of the client that are not sent to the model."""
 TROUBLE = tuple(
     name
     for name in exceptions.__all__
@@ -36,13 +35,13 @@ TROUBLE = tuple(
     and issubclass(kind, ModelAPIError | UnexpectedModelBehavior)
     and name not in ("ModelHTTPError", "ModelRequestTimeout")
 )
-"""Kinds that can be raised again from a message alone."""
+"""Names of exceptions that can be raised again from their message alone."""
 GIVEN_UP = "GivenUp"
-"""Nobody waited for the answer."""
+"""The request was cancelled before it was answered."""
 
 
 class Recorded(WrapperModel):
-    """Another model, and everything that comes by goes on a cassette."""
+    """Wraps a model and records every exchange."""
 
     def __init__(self, wrapped: Model, name: str, recorder: Recorder) -> None:
         super().__init__(wrapped)
@@ -69,11 +68,11 @@ class Recorded(WrapperModel):
         return response
 
     def request_stream(self, *_: Any, **__: Any) -> NoReturn:
-        raise NotImplementedError("what comes in a stream is not recorded; nothing of ours asks for one")
+        raise NotImplementedError("streams are not recorded")
 
 
 class Played(Model):
-    """A model that is not there. It answers what the cassette has, and raises `CassetteMiss` for anything else."""
+    """Plays a cassette, and raises `CassetteMiss` for a request that is not on it."""
 
     def __init__(self, name: str, player: Player) -> None:
         recorded = player.of(name)
@@ -108,7 +107,7 @@ class Played(Model):
 def models_with_cassette(
     names: str, *, base_url: str = "", recorder: Recorder | None = None, player: Player | None = None
 ) -> tuple[Model, ...]:
-    """`models_named`, each of them recorded, or none of them there and each played."""
+    """The models of `models_named`: recorded if there is a recorder, played if there is a player."""
     if player is not None:
         return tuple(Played(name, player) for name in each_name(names))
     models = models_named(names, base_url=base_url)
@@ -120,7 +119,7 @@ def models_with_cassette(
 def _asked(
     messages: Sequence[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
 ) -> Json:
-    """All that can make a difference to the answer, in a form that outlives a version of the library."""
+    """The parts of a request that can affect the answer, in a form that does not depend on the library's version."""
     tools = [*parameters.function_tools, *parameters.output_tools]
     schema = parameters.output_object.json_schema if parameters.output_object else None
     return {
@@ -163,7 +162,7 @@ def _trouble(error: ModelAPIError | UnexpectedModelBehavior) -> Json:
 
 def _raised(came: Mapping[str, Any]) -> Exception:
     if came["trouble"] == GIVEN_UP:
-        return TimeoutError("nobody waited for this answer when it was recorded")
+        return TimeoutError("this request was cancelled when it was recorded")
     kind: Any = getattr(exceptions, came["trouble"])
     if not issubclass(kind, ModelAPIError):
         return kind(came["message"])

@@ -1,8 +1,8 @@
-"""Calls of models as OpenTelemetry spans, by the semantic conventions for generative AI.
+"""OpenTelemetry spans of model calls, by the semantic conventions for generative AI.
 
-Spans go wherever the application sends its own; without an SDK nothing is made. What was told and answered is in them only on
-request. Whatever is, and every message of an error, is without secrets: a provider may quote the key that it turned away. That is
-why these spans are not the library's.
+Spans go to the application's provider; without an SDK none is made. Prompts and answers are included only on request. Secrets
+are masked in them and in error messages, because a provider may quote the key that it rejected. That is why the library's own
+spans are not used.
 """
 
 import json
@@ -60,7 +60,7 @@ class Tracing:
 
 
 class Call:
-    """One call under way."""
+    """The span of one call."""
 
     def __init__(self, span: Span, tracing: Tracing) -> None:
         self._span = span
@@ -96,5 +96,5 @@ class Call:
         self._span.set_status(Status(StatusCode.ERROR, self._tracing.mask(message)[:300]))
 
     def _json(self, name: str, value: object) -> None:
-        """Secrets are taken out of each text: in JSON of JSON nobody would know them again."""
+        """Mask each text before it is encoded: a secret that was encoded twice would not be recognised."""
         self._span.set_attribute(name, json.dumps(mask_values(value, self._tracing.mask), ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Task, skills and steps in the words that prompts tell them in. Every role tells the same thing in the same way."""
+"""Tasks, skills, steps and lessons as text, the same in the prompts of every role."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ from midcourse.llm.prompt.screen import quote_name, value_text
 from midcourse.policy.evidence.verification import describe
 
 LONGEST_STEP = 160
-"""Characters of what a step is told to do, or to have come to."""
+"""Characters of a target, a value or an error message of a step."""
 
 
 def words_of_task(task: Task) -> str:
@@ -65,7 +65,7 @@ def outline_lines(outline: Outline | None) -> Iterable[str]:
 
 
 def advice_lines(advice: Advice | None) -> Iterable[str]:
-    """A monitor's word, which may quote the screen."""
+    """The monitor's advice, quoted because it may contain text of the screen."""
     if advice:
         yield f"{advice.problem.replace('_', ' ')}: {quote(advice.says)}"
 
@@ -119,7 +119,7 @@ def _cause(recovery: ReplanningContext) -> str:
 
 
 def lesson_line(recalled: Recalled) -> str:
-    """Its words are a stranger's, whoever shared them."""
+    """A lesson, quoted: its words came from a world, even if a person shared it."""
     lesson, track = recalled.lesson, recalled.lesson.track
     said, why = lesson.said.text, lesson.root_cause.text
     cause = f", caused by {quote(why, LONGEST_STEP)}" if why and why != said else ""

@@ -1,4 +1,4 @@
-"""Text of strangers in a prompt: on one line, in quotes, between marks that it cannot write.
+"""Quoting of untrusted text in prompts: on one line, in quotes, between marks that it cannot contain.
 
 Everything that a world shows, a memory holds or a model once said is quoted here before it enters a prompt. A quoted text
 has no line break of any kind and neither of the marks, so no text can end the block that it stands in.
@@ -15,20 +15,20 @@ LONGEST = 300
 
 _MARKS = re.compile(r"<<<|>>>")
 _UNSEEN = re.compile(rf"{BLANK.pattern}|[\x7f-\x9f\u2028\u2029\u202f\ufff9-\ufffb\ud800-\udfff]")
-"""Breaks and turns the line, or is not to be seen at all: what a person reads and what a model reads would differ. With
-`is_unseen`, which knows the rest by their category.
+"""Characters that break or reverse the line, or are invisible: a person and a model would read different texts. `is_unseen`
+knows the others by their category.
 """
 
 
 def quote(text: str, longest: int = LONGEST) -> str:
-    """As a JSON string that is one line to everybody who reads lines."""
+    """The text as a JSON string without line breaks of any kind."""
     cut = text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest} more)"
     line = make_readable(json.dumps(cut, ensure_ascii=False), _letter)
     return _MARKS.sub(_escaped, _UNSEEN.sub(_escaped, line))
 
 
 def quote_block(name: str, lines: Iterable[str]) -> str:
-    """Lines that hold nothing unquoted of a stranger's, between two marks. Nothing if there are none."""
+    """Lines whose untrusted parts are quoted, between two marks; empty if there are none."""
     body = "\n".join(lines)
     return f"<<<{name}\n{body}\n{name}>>>" if body else ""
 

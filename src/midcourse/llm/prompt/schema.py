@@ -1,10 +1,10 @@
-"""The JSON schema of an answer, without what says nothing to a model: it is part of every prompt and paid for each time."""
+"""Compact JSON schemas of answers. A schema is part of every prompt and paid for each time."""
 
 import json
 from typing import Any, cast
 
 _NEEDLESS = frozenset(("title", "default", "description"))
-"""Names of the classes, values of what is left out, and docstrings that are for readers of the code."""
+"""Names of classes, defaults, and docstrings, which are for readers of the code."""
 
 
 def compact_schema(schema: dict[str, Any]) -> dict[str, Any]:

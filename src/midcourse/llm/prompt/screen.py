@@ -1,7 +1,6 @@
-"""What is on the screen, as a model reads it: one zone a line, as it was when a plan was first made from it, and then what has
-changed since.
+"""The screen as text for a model: one zone a line as of the first plan on this screen, then the changes since.
 
-Told like that, a replan on the same screen begins with the very words of the one before, and a provider that caches prompts has
+This way a replan on the same screen begins with the same text as the plan before, and a provider that caches prompts has
 most of it already. What is behind a dialog is counted and not listed. On a long page the same goes for what is out of sight, except
 what has to do with the task. What is still too long is cut by relevance, and the prompt says how much is missing.
 """
@@ -44,12 +43,12 @@ HANDLES = frozenset(
 """Roles that most steps are about."""
 
 MOST_CHANGED = 1 / 3
-"""Share of zones that may differ from the screen as it was first seen; beyond that it is told anew."""
+"""Share of zones that may differ from the screen as it was first seen; beyond that it is listed again in full."""
 
 LONG_PAGE = 100
-"""Zones from which on what is out of sight is not listed as a matter of course."""
+"""Number of zones from which on zones out of sight are counted instead of listed."""
 NEAR = 40
-"""Zones after the last visible one that are listed all the same."""
+"""Zones after the last visible one that are listed as well."""
 MOST_AWAY = 80
 """Zones further away that are listed because they have to do with the task."""
 MATES = 6
@@ -65,7 +64,7 @@ NOTICES = frozenset(["alert", "alertdialog", "dialog", "download", "request", "t
 
 @dataclass(frozen=True, kw_only=True)
 class ScreenText:
-    """The screen in two parts: what stays as it is from plan to plan, and what does not."""
+    """The screen in two parts: what stays the same from plan to plan, and the changes."""
 
     first: str
     since: str
@@ -73,7 +72,7 @@ class ScreenText:
 
 @dataclass(frozen=True, kw_only=True)
 class _Listing:
-    """What of an observation is told: a line for the surface, one for each zone that is listed, and counts of the others."""
+    """An observation as text: a line for the surface, one for each zone that is listed, and counts of the others."""
 
     surface: str
     zones: dict[str, str]
@@ -106,7 +105,7 @@ def render_screen(
 
 
 def first_seen(now: Observation, earlier: Iterable[Observation]) -> Observation:
-    """The screen that this one is told as a change of: itself, if no plan was made from it or it has changed too much."""
+    """The earlier screen that this one is rendered against; itself, if there is none or too much has changed."""
     base: Observation | None = None
     for seen in (*earlier, now):
         if _place(seen) == _place(now) and (base is None or _is_another(base, seen)):
@@ -215,7 +214,7 @@ def _out_of_sight(zones: Sequence[Zone], listed: set[str]) -> Iterable[str]:
 
 
 def _by_relevance(zones: tuple[Zone, ...], about: str) -> list[str]:
-    """Ids, what matters most first. The same for the same zones and the same task, whatever happened meanwhile."""
+    """Ids by relevance. The order depends on the zones and the task only, so that prompts begin alike."""
     words = _words(about)
 
     def rank(zone: Zone) -> tuple[int, int]:
@@ -279,7 +278,7 @@ def _relative(value: Scalar, origin: str) -> str:
 
 
 def quote_name(text: str) -> str:
-    """A name without quotes if nobody can mistake it for anything else."""
+    """A name, without quotes if it is unambiguous."""
     return text if _PLAIN.fullmatch(text) else quote(text)
 
 

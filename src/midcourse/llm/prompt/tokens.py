@@ -1,8 +1,8 @@
-"""How many tokens can this text be? An upper estimate without a tokenizer: no two models have the same.
+"""Upper estimate of the tokens of a text, without a tokenizer, since every model has another.
 
 Ordinary English and lists of zones come out at 1.7 to 2.6 times what OpenAI's tokenizers make of them, letter salad and
-hexadecimal at 1.05 to 1.4 times (`python -m benchmarks.prompt_tokens --estimate`). Nobody can do with less and still hold a ceiling: a page may
-be written so that it costs as much as it can.
+hexadecimal at 1.05 to 1.4 times (`python -m benchmarks.prompt_tokens --estimate`). A lower estimate could not hold a ceiling: a page may be
+written to cost as much as possible.
 """
 
 import re

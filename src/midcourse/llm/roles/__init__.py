@@ -1,0 +1,1 @@
+"""Roles of a run that a model can fill: one module and one template each, a port's adapter."""

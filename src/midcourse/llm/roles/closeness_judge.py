@@ -1,4 +1,4 @@
-"""The closeness judge: has a model say how near the goal of a detour is."""
+"""Closeness judge: a model estimates how near the goal of a detour is."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

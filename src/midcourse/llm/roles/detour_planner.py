@@ -1,4 +1,4 @@
-"""The detour's planner: has a model think of the next act towards what nobody knows the way to."""
+"""Detour planner: a model proposes the next step towards a goal to which no way is known."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The extractor: has a model read from screens what a task is to bring back."""
+"""Extractor: a model reads the task's output from screens."""
 
 from functools import lru_cache
 from typing import Any

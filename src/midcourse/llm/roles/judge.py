@@ -1,4 +1,4 @@
-"""The progress judge: has a model say how far an outline is, and point at what shows it."""
+"""Progress judge: a model says which goals of an outline are finished, with evidence."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

@@ -1,4 +1,4 @@
-"""The monitor: has a model look whether something is fundamentally wrong with the path of a run, or with the plan from there."""
+"""Monitor: a model checks whether the path of a run, or its next plan, is fundamentally wrong."""
 
 from typing import Literal
 

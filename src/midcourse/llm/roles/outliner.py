@@ -1,4 +1,4 @@
-"""The outliner: has a model name coarse goals for a task."""
+"""Outliner: a model names coarse goals for a task."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

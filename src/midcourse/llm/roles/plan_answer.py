@@ -1,4 +1,4 @@
-"""A plan as a model writes it, and the draft that it comes to."""
+"""A plan as a model writes it, and its conversion to a draft."""
 
 import json
 import re
@@ -73,7 +73,7 @@ class PlanAnswer(_Part):
     @model_validator(mode="before")
     @classmethod
     def _in_another_wrapping(cls, value: object) -> object:
-        """A list of steps alone, or a plan under the name 'plan'. A piece of a plan is none: all it lacks has a default."""
+        """A list of steps alone, or a plan under the name 'plan'. A fragment is refused, although every field has a default."""
         if isinstance(value, dict):
             inner = cast(dict[str, object], value)
             value = inner["plan"] if inner.keys() == {"plan"} else inner
@@ -88,7 +88,7 @@ def plan_draft(answer: PlanAnswer, context: PlanningContext) -> PlanDraft:
     if not answer.steps:
         return PlanDraft(verdict="gave_up", detail=answer.reason or "the plan has no steps")
     most = context.task.limits.max_plan_steps + 1  # what is beyond is cut off anyway, and says so
-    steps = [(step, _mended(step, context)) for step in answer.steps[:most]]
+    steps = [(step, _repaired(step, context)) for step in answer.steps[:most]]
     origin = context.observation.surface.origin
     return PlanDraft(
         steps=(*(_draft(step, each, origin) for step, each in steps), *_rest(answer)),
@@ -104,23 +104,23 @@ def _rest(answer: PlanAnswer) -> tuple[Draft, ...]:
     return () if asks else (Draft(zone=REPLAN),)
 
 
-def _mended(step: StepAnswer, context: PlanningContext) -> Repaired:
+def _repaired(step: StepAnswer, context: PlanningContext) -> Repaired:
     given = _arguments(step.arguments, context.observation.surface.origin)
     return repair_step(step.zone, step.skill, given, context.observation, context.catalogue)
 
 
 def step_draft(step: StepAnswer, observation: Observation, catalogue: Catalogue) -> tuple[Draft, tuple[str, ...]]:
-    """A single step, and what was put right in it."""
+    """Convert a single step, and name its repairs."""
     origin = observation.surface.origin
     found = repair_step(step.zone, step.skill, _arguments(step.arguments, origin), observation, catalogue)
     return _draft(step, found, origin), found.repairs
 
 
-def _draft(step: StepAnswer, mended: Repaired, origin: str) -> Draft:
+def _draft(step: StepAnswer, repaired: Repaired, origin: str) -> Draft:
     return Draft(
-        zone=mended.zone,
-        skill=mended.skill,
-        arguments=mended.arguments,
+        zone=repaired.zone,
+        skill=repaired.skill,
+        arguments=repaired.arguments,
         expect=_expectation(step.expect),
         probe=Probe(name=step.probe.name, arguments=_arguments(step.probe.arguments, origin)) if step.probe else None,
         transition=step.transition,
@@ -133,7 +133,7 @@ def _arguments(given: dict[str, Scalar], origin: str) -> Arguments:
 
 
 def _absolute(name: str, value: Scalar, origin: str) -> Scalar:
-    """Addresses are told relative to the page's origin, and may be answered so."""
+    """Prompts show addresses relative to the page's origin, so answers may contain them."""
     relative = name == ADDRESS and isinstance(value, str) and value.startswith("/") and not value.startswith("//")
     return f"{origin}{value}" if relative and origin.startswith(("http://", "https://")) else value
 

@@ -1,7 +1,7 @@
-"""What can be mended in a step without guessing: the same thing written in another way, and only if it can mean nothing else.
+"""Repairs of a step that need no guess: another spelling of the same thing, if it is unambiguous.
 
 A zone by its label, a skill in other letters, a number in quotes. What is wrong beyond that stays wrong: it is dropped
-where drafts are resolved, and the model is told.
+where drafts are resolved, and the model is informed.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The planner: tells a model what is known, and takes its answer for a draft."""
+"""Planner: a model is given the planning context, and its answer becomes a draft."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, TypeVar
@@ -41,26 +41,28 @@ CAUSES = {
     "reopened": "the world was lost and opened again: finished steps may have been undone",
     "taken_over": "a person took over and acted; continue from the present screen, and do not repeat what they did",
 }
-"""Nothing for the ordinary ones: that there is a new screen can be seen."""
+"""Empty for the ordinary causes: the model sees the new screen."""
 
 SCREEN_SHARE = 0.6
 """Of a prompt, for what stays the same: task, skills and the screen as it was first seen."""
 
 BLOCK = 50
-"""Steps that are left out at a time if there are too many: not one with every plan, so that what is told begins the same."""
+"""Steps that are left out together if there are too many. One at a time would change the prompt's beginning with every
+plan, and providers cache prompts by their beginning.
+"""
 MOST_STEPS = 200
 MOST_IRREVERSIBLE = 100
-"""Of the steps before the latest: those that cannot be undone and are listed all the same."""
+"""Irreversible steps that are listed although they are not among the latest."""
 
 Note: TypeAlias = Callable[[PlanningContext, PlanDraft], None]
 
 
 class ModelPlanner:
     remembers = True
-    """Whether it wants to be told what earlier plans were made from."""
+    """Whether the context should include the observations that earlier plans were made from."""
 
     def __init__(self, client: ModelClient, note: Note | None = None, wording: Template | None = None) -> None:
-        """`note` is shown each situation, and what came of it. `wording` is another than the one that ships."""
+        """`note` is called with each context and its draft. `wording` replaces the template that ships."""
         self.client = client
         self._note = note
         self._wording = wording
@@ -88,9 +90,9 @@ class ModelPlanner:
 
 
 def planner_prompt(context: PlanningContext, room: int, wording: Template | None = None) -> Prompt:
-    """What is known, in at most so many tokens as far as the screen can be cut to that.
+    """Render the context in at most `room` tokens, as far as cutting the screen allows.
 
-    How much of the screen is shown depends on nothing that differs from plan to plan, or it would not begin the same.
+    How much of the screen is shown depends on nothing that changes from plan to plan, so that prompts begin alike and are cached.
     """
     told, wording = _told(context), wording or template(ROLE)
     bare = wording.filled({**told, "screen": "", "changes": ""})
@@ -164,20 +166,20 @@ def _left_out(count: int, most: int) -> int:
 
 
 def _says_more(context: PlanningContext) -> bool:
-    """Whether the reason for a new plan is not told elsewhere: by the screen, the cause or the failed step."""
+    """Whether the reason for a new plan is not already in the prompt: in the screen, the cause or the failed step."""
     told = context.cause in ("initial", "adaptive", "reopened") or _has_failed_step(context)
     return bool(context.why) and not told
 
 
 def _has_failed_step(context: PlanningContext) -> bool:
-    """Whether the plan is made because of a step that failed, which is told with its analysis."""
+    """Whether the plan is made because of a failed step, which the prompt shows with its analysis."""
     return context.cause == "error" and context.recovery is not None and context.recovery.failed is not None
 
 
 def _since_first_seen(context: PlanningContext) -> int:
     """How many of the finished steps were carried out since the present screen was first planned for.
 
-    Those before are told before the screen, and stay as they are as long as it does; so both begin the same from plan to plan.
+    Earlier ones come before the screen in the prompt and do not change while it stays, so that the beginning can be cached.
     """
     base = first_seen(context.observation, context.earlier)
     if base is context.observation:
@@ -188,7 +190,7 @@ def _since_first_seen(context: PlanningContext) -> int:
 
 
 def _left(left: Cost) -> str:
-    """What is not limited is not mentioned."""
+    """Limits that are not set are not mentioned."""
     tokens = f", {left.tokens} tokens" if left.tokens < UNLIMITED // 2 else ""
     dollars = f", ${left.microusd / MICRO:.2f}" if left.microusd < UNLIMITED // 2 else ""
     return f"{left.calls} calls{tokens}{dollars}"

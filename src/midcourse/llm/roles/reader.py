@@ -1,4 +1,4 @@
-"""The reader: has a model turn the picture of a screen into zones."""
+"""Reader: a model turns a screenshot into zones."""
 
 import re
 import struct
@@ -19,7 +19,7 @@ ROLE = "reader"
 PNG = b"\x89PNG\r\n\x1a\n"
 _SIZE = struct.Struct(">II")
 _SIZE_AT = 16
-"""Where a PNG says how large it is."""
+"""Offset of width and height in a PNG."""
 MOST_ZONES = 2000
 
 
@@ -42,7 +42,7 @@ class ModelReader(ModelRole):
     async def read(self, picture: Picture) -> Sighting:
         size = _size(picture.png)
         if size is None:
-            return Sighting(why="the picture is no PNG", cost=Cost())
+            return Sighting(why="the picture is not a PNG", cost=Cost())
         prompt = reader_prompt(picture, size)
         reply = await self.client.ask(prompt, ScreenAnswer, worst=picture.worst, images=(picture.png,))
         if isinstance(reply, Unanswered):
@@ -66,7 +66,7 @@ def _size(png: bytes) -> tuple[int, int] | None:
 
 
 def _zones(answer: ScreenAnswer, size: tuple[int, int]) -> tuple[Zone, ...]:
-    """With ids that are the same as long as role and label are: nobody else gives them any. What is nowhere is left out."""
+    """Zones with ids made from role and label, so that they stay the same. Zones outside the picture are left out."""
     times: Counter[str] = Counter()
     zones: list[Zone] = []
     for found in answer.zones[:MOST_ZONES]:

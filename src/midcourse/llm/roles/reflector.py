@@ -1,4 +1,4 @@
-"""The reflector: has a model say why something failed, and what may help."""
+"""Reflector: a model explains why a step failed, and what may help."""
 
 from collections.abc import Iterable
 

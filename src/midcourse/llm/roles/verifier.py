@@ -1,4 +1,4 @@
-"""The verifier: has a model read whether something in words is true of a screen."""
+"""Verifier: a model reads whether a claim in words is true of a screen."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,7 +25,7 @@ class ModelVerifier(ModelRole):
         prompt = verifier_prompt(claim, self.client.room(claim.worst, VerdictAnswer))
         reply = await self.client.ask(prompt, VerdictAnswer, worst=claim.worst, turn=claim.turn)
         if isinstance(reply, Unanswered):
-            why = f"nobody could say: {reply.detail}"
+            why = f"no model could say: {reply.detail}"
             return Verdict(why=why, cost=reply.cost, model=reply.model, wait=reply.again)
         answer = reply.answer
         return Verdict(
