@@ -1,4 +1,4 @@
-"""A task from a file, run from Python: watch it turn by turn, then read what came of it."""
+"""A task from a file, run from Python: watch it turn by turn, then read its result."""
 
 import asyncio
 import tempfile

@@ -366,7 +366,7 @@ def test_a_planner_of_ones_own():
         ({"planner": '[planner]\nname = "playbook"'}, "planner.rules: a playbook needs at least one rule"),
         ({"planner": '[planner]\nname = "same_plan"'}, "planner.steps: a plan needs at least one step"),
         ({"planner": '[planner]\nname = "a:b"\nrules = []'}, "planner: no such key: 'rules'; there is name, options"),
-        ({"rule": 'on = "x"'}, "planner.rules#1: the rule on 'x' has to say one of: steps, done, impossible"),
+        ({"rule": 'on = "x"'}, "planner.rules#1: the rule on 'x' needs one of: steps, done, impossible"),
         ({"rule": 'done = "yes"'}, "planner.rules#1.done: has to be true or false, not 'yes'"),
         ({"rule": 'done = true\nwhen = { says = "x" }'}, "planner.rules#1.when: has to be checked on one screen alone"),
         ({"rule": "steps = [1]"}, "planner.rules#1.steps#1: has to be a table, not 1"),

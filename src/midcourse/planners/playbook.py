@@ -1,4 +1,4 @@
-"""A planner that knows the rules of its task by heart, and sees no further than the screen it is shown."""
+"""Playbook: a planner by rules, each for one screen."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
@@ -19,7 +19,7 @@ class ZonePattern:
 
     `role:label@container` is one in a container, such as a row, by the zones' state `within`; a zone that really has such a
     label comes first. A role is a word in small letters and is followed by no space, so `Time: now` is a label. `:http://x` says that
-    what follows is a label whatever it looks like.
+    what follows is a label, regardless of its characters.
     """
 
     role: str = ""
@@ -62,7 +62,7 @@ MOST_LISTED = 8
 
 
 def _listed(zones: list[Zone]) -> str:
-    """Each as it can be said, if its container tells it apart."""
+    """Each zone as a pattern with its container, if that distinguishes it."""
     names = [f"{zone.role}:{zone.label}" + (f"@{zone.get('within')}" if zone.get("within") else "") for zone in zones]
     more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
     return f"{', '.join(names[:MOST_LISTED])}{more}"
@@ -101,7 +101,7 @@ class Rule:
     def __post_init__(self) -> None:
         keep_several(self, "steps")
         if [bool(self.steps), self.done, bool(self.impossible)].count(True) != 1:
-            raise TaskInvalid(f"the rule on '{self.on}' has to say one of: steps, done, impossible")
+            raise TaskInvalid(f"the rule on '{self.on}' needs one of: steps, done, impossible")
         if self.when is not None and not self.when.checks:
             raise TaskInvalid(f"the rule on '{self.on}' has a condition in words only: nothing here can read it")
 
@@ -109,7 +109,7 @@ class Rule:
         return fnmatchcase(seen.surface.title, self.on) and (self.when is None or holds(self.when, seen, None) is True)
 
     def answer(self, context: PlanningContext) -> PlanDraft | None:
-        """What this rule has to say now, or nothing."""
+        """The plan of this rule for the context, or None."""
         if self.done:
             return PlanDraft(verdict="done", detail=f"the rule on '{self.on}' says so")
         if self.impossible:

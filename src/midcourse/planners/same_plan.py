@@ -7,9 +7,9 @@ from midcourse.ports.planner import PlanDraft, PlanningContext
 
 
 class SamePlan:
-    """Draws up one plan, whatever it is shown and told. Zones are ids, as they are in any plan.
+    """Proposes the same plan for every context. Zones are ids, as in any plan.
 
-    It is what a planner that does not read its failed attempts comes to: the same mistake until something stops it.
+    Like a planner that ignores failed attempts, it repeats a mistake until the run is stopped.
     """
 
     def __init__(self, drafts: Iterable[Draft], *, final: bool | None = None) -> None:

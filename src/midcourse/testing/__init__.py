@@ -1,7 +1,7 @@
-"""Stand-ins for everything outside a run, shipped for users' tests too.
+"""Test doubles for everything outside a run, for users' tests too.
 
-Planners without a model, people who always agree, a clock that an hour costs nothing, a store without a disk; in
-`conformance`, the suite that each port's adapters have to pass.
+Planners without a model, approvers that always agree, a clock on which time passes instantly, a store without a disk.
+`conformance` has a test suite for the adapters of each port, `sites` and `models` servers on loopback.
 """
 
 from midcourse.store.memory import MemoryStore

@@ -1,4 +1,4 @@
-"""People, as far as a test needs any. Each keeps the `questions` it was asked."""
+"""Approvers for tests. Each keeps the `questions` it was asked."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from midcourse.domain.approval import Decision, Question, Verdict
 
 
 class Approves:
-    """Approves everything and lets the run go on. Asked whether something happened, it answers `doubt`.
+    """Approves everything. Asked whether something happened, it answers `doubt`.
 
     Nothing is sent twice: to a repetition it says no.
     """
@@ -30,7 +30,7 @@ class Approves:
 
 
 class Rejects:
-    """Says no to everything, and to a doubt: stop. With guidance, the run is told what to do instead."""
+    """Rejects everything, and answers a doubt with stop. With guidance, the run plans again."""
 
     def __init__(self, guidance: str = "", *, by: str = "testing") -> None:
         self._no = Decision(verdict="rejected", guidance=guidance, by=by)
@@ -68,7 +68,7 @@ class Silent:
 
 
 class Posts:
-    """Takes the question and returns at once; the decision is left to whoever reads `questions`."""
+    """Takes the question and returns immediately; the test decides by reading `questions`."""
 
     def __init__(self) -> None:
         self.questions: list[Question] = []

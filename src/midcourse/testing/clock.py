@@ -1,18 +1,18 @@
-"""A clock on which an hour passes in milliseconds, and not before everything else is done."""
+"""Clock for tests: an hour passes in milliseconds, as soon as all tasks wait for it."""
 
 import asyncio
 from itertools import count
 
 
 class FakeClock:
-    """Time stands still while anybody works, and jumps to the next sleeper's due time when all are waiting.
+    """Time stands still while any task works, and jumps to the next sleeper's due time when all are waiting.
 
-    How it knows that all are waiting: `patience` turns of the event loop in a row have passed in which nobody called
+    How it knows that all are waiting: `patience` turns of the event loop in a row have passed in which no task called
     `now` or `sleep`. So an approval that expires in an hour does not expire while another task takes its short steps,
     however many they are. Sleepers wake in the order of their due times, one after the other: each has had its turns
-    before the clock goes on.
+    before the clock advances.
 
-    Its limits: it sees only tasks of one event loop. Whoever waits for a thread, a process, a socket or a real timer
+    Its limits: it sees only tasks of one event loop. A task that waits for a thread, a process, a socket or a real timer
     (`asyncio.sleep`, `asyncio.timeout`) looks idle to it, and so does a task that takes more than `patience` turns
     without asking for the time. Such tests need a real clock, or `advance` alone with `patience=None`. A loop that polls
     `now` keeps time from passing for ever: sleep instead. One clock belongs to one event loop.
@@ -30,7 +30,7 @@ class FakeClock:
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Move on by hand. Whoever is due by then wakes in order, as soon as the event loop gets to it."""
+        """Advance by hand. Sleepers that are due by then wake in order, as soon as the event loop runs them."""
         if seconds < 0:
             raise ValueError("time does not go back")
         self._calls += 1

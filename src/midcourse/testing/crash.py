@@ -1,4 +1,4 @@
-"""Sudden death: a port that takes its whole process with it, at a moment of your choice."""
+"""A port that kills its process at a chosen call."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ def mortal(
 ) -> T:
     """The same port, but the process is killed with SIGKILL around the first matching call of `method`.
 
-    Nothing is cleaned up, flushed or said: what a test finds afterwards is what had reached the disk.
+    Nothing is cleaned up, flushed or printed: what a test finds afterwards is what had reached the disk.
     """
     return cast(T, _Mortal(port, method, when, if_called_with))
 

@@ -1,4 +1,4 @@
-"""Planners that get it wrong: as a model does now and then, and as nothing ever should."""
+"""Planners that make mistakes: those of a model, and answers that are not plans at all."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -118,7 +118,7 @@ _NO_PLANS: tuple[object, ...] = (None, "done", 0, [], {"steps": []}, PlanDraft, 
 class Garbage:
     """Answers with nonsense of every kind. One call in ten it raises, and one in ten it returns something else altogether.
 
-    Whatever comes of it has to be the end of the plan, never of the process. `polite=True` leaves out the last two.
+    Each answer may end the plan, never the process. `polite=True` leaves out the last two.
     """
 
     def __init__(self, seed: int, *, polite: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""A server on loopback, on a free port, with nothing but the standard library, for as long as a `with` lasts."""
+"""HTTP server on a free loopback port, with the standard library only, for the length of a `with`."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Generator[str]:
-    """Its address. Each connection gets a handler and a thread of its own."""
+    """Yield its address. Each connection has its own handler and thread."""
     server = _Server(("127.0.0.1", 0), handler)
     thread = Thread(target=partial(server.serve_forever, poll_interval=0.02), daemon=True)
     thread.start()
@@ -25,10 +25,10 @@ def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Generator[str]:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    block_on_close = False  # whoever asks may keep its connections open
+    block_on_close = False  # clients may keep their connections open
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that somebody gave up is nothing to print."""
+        """Print nothing for a connection that the client closed."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)

@@ -1,7 +1,7 @@
-"""A planner that does what the screen tells it: the model that every injected instruction gets its way with.
+"""Planner that follows every instruction on the screen: a model with no resistance to injection.
 
-Whatever is safe with it is safe because of code outside the planner. Nothing it does is clever: an order is a sentence with a verb
-that it knows, whoever wrote it and wherever it stands.
+What is safe with it is safe because of code outside the planner. Nothing it does is clever: an order is a sentence with a verb
+that it knows, regardless of its author and place.
 """
 
 import re
@@ -27,7 +27,7 @@ _SPEAKS = re.compile(
 
 
 class Obedient:
-    """Follows every order it is shown, each one once, then goes on with its task: what `task` plans.
+    """Follows every order it is shown, each one once, then continues with its task: what `task` plans.
 
     An order that cannot be followed where it was given is kept in mind. `obeyed` has those that it turned into steps; what
     came of them is another question.
@@ -68,7 +68,7 @@ def _recalled(context: PlanningContext) -> Iterator[str]:
 
 
 def _texts(zone: Zone) -> Iterator[str]:
-    """All that it says. The short label of a control is its name and no order: else it would press whatever there is."""
+    """All that it says. The short label of a control is its name, not an order: it would press every control."""
     if zone.role not in (*_PRESSABLE, *_WRITABLE) or not _is_name(zone.label):
         yield zone.label
     yield from (value for name, value in zone.state if isinstance(value, str) and name not in ("href", "within"))
@@ -147,7 +147,7 @@ _READINGS: tuple[_Reading, ...] = (
 
 
 def _step(skill: str, context: PlanningContext, zone: str | None, value: Argument = None, *, says: str) -> list[Draft]:
-    """One step, with the value for whatever the world calls the skill's first argument; none, if it cannot be done here."""
+    """One step, with the value for the skill's first argument; none, if it cannot be done here."""
     known = context.catalogue.skill(skill)
     if known is None or zone is None or (value is None and any(parameter.required for parameter in known.parameters)):
         return []

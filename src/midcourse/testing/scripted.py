@@ -24,7 +24,7 @@ from midcourse.ports.verifier import Claim, Verdict
 class Scripted:
     """Gives the first answer to the first call, the second to the second; the last one is repeated.
 
-    `contexts` has what it was told each time.
+    `contexts` has the context of each call.
     """
 
     def __init__(self, *drafts: PlanDraft) -> None:
@@ -41,7 +41,7 @@ class Scripted:
 class ScriptedMonitor:
     """Says the first at the first review, the second at the next; nothing where the text is empty, and after the last.
 
-    `contexts` has what it was told each time.
+    `contexts` has the context of each call.
     """
 
     def __init__(self, *says: str, problem: Problem = "no_progress") -> None:
@@ -59,7 +59,7 @@ class ScriptedMonitor:
 class ScriptedOutlines:
     """The first goals for the first outline, the second for the next; after the last it gives up.
 
-    `contexts` has what it was told each time.
+    `contexts` has the context of each call.
     """
 
     def __init__(self, *outlines: tuple[str, ...]) -> None:
@@ -141,9 +141,9 @@ def _nth(answers: Sequence[T], n: int) -> T:
 
 class ScriptedReflector:
     """Gives the first root cause for the first failure, the second for the next; where the text is empty, and after the last,
-    nobody can be reached.
+    no model can be reached.
 
-    `contexts` has what it was told each time.
+    `contexts` has the context of each call.
     """
 
     def __init__(self, *causes: str, fix: str = "Do it otherwise") -> None:
@@ -169,7 +169,7 @@ class ScriptedReflector:
 class ScriptedTries:
     """The first draft for the first try, the second for the second; after the last it gives up.
 
-    `contexts` has what it was told each time.
+    `contexts` has the context of each call.
     """
 
     def __init__(self, *drafts: TryDraft) -> None:

@@ -1,4 +1,4 @@
-"""A searcher without a model: goes by the words on the screen, and remembers what it tried where. Plans detours, or whole runs."""
+"""Planner of detours or whole runs without a model: follows words on the screen and remembers what it tried."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -24,9 +24,9 @@ Related: TypeAlias = Callable[[str, str], float]
 OPENS = ("menu", "menuitem", "button", "tab", "link", "row")
 CLOSE_CALL = 0.1
 SAME_TOPIC = 0.5
-"""Labels that are no more related than this do not name the goal."""
+"""Relatedness up to which a label does not name the goal."""
 LASTING = ("menu", "row", "tab")
-"""What stays where it is when it has been clicked; so does whatever expands."""
+"""What stays where it is when it has been clicked; so does a control that expands."""
 GO_BACK = "go_back"
 """The skill that a browser has for it."""
 CLOSES = ("ok", "cancel", "close")
@@ -175,7 +175,7 @@ def _in_vain(context: DetourContext) -> set[str]:
 
 
 def _again(seen: Observation, tried: Counter[tuple[str, str]]) -> set[str]:
-    """The same under other ids: a page that was loaded again counts its zones anew. Of several alike, the first were tried."""
+    """The same under other ids: a page that was loaded again counts its zones from the start. Of several alike, the first were tried."""
     found = set[str]()
     for zone in seen.zones:
         if tried[zone.role, zone.label] > 0:
@@ -197,7 +197,7 @@ def escape(catalogue: Catalogue) -> Draft:
 
 
 def way_out(context: DetourContext | PlanningContext) -> list[Draft]:
-    """Whatever closes what is open and changes nothing."""
+    """A control that closes what is open and changes nothing."""
     zones = (zone for zone in context.observation.zones if zone.label.lower() in CLOSES[1:] and _is_free(zone))
     return [_on(zone) for zone in zones] or [escape(context.catalogue)]
 

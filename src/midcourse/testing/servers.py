@@ -1,4 +1,4 @@
-"""Servers to try things with, of this process and for as long as it needs them."""
+"""Database server for tests and first tries."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What every approver has to be able to take, and the shape of what it has to give.
+"""Conformance suite for approvers: inputs that each must accept, and the shape of its answers.
 
     class TestMine(ApproverConformance):
         def make_approver(self) -> Approver:
@@ -83,7 +83,7 @@ class ApproverConformance:
             await asyncio.sleep(0)
             asking.cancel()
             done, _ = await asyncio.wait([asking], timeout=self.patience)
-            assert done, "an approver that is cancelled has to stop asking"
+            assert done, "an approver that is cancelled must stop asking"
 
         asyncio.run(give_up())
 

@@ -1,11 +1,11 @@
-"""What whoever plans detours, and whoever judges closeness, has to be able to take, and the shape of what it has to give.
+"""Conformance suites for detour planners and closeness judges: inputs to accept, and the shape of answers.
 
     class TestMine(DetourPlannerConformance):
         def make_planner(self) -> DetourPlanner:
             return MyPlanner()
 
 Whether its tries lead anywhere is another question, and so is whether they aim at what is visible: a try is resolved
-against the screen whoever made it.
+against the screen regardless of its author.
 """
 
 import asyncio
@@ -49,10 +49,10 @@ CONTEXTS = (
 
 
 def check_draft(answer: object) -> None:
-    assert isinstance(answer, TryDraft), "a try draft, whatever it was asked"
+    assert isinstance(answer, TryDraft), "a try draft, for every context"
     assert answer.verdict in get_args(TryVerdict)
     assert (answer.step is not None) == (answer.verdict == "try"), "a step if it says so, and only then"
-    assert FREE.within(answer.cost), "nobody is paid for planning"
+    assert FREE.within(answer.cost), "a cost is not negative"
     assert decode(TryDraft, encode(answer)) == answer, "it can be written down"
 
 
@@ -60,7 +60,7 @@ class DetourPlannerConformance:
     def make_planner(self) -> DetourPlanner:
         raise NotImplementedError
 
-    def test_it_answers_whatever_it_is_told(self) -> None:
+    def test_it_answers_every_context(self) -> None:
         for context in CONTEXTS:
             check_draft(asyncio.run(self.make_planner().plan_try(context)))
 
@@ -77,7 +77,7 @@ class ClosenessJudgeConformance:
     def make_judge(self) -> ClosenessJudge:
         raise NotImplementedError
 
-    def test_it_judges_whatever_it_is_shown(self) -> None:
+    def test_it_judges_every_context(self) -> None:
         for goal in (GOAL, IN_WORDS, AGAIN):
             for observation in (
                 seen("Main", *zones(7)),
@@ -87,6 +87,6 @@ class ClosenessJudgeConformance:
             ):
                 context = JudgingContext(task=TASK, goal=goal, observation=observation)
                 judged = asyncio.run(self.make_judge().judge(context))
-                assert isinstance(judged, Closeness), "a closeness, whatever it was shown"
+                assert isinstance(judged, Closeness), "a closeness, for every context"
                 assert judged.value is None or 0.0 <= judged.value <= THERE
-                assert FREE.within(judged.cost), "nobody is paid for judging"
+                assert FREE.within(judged.cost), "a cost is not negative"

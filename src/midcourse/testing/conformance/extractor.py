@@ -1,10 +1,10 @@
-"""What every extractor has to be able to take, and the shape of what it has to give.
+"""Conformance suite for extractors: inputs that each must accept, and the shape of its answers.
 
     class TestMine(ExtractorConformance):
         def make_extractor(self) -> Extractor:
             return MyExtractor()
 
-Whether the values are right is another question: what no screen shows is dropped whoever found it.
+Whether the values are right is another question: values that no screen shows are dropped later.
 """
 
 import asyncio
@@ -62,5 +62,5 @@ def check_extract(extract: object) -> None:
     """Whether this is an answer at all."""
     assert isinstance(extract, Extract), f"an extractor returns an Extract, not {extract!r}"
     assert min(extract.cost.calls, extract.cost.tokens, extract.cost.microusd) >= 0, "no call gives money back"
-    assert extract.wait is None or not extract.data, "whoever was reached need not be asked again"
-    assert decode(Extract, encode(extract)) == extract, "what was found has to survive being written down"
+    assert extract.wait is None or not extract.data, "a wait is only for a model that could not be reached"
+    assert decode(Extract, encode(extract)) == extract, "what was found survives being stored"

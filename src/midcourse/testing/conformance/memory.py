@@ -1,4 +1,4 @@
-"""What every memory must do. In a test module:
+"""Conformance suite for memories. In a test module:
 
     class TestMine(MemoryConformance):
         def make_memory(self, tmp_path, agent):

@@ -1,4 +1,4 @@
-"""What a monitor has to be able to take, and the shape of what it has to give.
+"""Conformance suite for monitors: inputs that each must accept, and the shape of its answers.
 
     class TestMine(MonitorConformance):
         def make_monitor(self) -> Monitor:
@@ -38,12 +38,12 @@ CONTEXTS = (
 
 
 def check_finding(answer: object) -> None:
-    assert isinstance(answer, Finding), "a finding, whatever it was shown"
+    assert isinstance(answer, Finding), "a finding, for every context"
     assert answer.verdict in ("reviewed", "transport")
     if answer.advice is not None:
         assert answer.advice.problem in get_args(Problem), "a problem that is fundamental"
         assert answer.advice.says.strip(), "who speaks up says something"
-    assert FREE.within(answer.cost), "nobody is paid for watching"
+    assert FREE.within(answer.cost), "a cost is not negative"
     assert decode(Finding, encode(answer)) == answer, "it can be written down"
 
 
@@ -51,7 +51,7 @@ class MonitorConformance:
     def make_monitor(self) -> Monitor:
         raise NotImplementedError
 
-    def test_it_answers_whatever_it_is_shown(self) -> None:
+    def test_it_answers_every_context(self) -> None:
         for context in CONTEXTS:
             check_finding(asyncio.run(self.make_monitor().review(context)))
 

@@ -1,4 +1,4 @@
-"""What whoever draws outlines, and whoever judges how far one is, has to be able to take, and the shape of what it has to give.
+"""Conformance suites for outliners and progress judges: inputs to accept, and the shape of answers.
 
     class TestMine(OutlinerConformance):
         def make_outliner(self) -> Outliner:
@@ -43,25 +43,25 @@ JUDGED_FROM = tuple(
 
 
 def check_outline(answer: object) -> None:
-    assert isinstance(answer, OutlineDraft), "an outline draft, whatever it was told"
+    assert isinstance(answer, OutlineDraft), "an outline draft, for every context"
     assert answer.verdict in get_args(OutlineVerdict)
     if answer.verdict == "goals":
         goals, refused = select_goals(answer.goals)
-        assert goals, f"a goal that says what to explore, and not how; {'; '.join(refused) or 'there is none at all'}"
+        assert goals, f"a goal that says what to explore, and not how; {'; '.join(refused) or 'there are none'}"
     else:
         assert not answer.goals, "goals only if it says so"
-    assert FREE.within(answer.cost), "nobody is paid for drawing"
+    assert FREE.within(answer.cost), "a cost is not negative"
     assert decode(OutlineDraft, encode(answer)) == answer, "it can be written down"
 
 
 def check_judgement(answer: object, context: ProgressContext) -> None:
-    assert isinstance(answer, Judgement), "a judgement, whatever it was shown"
+    assert isinstance(answer, Judgement), "a judgement, for every context"
     assert answer.verdict in ("judged", "transport")
     if answer.verdict == "judged":
         assert 1 <= answer.current <= len(context.outline.goals) + 1, (
             "the number of a goal, or one more if all are reached"
         )
-    assert FREE.within(answer.cost), "nobody is paid for judging"
+    assert FREE.within(answer.cost), "a cost is not negative"
     assert decode(Judgement, encode(answer)) == answer, "it can be written down"
 
 
@@ -69,7 +69,7 @@ class OutlinerConformance:
     def make_outliner(self) -> Outliner:
         raise NotImplementedError
 
-    def test_it_answers_whatever_it_is_told(self) -> None:
+    def test_it_answers_every_context(self) -> None:
         for context in DRAWN_FROM:
             check_outline(asyncio.run(self.make_outliner().outline(context)))
 
@@ -86,7 +86,7 @@ class ProgressJudgeConformance:
     def make_judge(self) -> ProgressJudge:
         raise NotImplementedError
 
-    def test_it_judges_whatever_it_is_shown(self) -> None:
+    def test_it_judges_every_context(self) -> None:
         for context in JUDGED_FROM:
             check_judgement(asyncio.run(self.make_judge().judge(context)), context)
 

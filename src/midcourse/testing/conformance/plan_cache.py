@@ -1,4 +1,4 @@
-"""What every keeper of segments has to do.
+"""Conformance suite for plan caches.
 
 class TestMine(PlanCacheConformance):
     async def make_segments(self) -> PlanCache:

@@ -1,11 +1,11 @@
-"""What every planner has to be able to take, and the shape of what it has to give.
+"""Conformance suite for planners: inputs that each must accept, and the shape of its answers.
 
     class TestMine(PlannerConformance):
         def make_planner(self) -> Planner:
             return MyPlanner()
 
 Whether its plans are any good is another question. That they aim only at what is visible is not asked either: a plan is
-resolved against the screen whoever made it.
+resolved against the screen later.
 """
 
 import asyncio
@@ -140,4 +140,4 @@ def check_answer(answer: object) -> None:
         "steps come with verdict 'steps'; without any, say why not"
     )
     assert min(answer.cost.calls, answer.cost.tokens, answer.cost.microusd) >= 0, "no call gives money back"
-    assert decode(PlanDraft, encode(answer)) == answer, "a plan has to survive being written down"
+    assert decode(PlanDraft, encode(answer)) == answer, "a plan survives being stored"

@@ -1,4 +1,4 @@
-"""What every reader has to be able to take, and the shape of what it has to give.
+"""Conformance suite for readers: inputs that each must accept, and the shape of its answers.
 
     class TestMine(ReaderConformance):
         def make_reader(self) -> Reader:
@@ -61,8 +61,8 @@ def check_sighting(sighting: object) -> None:
     """Whether this is an answer at all."""
     assert isinstance(sighting, Sighting), f"a reader returns a Sighting, not {sighting!r}"
     ids = [zone.id for zone in sighting.zones]
-    assert len(set(ids)) == len(ids), "each zone has an id of its own"
+    assert len(set(ids)) == len(ids), "zones have distinct ids"
     assert all(zone.bounds for zone in sighting.zones), "what was seen is somewhere"
     assert sighting.zones or sighting.why, "if nothing was made out, say why"
     assert min(sighting.cost.calls, sighting.cost.tokens, sighting.cost.microusd) >= 0, "no call gives money back"
-    assert decode(Sighting, encode(sighting)) == sighting, "what was seen has to survive being written down"
+    assert decode(Sighting, encode(sighting)) == sighting, "what was seen survives being stored"

@@ -1,4 +1,4 @@
-"""What a reflector has to be able to take, and the shape of what it has to give.
+"""Conformance suite for reflectors: inputs that each must accept, and the shape of its answers.
 
     class TestMine(ReflectorConformance):
         def make_reflector(self) -> Reflector:
@@ -58,15 +58,15 @@ CONTEXTS = (
 
 
 def check_explanation(answer: object) -> None:
-    assert isinstance(answer, Explanation), "an explanation, whatever it was shown"
+    assert isinstance(answer, Explanation), "an explanation, for every context"
     assert answer.verdict in get_args(ReflectionVerdict)
     found = answer.reflection
-    assert (found is not None) == (answer.verdict == "reflected"), "an explanation, or why there is none"
+    assert (found is not None) == (answer.verdict == "reflected"), "an explanation, or the reason for its absence"
     if found is not None:
         assert found.analysis.root_cause.strip(), "who explains a failure names a cause"
         assert found.analysis.severity in get_args(Severity)
         assert all(text.strip() for text in (*found.analysis.contributing_factors, *found.fix.changes))
-    assert FREE.within(answer.cost), "nobody is paid for thinking"
+    assert FREE.within(answer.cost), "a cost is not negative"
     assert decode(Explanation, encode(answer)) == answer, "it can be written down"
 
 
@@ -74,7 +74,7 @@ class ReflectorConformance:
     def make_reflector(self) -> Reflector:
         raise NotImplementedError
 
-    def test_it_answers_whatever_it_is_shown(self) -> None:
+    def test_it_answers_every_context(self) -> None:
         for context in CONTEXTS:
             check_explanation(asyncio.run(self.make_reflector().reflect(context)))
 

@@ -1,4 +1,4 @@
-"""Values that a store is tried with: one of everything, with scalars of every type in it."""
+"""Sample records for the conformance suite of stores, with scalars of every type."""
 
 from dataclasses import replace
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""What every verifier has to be able to take, and the shape of what it has to give.
+"""Conformance suite for verifiers: inputs that each must accept, and the shape of its answers.
 
     class TestMine(VerifierConformance):
         def make_verifier(self) -> Verifier:
@@ -64,5 +64,5 @@ def check_verdict(verdict: object) -> None:
     """Whether this is an answer at all."""
     assert isinstance(verdict, Verdict), f"a verifier returns a Verdict, not {verdict!r}"
     assert min(verdict.cost.calls, verdict.cost.tokens, verdict.cost.microusd) >= 0, "no call gives money back"
-    assert verdict.wait is None or verdict.holds is None, "whoever was reached need not be asked again"
-    assert decode(Verdict, encode(verdict)) == verdict, "a verdict has to survive being written down"
+    assert verdict.wait is None or verdict.holds is None, "a wait is only for a model that could not be reached"
+    assert decode(Verdict, encode(verdict)) == verdict, "a verdict survives being stored"

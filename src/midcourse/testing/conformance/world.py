@@ -1,4 +1,4 @@
-"""What every world has to do, as tests.
+"""Conformance suite for worlds.
 
     class TestMine(WorldConformance):
         def make_world(self, tmp_path: Path) -> World:
@@ -54,7 +54,7 @@ class WorldConformance:
             for skill in skills:
                 assert skill.effect in get_args(Effect), f"{skill.name}: no such effect class: {skill.effect}"
                 assert skill.commits in ("call", "world"), f"{skill.name}: its commit set is in no known place"
-                assert skill.undo in ("", *names), f"{skill.name}: undone by '{skill.undo}', which is no skill"
+                assert skill.undo in ("", *names), f"{skill.name}: undone by '{skill.undo}', which is not a skill"
                 _check_parameters(skill.name, skill.parameters)
 
         self._with_world(tmp_path, check)
@@ -195,7 +195,7 @@ class WorldConformance:
 
         self._with_world(tmp_path, check)
 
-    def test_nobody_attaches_to_nonsense(self, tmp_path: Path) -> None:
+    def test_attaching_to_an_unknown_handle_fails(self, tmp_path: Path) -> None:
         async def check(world: World) -> None:
             for handle in ("", "nonsense", "{}", '{"url": "http://127.0.0.1:1", "token": "x"}'):
                 assert not await world.attach(handle), f"attached to {handle!r}"
@@ -216,7 +216,7 @@ class WorldConformance:
                 before = await _seen(second)
                 if first.fences:
                     outcome = await first.act(call)
-                    assert outcome.status == "failed", f"whoever was taken over from still acts: {outcome}"
+                    assert outcome.status == "failed", f"the session that was taken over still acts: {outcome}"
                     assert (await _seen(second)).fingerprint == before.fingerprint
                 assert (await second.act(replace(call, command=call.command + 1))).status == "ok"
             finally:

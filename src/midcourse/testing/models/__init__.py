@@ -1,4 +1,4 @@
-"""A model behind a real server, scripted: it speaks OpenAI's chat completions on loopback and says what you wrote.
+"""Scripted model behind a real server: OpenAI's chat completions on loopback, with the answers of a script.
 
     with ModelServer([{"verdict": "done"}, Fails(429, retry_after=1)]) as server: ...
 

@@ -1,4 +1,4 @@
-"""What a scripted model answers with: words, a call of a tool, a refusal, or trouble of the kinds that servers make."""
+"""Answers of a scripted model: text, a tool call, a refusal, or a server error."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Finish: TypeAlias = Literal["stop", "length", "content_filter", "tool_calls"]
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens as the server reports them, whatever was really said. `cached` are among those of the prompt."""
+    """Tokens as the server reports them, regardless of the text. `cached` are among those of the prompt."""
 
     prompt: int
     completion: int
@@ -18,7 +18,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Says:
-    """Text, or a value that is written as JSON. Text that is no JSON, or a value of another shape than the schema asks
+    """Text, or a value that is written as JSON. Text that is not JSON, or a value of another shape than the schema asks
     for, is sent as it is: no model is held to its schema here. Empty text is an empty answer.
     """
 

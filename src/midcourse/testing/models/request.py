@@ -1,4 +1,4 @@
-"""What a model was asked, as it came over the wire, and the parts of it that a test or a script looks at."""
+"""A request to the scripted model, and the parts of it that tests and scripts read."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ class ChatRequest:
 
     @property
     def text(self) -> str:
-        """Everything that was said to the model, by whomever."""
+        """The text of all messages."""
         return "\n".join(part["text"] for part in self._parts() if "text" in part)
 
     @property

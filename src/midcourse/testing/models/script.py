@@ -1,4 +1,4 @@
-"""What to answer, and when: a list of answers, or a function of the request."""
+"""Script of a model: a list of answers, or a function of the request."""
 
 import time
 from collections import deque

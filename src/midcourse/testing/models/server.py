@@ -1,4 +1,4 @@
-"""The server: OpenAI's `/v1/chat/completions` and `/v1/models` on loopback, with the standard library only."""
+"""Server of the scripted model: OpenAI's `/v1/chat/completions` and `/v1/models` on loopback, with the standard library only."""
 
 import json
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ PIECES = 50
 
 
 class ModelServer:
-    """Answers by a script for as long as the `with` lasts. Several may ask at once; their order is that of arrival.
+    """Answers by a script for as long as the `with` lasts. Requests may be concurrent; they are answered in the order of arrival.
 
-    If a function that is the script raises, whoever asked gets a 500, and the `with` raises it at its end: an
+    If a function that is the script raises, the client gets a 500, and the `with` raises it at its end: an
     assertion about what the model is asked can stand there.
     """
 
@@ -58,7 +58,7 @@ class ModelServer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._over.set()  # nobody waits for a late answer any more
+        self._over.set()  # no client waits for a late answer any more
         self._open.close()
         if error is None and self._trouble:
             raise self._trouble[0]

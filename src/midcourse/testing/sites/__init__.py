@@ -1,4 +1,4 @@
-"""Small web applications on loopback that misbehave to order and know what was really done to them.
+"""Small web applications on loopback that misbehave on request and record what was really done.
 
     with serve(Shop(seed=7, drift=STORMY)) as address: ...
 

@@ -1,6 +1,6 @@
-"""Trouble by chance: how likely each kind is, at every page or request that can meet it.
+"""Drift of sites: the probability of each kind of fault, at every page or request that can meet it.
 
-The same seed and the same requests meet the same trouble. Each kind has a chance of its own, so two drifts that differ in
+The same seed and the same requests meet the same trouble. Each kind is drawn separately, so two drifts that differ in
 one rate differ in that kind of trouble only.
 """
 
@@ -19,9 +19,9 @@ class Drift:
     popup: float = 0.0
     """Something lies over the page."""
     interrupted: float = 0.0
-    """Something comes up over the page as soon as somebody begins to work in it."""
+    """Something comes up over the page as soon as the agent begins to work in it."""
     renamed: float = 0.0
-    """Controls are called otherwise than usual."""
+    """Controls have other labels than usual."""
     moved: float = 0.0
     """Controls are elsewhere than usual: links behind a menu, the fields of a form in another order."""
     failing: float = 0.0
@@ -41,12 +41,12 @@ class Drift:
     """It is stored, and the same form is shown again as if nothing had happened."""
     # of the sites
     strict: float = 0.0
-    """A field is to be written otherwise than usual; the form comes back with what is wrong, and with a choice undone."""
+    """A field must be written in another form than usual; the form comes back with what is wrong, and with a choice undone."""
 
     # how long it takes
     slow_seconds: float = 1.5
     slow_to_confirm_seconds: float = 6.0
-    """Of a slow answer to what was stored: longer than anybody waits, with the same form and its live button on the screen."""
+    """Of a slow answer to what was stored: longer than agents wait, with the same form and its live button on the screen."""
 
     def __post_init__(self) -> None:
         for kind in KINDS:

@@ -1,4 +1,4 @@
-"""A report generator: a report is ordered and billed, takes a while, and is published when somebody says so."""
+"""A report generator: a report is ordered and billed, takes a while, and is published on request."""
 
 import json
 from typing import ClassVar
@@ -12,7 +12,7 @@ QUARTERS = ("Q1", "Q2", "Q3", "Q4")
 FORMATS = ("PDF", "CSV")
 LINKS = {"Overview": "/", "Reports": "/reports", "New report": "/reports/new"}
 POLLS = 3
-"""How often a page has to ask until its report is ready."""
+"""How often a page must ask until its report is ready."""
 SCRIPT = """
 const waiting = document.getElementById("waiting");
 const ask = async () => {

@@ -37,7 +37,7 @@ class Response:
     type: str = "text/html; charset=utf-8"
     location: str = ""
     session: str = ""
-    """A new session for whoever asked."""
+    """Start a new session for the client."""
     seconds: float = 0.0
     """How long it is on its way."""
 
@@ -85,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(body)
         except ConnectionError:
-            self.close_connection = True  # whoever asked did not wait for the answer
+            self.close_connection = True  # the client did not wait for the answer
 
     def _request(self) -> Request:
         address = urlsplit(self.path)

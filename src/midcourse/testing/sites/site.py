@@ -1,6 +1,6 @@
-"""What the sites have in common: sessions, trouble by chance, and an append-only record of what was really done.
+"""Base class of the sites: sessions, faults by chance, and an append-only record of what was really done.
 
-A site never minds being told the same twice: not to do so is the agent's job.
+A site accepts the same request twice: avoiding that is the agent's job.
 """
 
 import json
@@ -23,7 +23,7 @@ WORDS: Words = {
     "User name": ("User", "Login name"),
     "Password": ("Your password",),
 }
-"""What everybody may call otherwise."""
+"""Words that drift may replace."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class Site:
         self._sessions = 0
         self._lock = Lock()
         self.strict = self._chance.due("strict")
-        """Whether a field is to be written otherwise than usual."""
+        """Whether a field is to be written in another form than usual."""
 
     @property
     def effects(self) -> tuple[Effect, ...]:
@@ -65,7 +65,7 @@ class Site:
     # --- what an application says
 
     def page(self, path: str, view: View, given: Given, errors: Given) -> str | None:
-        """The page there, its form holding what is given. None: there is none."""
+        """The page there, its form holding what is given. None: unknown path."""
         raise NotImplementedError
 
     def form_of(self, path: str) -> str:

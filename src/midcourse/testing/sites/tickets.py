@@ -1,4 +1,4 @@
-"""A ticket system: a ticket is opened, given to somebody, and answered. Customers get a mail for each of these."""
+"""A ticket system: a ticket is opened, assigned, and answered. Customers get a mail for each of these."""
 
 from html import escape
 from typing import ClassVar
@@ -15,7 +15,7 @@ EARLIER = (
     {"customer": "C-2390", "subject": "Invoice missing", "priority": "Normal"},
     {"customer": "C-1207", "subject": "Lamp arrived broken", "priority": "Normal"},
 )
-"""Tickets that are there already; one looks like what somebody may want to open."""
+"""Tickets that are there already; one looks like a ticket that a task may open."""
 
 
 class Tickets(Site):

@@ -18,7 +18,7 @@ _FIRST_RENDERED = 1_790_000_000
 class Tokens:
     """Issues the hidden fields of one site, and checks its CSRF tokens.
 
-    Every page gets a token of its own, and each stays valid as long as its session: several tabs can be open at once.
+    Every page gets its own token, and each stays valid as long as its session: several tabs can be open.
     Tokens are derived from the seed, so the same requests get the same ones.
     """
 

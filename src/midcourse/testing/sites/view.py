@@ -1,6 +1,6 @@
-"""How one page comes out: its HTML, the words it uses, where it has its controls, and what lies over it.
+"""View of one page: its HTML, its words, the place of its controls, and what covers it.
 
-Whatever is passed in as text is escaped; what these methods return is HTML.
+Text that is passed in is escaped; what these methods return is HTML.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ if (popup) {
 
 @dataclass(frozen=True, kw_only=True)
 class Popup:
-    """It wants something, and can be declined. Accepting it is an effect that nobody asked for."""
+    """It wants something, and can be declined. Accepting it is an effect that the task does not want."""
 
     title: str
     text: str
