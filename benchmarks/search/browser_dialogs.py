@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.harness.replay_check import again
 from benchmarks.search.episodes import ARMS, SETTINGS, Arm, Episode, measured
+from benchmarks.search.searcher import RandomTries, Replanner, Searcher
 from benchmarks.web_apps.preferences import PREFERENCES
 from benchmarks.web_apps.site import DRIFT
 from benchmarks.web_apps.wagtail.application import EDITOR, Application
@@ -35,7 +36,6 @@ from midcourse.domain.task import Task
 from midcourse.policy.detour.closeness import NEAR, words_of
 from midcourse.ports.closeness import Closeness, JudgingContext, WordOverlap
 from midcourse.testing import MemoryStore, Rejects
-from midcourse.testing.searcher import RandomTries, Replanner, Searcher
 from midcourse.testing.sites import PASSWORD, Preferences, serve
 from midcourse.testing.sites.site import USER
 from midcourse.worlds.browser import Browser

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from benchmarks.harness.replay_check import Again, again
+from benchmarks.search.searcher import NoisyJudge, RandomTries, Replanner, Searcher
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.detour import Goal, Tried
@@ -17,7 +18,6 @@ from midcourse.drive import Progress
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.testing import FakeClock, MemoryStore
-from midcourse.testing.searcher import NoisyJudge, RandomTries, Replanner, Searcher
 from midcourse.worlds.simulated.application import AppState, Windows
 from midcourse.worlds.simulated.generated import Generated, application_of, related
 

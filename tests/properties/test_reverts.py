@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import settings
 
+from benchmarks.search.searcher import NoisyJudge, RandomTries
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.command import Act, AskPerson
@@ -21,7 +22,6 @@ from midcourse.domain.plan import REACH, Draft
 from midcourse.drive import Progress
 from midcourse.ports.detour import DetourContext, TryDraft
 from midcourse.testing import FakeClock, MemoryStore, Scripted
-from midcourse.testing.searcher import NoisyJudge, RandomTries
 from midcourse.worlds.simulated.application import Windows
 from midcourse.worlds.simulated.generated import application_of
 from tests.scenarios.stage import plan

@@ -1,12 +1,12 @@
 """A detour through dialogs of a real page: a way is found by trying, and no try sends anything."""
 
+from benchmarks.search.searcher import Replanner, Searcher
 from midcourse import Agent
 from midcourse.domain.detour import Goal, Tried
 from midcourse.domain.expectation import Expectation, ZoneAppears
 from midcourse.domain.task import Task
 from midcourse.ports.closeness import WordOverlap
 from midcourse.testing import Approves, MemoryStore
-from midcourse.testing.searcher import Replanner, Searcher
 from midcourse.worlds.browser import Browser
 from tests.pages import Pages
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.search.searcher import ESCAPE, NoisyJudge, RandomTries, Searcher, escape
 from midcourse.domain.detour import Goal, Option
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.observation import Observation, Zone
@@ -17,7 +18,6 @@ from midcourse.ports.detour import DetourContext, DetourPlanner, PastTry, TryDra
 from midcourse.testing import JudgedBy, ScriptedTries
 from midcourse.testing.conformance.detour import CLICK, FIRST, ClosenessJudgeConformance, DetourPlannerConformance
 from midcourse.testing.conformance.planner import TASK, seen
-from midcourse.testing.searcher import ESCAPE, NoisyJudge, RandomTries, Searcher, escape
 
 GOAL = Goal(says="'Page Setup' is open", expect=Expectation(checks=(SurfaceMatches(pattern="Page Setup"),)))
 FILE = Zone(id="m/File", role="menu", label="File")
