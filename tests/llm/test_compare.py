@@ -17,7 +17,7 @@ from midcourse.testing.models.answer import Line
 from tests.llm.situations import FIRST, REPLAN
 
 FILL = {"zone": "z2", "skill": "fill", "arguments": {"text": "1 Harbour Street"}}
-SHIPPED = Path(__file__).parents[2] / "src" / "midcourse" / "llm" / "planner.md"
+SHIPPED = Path(__file__).parents[2] / "src" / "midcourse" / "llm" / "roles" / "planner.md"
 
 
 @pytest.fixture(autouse=True)

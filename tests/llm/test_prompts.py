@@ -190,7 +190,7 @@ def test_a_prompt_that_says_something_twice_is_found_out(added: str):
 
 
 def test_every_role_has_a_golden_file_and_an_example_of_an_answer():
-    roles = {path.stem for path in Path(template_module.__file__).parent.glob("*.md")}
+    roles = {path.stem for path in (Path(template_module.__file__).parents[1] / "roles").glob("*.md")}
     assert roles == set(ROLES)
     for role in roles:
         assert template(role).instructions.count("Example of an answer") == 1
