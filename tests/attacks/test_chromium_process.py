@@ -174,13 +174,13 @@ def test_it_is_said_that_there_is_no_sandbox(home: Path) -> None:
 
 
 def test_root_gets_no_sandbox_and_is_told(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    chromium._say_unsandboxed.cache_clear()
+    chromium._warn_unsandboxed.cache_clear()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert [chromium._sandboxed("on") for _ in range(2)] == [False, False]
+    assert [chromium._can_sandbox("on") for _ in range(2)] == [False, False]
     [record] = caplog.records
     assert "without its sandbox (not available for root: run this as another user)" in record.getMessage()
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert chromium._sandboxed("on")
+    assert chromium._can_sandbox("on")
 
 
 def test_only_what_is_listed_passes_into_the_environment_of_a_browser() -> None:
