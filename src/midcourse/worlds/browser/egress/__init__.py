@@ -1,4 +1,4 @@
-"""What may leave a browser: every request is checked, and held unless the policy or an approval lets it go.
+"""Controls what leaves a browser: every request is checked, and held unless the policy or an approval lets it leave.
 
 The states of an outgoing request, and the module that owns each transition:
 
@@ -20,8 +20,8 @@ The states of an outgoing request, and the module that owns each transition:
 |---|---|
 | read, refused, passed on, answered | `connection.py` (one connection; WebSocket messages: `websocket.py`), `proxy.py` (policy, connect) |
 | passed, held, parked, claimable, sent, dropped, redirected | `outbox.py` |
-| which call a held request belongs to; expected; released; the outcome of an act | `guard.py` |
-| claimed: the navigation that fetches a parked request | `../session.py` |
+| expected; which call a held request belongs to and may release; the outcome of an act | `guard.py` |
+| released, and claimed by the navigation that fetches a parked request | `../session.py` |
 | approved without a question: a sign-in with a secret of that origin | `sign_in.py` |
 | whether a response shows that the server accepted it | `acceptance.py` |
 
