@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from midcourse.app.agent import Agent, LiveRun
+from midcourse.app.agent import Agent
+from midcourse.app.live_run import LiveRun
 from midcourse.app.settings.run import Settings
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.approval import Change, Decision, Question

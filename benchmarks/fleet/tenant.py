@@ -12,7 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from benchmarks.fleet.site import Premises, end_process, is_alive
 from benchmarks.fleet.task import Errand
 from benchmarks.fleet.worker import Post, Site
-from midcourse.app.agent import new_run
+from midcourse.app.start import new_run
 from midcourse.codec import encode
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task

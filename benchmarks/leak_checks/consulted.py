@@ -8,7 +8,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 
-from midcourse.app.models.roles import planner_by
+from midcourse.app.models.roles import build_planner
 from midcourse.app.settings.run import Settings
 from midcourse.ports.planner import PlanningContext
 
@@ -30,7 +30,7 @@ class Consulted:
         provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=spans, formatter=_line)))
         trace.set_tracer_provider(provider)
         settings = Settings(record=folder / "cassette.jsonl", trace_content=True)
-        self._planner = planner_by("openai:scripted", settings, url)
+        self._planner = build_planner("openai:scripted", settings, url)
 
     async def hear(self, context: PlanningContext) -> None:
         worst = self._planner.worst(MOST_TOKENS)  # pyright: ignore[reportAttributeAccessIssue]

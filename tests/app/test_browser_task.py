@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.wiring import agent_for, load_job
+from midcourse.app.agent import agent_for
+from midcourse.app.wiring import load_job
 from midcourse.errors import TaskInvalid
 from tests.pages import Pages, serving
 

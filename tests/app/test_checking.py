@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.wiring import agent_for, load_job
+from midcourse.app.agent import agent_for
+from midcourse.app.wiring import load_job
 from midcourse.errors import MidcourseError, TaskInvalid
 
 ORDER = Path(__file__).parents[2] / "examples" / "tasks" / "order.toml"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.fleet.connection import Fleet, connected, enter, pace_of
+from midcourse.app.fleet.connection import Fleet, connected, pace_of, start_durable_run
 from midcourse.app.fleet.ports import NO_HOST, PortsMaker
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.store import read_keys
@@ -81,7 +81,7 @@ async def temporal_address(scene: Scene) -> None:
 
 @shows
 async def temporal_namespace(scene: Scene) -> None:
-    assert "does not take us in" in await unavailable(scene.settings(temporal_namespace="elsewhere"))
+    assert "rejected the connection" in await unavailable(scene.settings(temporal_namespace="elsewhere"))
 
 
 @shows
@@ -90,8 +90,8 @@ async def host_file(scene: Scene) -> None:
     serves = ("midcourse.worlds.simulated.shop:Shop",)
     ready.write_text(encode(Ready(url="http://127.0.0.1:2", token="secret", pid=1, worlds=serves)))
     async with connected(scene.settings()) as fleet:
-        await enter(fleet, load_job("order", {}), "shopping")
-        await enter(fleet, load_job("notepad", {}), "noting")
+        await start_durable_run(fleet, load_job("order", {}), "shopping")
+        await start_durable_run(fleet, load_job("notepad", {}), "noting")
 
         async def host_of(run_id: str, **settings: object) -> str | None:
             ports = await PortsMaker(fleet.store, scene.settings(**settings), scene.home).ports_for(run_id)
@@ -126,10 +126,10 @@ async def keys_file(scene: Scene) -> None:
     keys = scene.home / "keys"
     keys.write_text(f"# the newest first\n2026-08 {base64.b64encode(bytes(32)).decode()}\n")
     async with connected(scene.settings()) as fleet:
-        await enter(fleet, load_job("order", {}), "open")
+        await start_durable_run(fleet, load_job("order", {}), "open")
         assert await begun_with(fleet, "open") == b"json/plain"
     async with connected(scene.settings(keys_file=keys)) as fleet:
-        await enter(fleet, load_job("order", {}), "sealed")
+        await start_durable_run(fleet, load_job("order", {}), "sealed")
         assert await begun_with(fleet, "sealed") == SEALED
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.agent import new_run
 from midcourse.app.fleet.following import DOUBT, GLANCE, FollowedRun
+from midcourse.app.start import new_run
 from midcourse.domain.task import Task
 from midcourse.runtimes.temporal.client import PROMPT
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Probe, Settings, Task, probe, skill
-from midcourse.app.models.roles import minds_by
+from midcourse.app.models.roles import build_roles
 from midcourse.app.wiring import load_job
 from midcourse.cli.main import main
 from midcourse.domain.argument import Reference
@@ -189,7 +189,7 @@ def test_a_task_in_a_browser_without_the_extra_names_it(
 def test_a_model_without_the_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "midcourse.app.models.build", "midcourse.app.models.build")
     with pytest.raises(TaskInvalid, match=r"to work with a model, pip install 'midcourse\[llm\]'"):
-        minds_by(Settings.load(), model="openai:gpt-5")
+        build_roles(Settings.load(), model="openai:gpt-5")
 
 
 def test_a_missing_key_is_named_with_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from midcourse.app.agent import agent_for
 from midcourse.app.defaults import EnvironmentVault
-from midcourse.app.wiring import Job, agent_for, load_job, planner_for, remote_world
+from midcourse.app.wiring import Job, load_job, planner_for, remote_world
 from midcourse.domain.result import Result
 from midcourse.testing import Approves
 from midcourse.testing.models import Fails, ModelServer

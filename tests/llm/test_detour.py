@@ -7,7 +7,7 @@ import pytest
 from pydantic_ai.exceptions import ModelRateLimitError, ModelServerError
 
 from midcourse import Agent, Settings
-from midcourse.app.models.roles import Minds
+from midcourse.app.models.roles import RoleModels
 from midcourse.domain.detour import Goal, Option
 from midcourse.domain.expectation import Expectation
 from midcourse.llm.model_client import ModelClient
@@ -111,12 +111,12 @@ def test_the_judge_is_told_the_goal_and_the_screen() -> None:
 async def test_a_model_finds_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     acts = ScriptedModel([{"act": {"zone": zone, "skill": "click"}} for zone in ("main/Tools", "tools/Settings")])
     nearer = ScriptedModel([{"closeness": 2}, {"closeness": 6}])
-    minds = Minds(
+    minds = RoleModels(
         planner=Scripted(plan(opens("Settings"), final=True)),
         detour_planner=ModelDetourPlanner(ModelClient([acts.model], answer_tokens=500)),
         closeness_judge=ModelClosenessJudge(ModelClient([nearer.model], answer_tokens=500)),
     )
-    monkeypatch.setattr("midcourse.app.agent.minds_by", lambda *_, **__: minds)
+    monkeypatch.setattr("midcourse.app.agent.build_roles", lambda *_, **__: minds)
     settings = Settings.load(overrides={"detours": "on", "model": "openai:m"})
     agent = Agent(world=Windows(EXPORTER), settings=settings, store=MemoryStore(), clock=FakeClock())
     result = await agent.run("Open the settings")

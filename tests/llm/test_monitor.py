@@ -3,7 +3,7 @@
 import pytest
 from pydantic_ai.exceptions import ModelServerError
 
-from midcourse.app.models.roles import minds_by
+from midcourse.app.models.roles import build_roles
 from midcourse.app.settings.run import Settings
 from midcourse.domain.monitor import Advice
 from midcourse.llm.model_client import ModelClient
@@ -46,7 +46,7 @@ async def test_trouble_is_silence_too(answer: Answer) -> None:
 def test_a_model_watches_only_if_it_is_named_for_that() -> None:
     def watching(**more: str) -> object:
         model = {"model": "openai:any", "model_base_url": "http://127.0.0.1:9/v1"}
-        return minds_by(Settings.load(overrides=model | more)).monitor
+        return build_roles(Settings.load(overrides=model | more)).monitor
 
     assert watching(monitor="path") is None
     assert watching(role_models="monitor=openai:any") is None

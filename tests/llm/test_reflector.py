@@ -3,8 +3,8 @@
 import pytest
 from pydantic_ai.exceptions import ModelServerError
 
-from midcourse.app.models.reserves import reserving
-from midcourse.app.models.roles import minds_by
+from midcourse.app.models.reserves import with_call_reserves
+from midcourse.app.models.roles import build_roles
 from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.reflection import Analysis, Fix, Reflection
@@ -64,11 +64,13 @@ def settings(**more: str) -> Settings:
 
 
 def test_a_model_explains_only_if_it_is_named_for_that() -> None:
-    assert minds_by(settings()).reflector is None
-    assert isinstance(minds_by(settings(role_models="reflector=openai:gpt-5")).reflector, ModelReflector)
+    assert build_roles(settings()).reflector is None
+    assert isinstance(build_roles(settings(role_models="reflector=openai:gpt-5")).reflector, ModelReflector)
 
 
 def test_the_dearest_role_counts_this_one_too() -> None:
-    usual = reserving(Limits(), minds_by(settings(model="openai:gpt-5-mini")))
-    dear = reserving(Limits(), minds_by(settings(model="openai:gpt-5-mini", role_models="reflector=openai:gpt-5-pro")))
+    usual = with_call_reserves(Limits(), build_roles(settings(model="openai:gpt-5-mini")))
+    dear = with_call_reserves(
+        Limits(), build_roles(settings(model="openai:gpt-5-mini", role_models="reflector=openai:gpt-5-pro"))
+    )
     assert (dear.plan_cost_usd or 0) > (usual.plan_cost_usd or 0)

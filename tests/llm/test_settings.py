@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from midcourse import Agent, Expectation, Settings, Task
-from midcourse.app.models.reserves import reserving
-from midcourse.app.models.roles import minds_by, planner_by
+from midcourse.app.models.reserves import with_call_reserves
+from midcourse.app.models.roles import build_planner, build_roles
 from midcourse.app.wiring import job_from, planner_for
 from midcourse.domain.budget import Limits
 from midcourse.errors import TaskInvalid
@@ -33,7 +33,7 @@ def shows(demonstration: Callable[[], Awaitable[None]]) -> Callable[[], Awaitabl
 
 def planned_with(**settings: object) -> ModelPlanner:
     loaded = Settings.load(overrides={name: str(value) for name, value in settings.items()})
-    planner = planner_by(loaded.model, loaded)
+    planner = build_planner(loaded.model, loaded)
     assert isinstance(planner, ModelPlanner)
     return planner
 
@@ -63,7 +63,7 @@ async def answer_tokens() -> None:
 @shows
 async def role_models() -> None:
     loaded = Settings.load(overrides={"model": "openai:gpt-5", "role_models": "verifier=openai:gpt-5-mini"})
-    minds = minds_by(loaded)
+    minds = build_roles(loaded)
     assert isinstance(minds.verifier, ModelVerifier)
     assert isinstance(minds.extractor, ModelExtractor)
     assert [model.model_name for model in minds.verifier.client.models] == ["gpt-5-mini"]
@@ -73,7 +73,7 @@ async def role_models() -> None:
 @shows
 async def trace_content() -> None:
     quiet, telling = (
-        minds_by(Settings(model="openai:gpt-5", trace_content=on), secrets=(("pin", "4711-0815"),))
+        build_roles(Settings(model="openai:gpt-5", trace_content=on), secrets=(("pin", "4711-0815"),))
         for on in (False, True)
     )
     for minds, content in ((quiet, False), (telling, True)):
@@ -99,7 +99,7 @@ async def checked(**more: str) -> tuple[str, int]:
 @shows
 async def detours() -> None:
     plain, trying = (
-        minds_by(Settings.load(overrides={"model": "openai:gpt-5", "detours": on})) for on in ("off", "on")
+        build_roles(Settings.load(overrides={"model": "openai:gpt-5", "detours": on})) for on in ("off", "on")
     )
     assert (plain.detour_planner, plain.closeness_judge) == (None, None)
     assert trying.detour_planner
@@ -109,7 +109,7 @@ async def detours() -> None:
 @shows
 async def vision() -> None:
     plain, seeing = (
-        reserving(loaded.limits(), minds_by(loaded))
+        with_call_reserves(loaded.limits(), build_roles(loaded))
         for loaded in (Settings.load(overrides={"model": "openai:gpt-5", "vision": on}) for on in ("off", "on"))
     )
     assert (worst_look(plain).calls, worst_look(seeing).calls) == (0, 1)
@@ -146,14 +146,14 @@ async def test_the_setting_has_an_effect(name: str) -> None:
 
 
 def test_without_a_model_and_without_a_planner_nobody_plans():
-    with pytest.raises(TaskInvalid, match="nobody plans"):
+    with pytest.raises(TaskInvalid, match="no planner: pass planner=…"):
         Agent(world=Shop(), settings=Settings()).run_sync("Show it")
 
 
 @pytest.mark.parametrize("name", ["gpt-5", "nobody:gpt-5", "", "openai:", "anthropic:claude-opus-5"])
 def test_a_model_that_cannot_be_asked_is_refused_before_anything_runs(name: str):
     with pytest.raises(TaskInvalid, match="model"):
-        planner_by(name, Settings())
+        build_planner(name, Settings())
 
 
 @pytest.mark.parametrize(
@@ -166,25 +166,25 @@ def test_a_model_that_cannot_be_asked_is_refused_before_anything_runs(name: str)
 )
 def test_a_role_that_means_nothing_is_refused(written: str, wrong: str):
     with pytest.raises(TaskInvalid, match=wrong):
-        minds_by(Settings(model="openai:gpt-5", role_models=written))
+        build_roles(Settings(model="openai:gpt-5", role_models=written))
 
 
 def test_whoever_is_to_read_pictures_has_to_be_named():
     with pytest.raises(TaskInvalid, match="detours"):
-        minds_by(Settings(detours=True), planner=Scripted(PlanDraft(verdict="done")))
+        build_roles(Settings(detours=True), planner=Scripted(PlanDraft(verdict="done")))
     with pytest.raises(TaskInvalid, match="vision"):
-        reserving(Limits(vision=True), minds_by(Settings(), planner=Scripted(PlanDraft(verdict="done"))))
+        with_call_reserves(Limits(vision=True), build_roles(Settings(), planner=Scripted(PlanDraft(verdict="done"))))
 
 
 def test_a_prompt_needs_room_beside_the_answer():
     with pytest.raises(TaskInvalid, match="leaves no room"):
-        reserving(Limits(plan_tokens=9_000), minds_by(Settings(model="openai:gpt-5")))
+        with_call_reserves(Limits(plan_tokens=9_000), build_roles(Settings(model="openai:gpt-5")))
 
 
 def test_a_missing_key_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(TaskInvalid, match="OPENAI_API_KEY"):
-        planner_by("openai:gpt-5", Settings())
+        build_planner("openai:gpt-5", Settings())
 
 
 def test_what_is_played_cannot_be_recorded_at_once():

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from midcourse import Agent, Settings, Task
-from midcourse.app.models.roles import planner_by
+from midcourse.app.models.roles import build_planner
 from midcourse.domain.result import Result
 from midcourse.testing import MemoryStore
 from midcourse.testing.models import ChatRequest, Limited, ModelServer
@@ -53,7 +53,7 @@ async def test_on_temporal(fleet: Fleet):
         task = Task(goal="Go to the checkout", limits=settings.limits())
         async with fleet.worker():
             begun = [
-                await fleet.begin(Cast(world=Shop(), planner=planner_by(settings.model, settings), task=task))
+                await fleet.begin(Cast(world=Shop(), planner=build_planner(settings.model, settings), task=task))
                 for _ in range(RUNS)
             ]
             results = await asyncio.gather(*(handle.result() for handle in begun))

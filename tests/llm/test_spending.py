@@ -12,9 +12,10 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import RequestUsage
 
 from midcourse import Agent, Result, Settings, Task
-from midcourse.app.models.reserves import reserving
-from midcourse.app.models.roles import Minds
-from midcourse.app.wiring import job_from, job_text, load_job, run_to_begin
+from midcourse.app.models.reserves import with_call_reserves
+from midcourse.app.models.roles import RoleModels
+from midcourse.app.start import new_run_of
+from midcourse.app.wiring import job_from, job_text, load_job
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
 from midcourse.llm.model_client import CALL_TOKENS, ModelClient
@@ -28,8 +29,8 @@ from tests.llm.situations import FIRST
 GPT = OpenAIChatModel("gpt-5", provider=OpenAIProvider(api_key="none"))
 
 
-def minds(*models: Model) -> Minds:
-    return Minds(planner=ModelPlanner(ModelClient(models, answer_tokens=8000)))
+def minds(*models: Model) -> RoleModels:
+    return RoleModels(planner=ModelPlanner(ModelClient(models, answer_tokens=8000)))
 
 
 def of_gpt(*answers: Answer, tokens: tuple[int, int] = (1000, 100)) -> FunctionModel:
@@ -59,23 +60,23 @@ async def test_what_was_spent_is_told_by_role_plan_and_model():
 
 
 async def test_without_being_told_what_the_model_can_cost_at_most_is_set_aside():
-    limits = reserving(Limits(), minds(GPT))
+    limits = with_call_reserves(Limits(), minds(GPT))
     assert limits.plan_tokens == CALL_TOKENS
     assert limits.plan_cost_usd == (52_000 * 1.25 + 8_000 * 10) / 1e6
 
 
 def test_the_dearest_model_counts():
     cheap = OpenAIChatModel("gpt-5-nano", provider=OpenAIProvider(api_key="none"))
-    both = reserving(Limits(), minds(cheap, GPT))
-    assert both == reserving(Limits(), minds(GPT))
+    both = with_call_reserves(Limits(), minds(cheap, GPT))
+    assert both == with_call_reserves(Limits(), minds(GPT))
 
 
 def test_a_ceiling_in_money_needs_a_price():
     nameless = minds(ScriptedModel([]).model)
-    assert reserving(Limits(), nameless).plan_cost_usd == 0.0
-    assert reserving(Limits(max_cost_usd=1.0, plan_cost_usd=0.01), nameless).plan_cost_usd == 0.01
-    with pytest.raises(TaskInvalid, match="nobody knows the price"):
-        reserving(Limits(max_cost_usd=1.0), nameless)
+    assert with_call_reserves(Limits(), nameless).plan_cost_usd == 0.0
+    assert with_call_reserves(Limits(max_cost_usd=1.0, plan_cost_usd=0.01), nameless).plan_cost_usd == 0.01
+    with pytest.raises(TaskInvalid, match="the price of this model is unknown"):
+        with_call_reserves(Limits(max_cost_usd=1.0), nameless)
 
 
 async def test_a_ceiling_in_money_ends_the_run_before_it_is_reached():
@@ -144,5 +145,5 @@ def test_a_task_file_is_run_with_what_its_model_can_cost(monkeypatch: pytest.Mon
     file = tmp_path / "look.toml"
     file.write_text('goal = "Look"\n[world]\nname = "shop"\n[planner]\nmodel = "openai:gpt-5"\n')
     job = job_from(job_text(load_job(str(file), {})))
-    assert run_to_begin(job, "run")[1].limits.plan_tokens == CALL_TOKENS
-    assert run_to_begin(load_job("order", {}), "run")[1].limits.plan_tokens == 0
+    assert new_run_of(job, "run")[1].limits.plan_tokens == CALL_TOKENS
+    assert new_run_of(load_job("order", {}), "run")[1].limits.plan_tokens == 0

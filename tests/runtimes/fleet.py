@@ -8,7 +8,8 @@ from typing import Any
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 
-from midcourse.app.agent import new_run
+from midcourse.app.models.roles import OptionalRoles
+from midcourse.app.start import new_run
 from midcourse.app.wiring import load_job, planner_for
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -94,9 +95,7 @@ class Fleet:
         run = new_run(
             cast.task,
             run_id or f"r-{secrets.token_hex(4)}",
-            detours=cast.detour_planner is not None,
-            outlines=cast.outliner is not None,
-            reflects=cast.reflector is not None,
+            OptionalRoles(detour_planner=cast.detour_planner, outliner=cast.outliner, reflector=cast.reflector),
         )
         self.casts[run.id] = cast
         return run

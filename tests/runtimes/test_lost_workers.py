@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.connection import Fleet, connected, enter
+from midcourse.app.fleet.connection import Fleet, connected, start_durable_run
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.wiring import load_job
 from midcourse.domain.result import Result
@@ -78,7 +78,7 @@ async def scene(temporal: str, postgres: str, tenant: str, tmp_path: Path) -> As
 
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_a_worker_is_killed_and_another_goes_on(scene: Scene, moment: str) -> None:
-    await enter(scene.fleet, load_job("order", {}), RUN)
+    await start_durable_run(scene.fleet, load_job("order", {}), RUN)
     async with scene.doomed("kill", moment) as victim:
         assert await asyncio.wait_for(victim.wait(), 120) == -signal.SIGKILL
         assert len(scene.orders()) <= 1
@@ -98,7 +98,7 @@ async def stopped(process: asyncio.subprocess.Process) -> None:
 
 @pytest.mark.parametrize("moment", ["before it is on record", "before it is sent"])
 async def test_a_frozen_worker_can_neither_act_nor_write_when_it_comes_back(scene: Scene, moment: str) -> None:
-    await enter(scene.fleet, load_job("order", {}), RUN)
+    await start_durable_run(scene.fleet, load_job("order", {}), RUN)
     async with scene.doomed("freeze", moment) as victim:
         await asyncio.wait_for(stopped(victim), 120)
         async with worker(scene.fleet, scene.home):

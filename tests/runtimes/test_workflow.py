@@ -88,7 +88,7 @@ async def test_pause_guidance_and_resume_are_in_the_journal_at_their_places(flee
     async with fleet.worker():
         handle = await fleet.begin(cast)
         await fleet.until(handle, "asking")
-        assert await handle.take_over() == ""
+        assert await handle.pause() == ""
         assert await handle.answer(person.questions[-1], YES) == ""
         await fleet.until(handle, "paused")
         assert await handle.guide("Be quick") == ""

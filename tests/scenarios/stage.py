@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from midcourse.app.agent import Agent, LiveRun
+from midcourse.app.agent import Agent
+from midcourse.app.live_run import LiveRun
 from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import Job, load_job, planner_for
 from midcourse.domain.budget import Cost

@@ -9,10 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midcourse.app.agent import Agent, new_run
 from midcourse.app.defaults import user
-from midcourse.app.models.reserves import reserving
-from midcourse.app.models.roles import Minds, minds_by, planner_by
+from midcourse.app.models.roles import RoleModels, build_planner, build_roles
 from midcourse.app.records.export import export as export
 from midcourse.app.records.export import result_json as result_json
 from midcourse.app.settings.run import Settings, said, written
@@ -21,13 +19,11 @@ from midcourse.app.task.file import PlannerSpec, TaskFile, WorldSpec, parse_task
 from midcourse.app.toml_table import read_text
 from midcourse.blobs import BlobFolder
 from midcourse.domain.argument import Pairs
-from midcourse.domain.run import Run
 from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
 from midcourse.errors import RunUnknown, TaskInvalid
 from midcourse.files import atomic_write, private_folder
 from midcourse.policy.spelling import nearest, unknown
-from midcourse.ports.approver import Approver
 from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
 from midcourse.ports.world import World
@@ -189,62 +185,31 @@ def job_of_run(settings: Settings, run_id: str) -> Job:
 # --- adapters
 
 
-def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
-    """`folder` is where a simulated world keeps its log and a world in its own process what it writes.
-
-    Raises `TaskInvalid` for a task that names what the world does not have.
-    """
-    world = world_for(job.file.world, folder)
-    check_against(job.file, _foreseen(job.file.world) if job.file.world.process else world.catalogue())
-    return Agent(
-        world=world,
-        planner=None if job.file.planner.name == "model" else planner_for(job.file.planner),
-        model=job.file.planner.model,
-        approver=approver,
-        settings=_served(job),
-        pictures=pictures_in(folder),
-    )
-
-
 def pictures_in(folder: Path) -> BlobFolder:
     """Of a run with this folder."""
     return BlobFolder(folder / "blobs")
 
 
-def _served(job: Job) -> Settings:
+def model_settings(job: Job) -> Settings:
     """With the address that the task gives for its model, if it gives one."""
     where = job.file.planner.base_url
     return job.settings.with_overrides({"model_base_url": where}) if where else job.settings
 
 
-def minds_for(job: Job, secrets: Secrets = (), run: str = "") -> Minds:
-    """Who thinks for it. No recording and no trace has any of the `secrets`."""
+def roles_for(job: Job, secrets: Secrets = (), run: str = "") -> RoleModels:
+    """Build the models of its roles. Recordings and traces leave out the `secrets`."""
     spec = job.file.planner
     planner = None if spec.name == "model" else planner_for(spec)
-    return minds_by(_served(job), planner=planner, model=spec.model, secrets=secrets, run=run)
-
-
-def run_to_begin(job: Job, run_id: str) -> tuple[Run, Task]:
-    """And its task, with as much set aside for each call of a model as that can cost. Raises as `new_run` does."""
-    minds = minds_for(job)
-    task = replace(job.task, limits=reserving(job.task.limits, minds))
-    run = new_run(
-        task,
-        run_id,
-        detours=job.settings.detours,
-        outlines=minds.outliner is not None,
-        reflects=minds.reflector is not None,
-    )
-    return run, task
+    return build_roles(model_settings(job), planner=planner, model=spec.model, secrets=secrets, run=run)
 
 
 def check_job(job: Job) -> None:
     """Raises `TaskInvalid` for what cannot be loaded or built, or does not fit, as far as that can be known from here."""
-    check_against(job.file, _foreseen(job.file.world))
-    minds_for(job)
+    check_against(job.file, expected_catalogue(job.file.world))
+    roles_for(job)
 
 
-def _foreseen(spec: WorldSpec) -> Catalogue:
+def expected_catalogue(spec: WorldSpec) -> Catalogue:
     """What a world in another process can do, as far as that is known before it is open."""
     kind = _world_named(world_class(spec))
     if spec.name not in WORLDS:
@@ -315,7 +280,7 @@ def planner_for(spec: PlannerSpec, settings: Settings | None = None, secrets: Se
     """`settings` say which model plans, if one does and the task does not name it. No recording has any of the `secrets`."""
     if spec.name == "model":
         settings = settings or Settings.load()
-        return planner_by(spec.model or settings.model, settings, spec.base_url, secrets)
+        return build_planner(spec.model or settings.model, settings, spec.base_url, secrets)
     if spec.name == "playbook":
         from midcourse.planners import Playbook
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from midcourse.app.agent import new_run_id
+from midcourse.app.agent import agent_for
 from midcourse.app.extras import require_chromium
 from midcourse.app.one_line import DRY, DryRun, Wish, job_for, taping
-from midcourse.app.wiring import agent_for, run_folder, save_job
+from midcourse.app.start import new_run_id
+from midcourse.app.wiring import run_folder, save_job
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Approvals

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from midcourse.app.agent import LiveRun
+from midcourse.app.agent import agent_for
 from midcourse.app.batch.batch import RESULTS_FILE, Batch, Row
 from midcourse.app.batch.results import RowEnd, results_csv
-from midcourse.app.entry import Entry, enter, is_stored
-from midcourse.app.wiring import agent_for, export, run_folder
+from midcourse.app.live_run import LiveRun
+from midcourse.app.start import StartedRun, is_stored, start_run
+from midcourse.app.wiring import export, run_folder
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
 from midcourse.errors import MidcourseError, RunBusy, RunEnded
@@ -188,7 +189,7 @@ class _Work:
 
     async def _run(self, row: Row) -> RowEnd:
         own = await is_stored(self._store, row.run)
-        entry = Entry(run=row.run, job=row.job) if own else await self._entered(row)
+        entry = StartedRun(run=row.run, job=row.job) if own else await self._entered(row)
         result = entry.result
         if result is None:
             folder = run_folder(entry.job.settings, entry.run)
@@ -203,9 +204,9 @@ class _Work:
             await export(self._store, entry.run, folder)
         return RowEnd(row=row.number, run=entry.run, result=result)
 
-    async def _entered(self, row: Row) -> Entry:
+    async def _entered(self, row: Row) -> StartedRun:
         folder = run_folder(row.job.settings, row.run)
-        return await enter(
+        return await start_run(
             row.job, row.run, self._store, again=self._again, ready=lambda: agent_for(row.job, folder, None)
         )
 

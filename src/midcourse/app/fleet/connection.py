@@ -1,10 +1,10 @@
-"""The composition root of a fleet: store and engine, as the settings name them. Workers are in fleet_worker.py.
+"""The composition root of a fleet: connects to the store and Temporal that the settings name. Workers are in worker.py.
 
     async with connected(settings) as fleet:
-        entry = await enter(fleet, job, "r1")
-        result = await fleet.runs.handle(entry.run).result()
+        started = await start_durable_run(fleet, job, "r1")
+        result = await fleet.runs.handle(started.run).result()
 
-It needs `pip install 'midcourse[temporal]'`, so nothing that works on one machine imports it.
+It needs `pip install 'midcourse[temporal]'`, so nothing that runs on one machine imports it.
 """
 
 from collections.abc import AsyncGenerator
@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from midcourse.app.entry import Entry
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.store import open_fleet_store, read_keys
-from midcourse.app.key import Done, Free, Unfinished, standing_of
-from midcourse.app.wiring import Job, check_job, for_elsewhere, job_text, run_to_begin
-from midcourse.errors import FleetUnavailable, KeyTaken
+from midcourse.app.start import StartedRun, found_run, new_run_of, start_under_key
+from midcourse.app.wiring import Job, check_job, for_elsewhere, job_text
+from midcourse.errors import FleetUnavailable
 from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
 from midcourse.runtimes.temporal.wire import Pace, run_id_of
@@ -28,7 +27,7 @@ from midcourse.store.postgres import PostgresStore
 
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
-    """One tenant's share of a fleet."""
+    """A connected fleet, as one tenant sees it."""
 
     settings: FleetSettings
     store: PostgresStore
@@ -38,7 +37,7 @@ class Fleet:
 
 @asynccontextmanager
 async def connected(settings: FleetSettings) -> AsyncGenerator[Fleet]:
-    """To the database and to Temporal. Raises `FleetUnavailable` if one of them is not there."""
+    """Connect to the database and to Temporal. Raises `FleetUnavailable` if one of them does not answer."""
     async with open_fleet_store(settings) as store:
         client = await _client(settings)
         yield Fleet(
@@ -57,7 +56,7 @@ async def _client(settings: FleetSettings) -> Client:
     except RuntimeError as trouble:
         raise FleetUnavailable(f"no Temporal answers at {where}") from trouble
     except RPCError as trouble:
-        raise FleetUnavailable(f"Temporal at {where} does not take us in: {trouble.message}") from trouble
+        raise FleetUnavailable(f"Temporal at {where} rejected the connection: {trouble.message}") from trouble
 
 
 def pace_of(settings: FleetSettings) -> Pace:
@@ -69,34 +68,31 @@ def pace_of(settings: FleetSettings) -> Pace:
     )
 
 
-# --- to begin a run
+# --- to start a run
 
 
-async def enter(fleet: Fleet, job: Job, run_id: str, *, again: bool = False) -> Entry:
-    """A new run, or the earlier one under the same business key, and somebody is to drive it.
+async def start_durable_run(fleet: Fleet, job: Job, run_id: str, *, again: bool = False) -> StartedRun:
+    """Store a new run and have it driven; or resume the earlier one under the same business key.
 
-    What `again` means is said in `standing_of`. Raises `KeyTaken` if a person has to look first.
+    `again` and `KeyTaken`: see `check_key`.
     """
     check_job(job)
-    while True:
-        match await standing_of(fleet.store, job.task.key, again=again):
-            case Done(result=result):
-                return Entry(run=result.run, job=job, result=result, earlier=True)
-            case Unfinished(run=earlier):
-                await fleet.runs.resume(earlier, world=job.task.world)
-                return Entry(run=earlier, job=job, earlier=True)
-            case Free(after=after):
-                run, task = run_to_begin(job, run_id)
-                try:
-                    await fleet.store.begin(run, task, after=after, job=job_text(for_elsewhere(job)))
-                except KeyTaken:  # somebody else was faster: see what they make of it
-                    continue
-                await fleet.runs.start(run, world=job.task.world)
-                return Entry(run=run_id, job=job)
+
+    async def begin(after: str) -> StartedRun:
+        run, task = new_run_of(job, run_id)
+        await fleet.store.begin(run, task, after=after, job=job_text(for_elsewhere(job)))
+        await fleet.runs.start(run, world=job.task.world)
+        return StartedRun(run=run_id, job=job)
+
+    async def resume(earlier: str) -> StartedRun:
+        await fleet.runs.resume(earlier, world=job.task.world)
+        return StartedRun(run=earlier, job=job, earlier=True)
+
+    return found_run(await start_under_key(fleet.store, job.task.key, begin=begin, resume=resume, again=again), job)
 
 
 async def broken_runs(fleet: Fleet) -> set[str]:
-    """Runs that nobody drives because a bug of ours or of an adapter ended their execution; `resume` goes on with them."""
+    """Runs that are not driven because a bug in Midcourse or an adapter ended their execution; `resume` continues them."""
     tenant = fleet.settings.tenant.replace("'", "\\'")
     query = f"{TENANT.name} = '{tenant}' AND ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')"
     once = {run_id_of(execution.id) async for execution in fleet.client.list_workflows(query)}

@@ -11,13 +11,13 @@ from midcourse.app.fleet.connection import Fleet
 from midcourse.app.records.trail import Trail
 from midcourse.director.decide import objection
 from midcourse.domain.command import AskPerson
-from midcourse.domain.event import CancelAsked, Guided, PauseAsked, ResumeAsked
 from midcourse.domain.phase import Asking
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.drive import Progress, is_over
 from midcourse.errors import FleetUnavailable
 from midcourse.ports.approver import Approver
+from midcourse.ports.controls import Controls
 from midcourse.ports.store import JournalRow
 from midcourse.runtimes.temporal.wire import Word
 from midcourse.worlds.remote import attended
@@ -33,7 +33,7 @@ DOUBT = 25
 START_ONE = "start one with midcourse up --detach, or midcourse worker"
 
 
-class FollowedRun:
+class FollowedRun(Controls[str]):
     """The same to hold as a `LiveRun`: iterate over its progress, tell it something, await its result."""
 
     def __init__(self, fleet: Fleet, opening: Run, said: Callable[[str], None]) -> None:
@@ -72,26 +72,11 @@ class FollowedRun:
             yield turn
         await self._task
 
-    def pause(self) -> str:
-        """After the step under way. Returns why it would come to nothing, or nothing."""
-        return self.tell(PauseAsked())
-
-    def resume(self) -> str:
-        return self.tell(ResumeAsked())
-
-    def cancel(self) -> str:
-        """After the step under way: an act is never broken off."""
-        return self.tell(CancelAsked())
-
-    def guide(self, text: str) -> str:
-        """Advice for the next plan."""
-        return self.tell(Guided(text=text))
-
     async def attend(self) -> str:
         """While it is paused: have a person act in its world. Says where. Raises `ConnectionError` if that cannot be."""
         return await attended(await self._store.session(self.run_id))
 
-    def tell(self, word: Word) -> str:
+    def tell(self, word: Word, /) -> str:
         why_not = objection(self.run, word)
         if not why_not:
             telling = asyncio.create_task(

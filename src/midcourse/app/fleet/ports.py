@@ -1,4 +1,4 @@
-"""The ports of any run of a fleet, made by whichever worker needs them from what the run was begun with."""
+"""The ports of a durable run, built by the worker that drives it from the job stored with the run."""
 
 from pathlib import Path
 
@@ -6,16 +6,12 @@ from midcourse.app.defaults import EnvironmentVault
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.models.roles import embedder_for
 from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import job_from, minds_for, pictures_in, remote_world, world_class
+from midcourse.app.wiring import job_from, pictures_in, remote_world, roles_for, world_class
 from midcourse.codec import decode
 from midcourse.domain.approval import Question
 from midcourse.errors import TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.ports.clock import SystemClock
-from midcourse.ports.closeness import WordOverlap
-from midcourse.ports.judge import WordsSeen
-from midcourse.ports.monitor import Rules
-from midcourse.ports.reflector import RuleReflector
 from midcourse.ports.vault import reveal_all
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.postgres import PostgresStore
@@ -37,28 +33,19 @@ class PortsMaker:
     async def ports_for(self, run_id: str) -> Ports:
         task, text = await self._store.job(run_id)
         if not text:
-            raise TaskInvalid(f"run {run_id} was not begun from a task file; its worker has to be one of your own")
+            raise TaskInvalid(
+                f"run {run_id} was not begun from a task file; drive it with a worker of your own program"
+            )
         job = job_from(text)
         spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
         host, vault = self._host_of(world_class(spec)), EnvironmentVault()
         folder = self._home / (session_folder(key) if host else f"runs/{run_id}")
         secrets = reveal_all(vault, task.secrets)
         keep_out_of_logs(secrets)
-        minds = minds_for(job, secrets, run_id)
         return Ports(
             run_id=run_id,
             task=task,
             world=remote_world(spec, folder, host=host, key=key),
-            planner=minds.planner,
-            verifier=minds.verifier,
-            extractor=minds.extractor,
-            reader=minds.reader,
-            detour_planner=minds.detour_planner,
-            closeness_judge=minds.closeness_judge or WordOverlap(),
-            outliner=minds.outliner,
-            progress_judge=minds.judge or WordsSeen(),
-            monitor=minds.monitor or Rules(),
-            reflector=minds.reflector or RuleReflector(),
             pictures=pictures_in(folder),
             approver=Posting(self._store),
             store=self._store,
@@ -67,6 +54,7 @@ class PortsMaker:
             segments=self._store.segments if job.settings.reuse else None,
             lessons=self._lessons(job.settings),
             step_delay_seconds=job.settings.step_delay_seconds,
+            **roles_for(job, secrets, run_id).as_ports(),
         )
 
     def _lessons(self, settings: Settings) -> Lessons | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from midcourse.app.models.roles import planner_by, recorded_situations
+from midcourse.app.models.roles import build_planner, recorded_situations
 from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.event import PlanVerdict
@@ -115,7 +115,7 @@ def _drafting(arm: str, settings: Settings) -> Drafting:
     if arm == RECORDED:
         return _as_recorded
     model, at, wording = arm.partition("@")
-    planner = planner_by(model or settings.model, settings, wording=Path(wording) if at else None)
+    planner = build_planner(model or settings.model, settings, wording=Path(wording) if at else None)
 
     async def draft(context: PlanningContext, _: PlanDraft) -> PlanDraft:
         try:

@@ -9,8 +9,9 @@ another run.
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from midcourse.app.agent import Agent, new_run_id
+from midcourse.app.agent import Agent
 from midcourse.app.records.journal import Journal
+from midcourse.app.start import new_run_id
 from midcourse.domain.approval import Consequence
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import Act, MakePlan

@@ -1,4 +1,4 @@
-"""Two plan versions of a run, held against each other."""
+"""Compare two plan versions of a run."""
 
 from dataclasses import dataclass
 
@@ -10,18 +10,18 @@ from midcourse.replay import count_carried_out
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class PlanComparison:
     before: PlanVersion
     after: PlanVersion
-    """With why it was made, and of a plan after a failure what was known about that (`context`)."""
+    """With the reason it was made, and after a failure what was known about it (`context`)."""
     found: PlanDiff
 
 
-def compare(journal: Journal, earlier: int, later: int) -> Comparison:
-    """Raises `TaskInvalid` with those that there are."""
+def compare_plans(journal: Journal, earlier: int, later: int) -> PlanComparison:
+    """Raises `TaskInvalid` for an unknown version, with those that exist."""
     before, after = _version(journal, earlier), _version(journal, later)
     reached = count_carried_out(journal.opening, journal.rows)
-    return Comparison(before=before, after=after, found=diff(before, after, reached.get(before.version, 0)))
+    return PlanComparison(before=before, after=after, found=diff(before, after, reached.get(before.version, 0)))
 
 
 def _version(journal: Journal, version: int) -> PlanVersion:

@@ -12,6 +12,7 @@ from pydantic import AliasChoices, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from midcourse.app.models.roles import ROLE_NAMES
 from midcourse.app.settings.approval_policy import read_agreement
 from midcourse.app.settings.recovery import PREFIX, RecoverySettings, rules_as_json
 from midcourse.domain.agreement import Agreement
@@ -266,8 +267,7 @@ class Settings(RecoverySettings):
     )
     role_models: str = Field(
         default="",
-        description="Other models for single roles (`planner`, `verifier`, `extractor`, `reader`, `detour_planner`, "
-        "`closeness_judge`, `outliner`, `judge`, `monitor`, `reflector`): "
+        description=f"Other models for single roles ({', '.join(f'`{name}`' for name in ROLE_NAMES)}): "
         "`verifier=openai:gpt-5-mini, reader=openai:gpt-5`.",
     )
     trace_content: bool = Field(

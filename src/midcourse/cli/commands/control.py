@@ -52,7 +52,7 @@ async def _tell(
 async def _take_over(name: str, overrides: Sequence[str], *, json: bool) -> int:
     """Only when nothing is under way any more is the world safe to act in."""
     async with reached(name, overrides) as there:
-        why_not = await taken(there.handle.take_over())
+        why_not = await taken(there.handle.pause())
         where = ""
         if not why_not:
             why_not = await _paused(there)

@@ -4,9 +4,9 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from midcourse.app.agent import new_run_id
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.one_line import taping
+from midcourse.app.start import new_run_id
 from midcourse.app.wiring import load_job
 from midcourse.cli.lookup.names import LAST
 from midcourse.cli.overrides import pairs, split

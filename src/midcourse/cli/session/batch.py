@@ -9,11 +9,11 @@ from pathlib import Path
 
 from rich.text import Text
 
-from midcourse.app.agent import new_run_id
 from midcourse.app.batch.batch import Batch, Row, new_batch
 from midcourse.app.batch.rows import rows_text
 from midcourse.app.batch.runner import Summary, run_batch
 from midcourse.app.home import open_store
+from midcourse.app.start import new_run_id
 from midcourse.app.wiring import Job
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.keyboard import Keyboard

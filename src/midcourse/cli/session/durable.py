@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from midcourse.app.fleet.connection import Fleet, connected, enter
+from midcourse.app.fleet.connection import Fleet, connected, start_durable_run
 from midcourse.app.fleet.following import START_ONE, FollowedRun
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.wiring import Job, export, job_from, run_folder
@@ -26,7 +26,7 @@ async def begin_durable(
 ) -> int:
     """A new run, or the earlier one under the same business key."""
     async with connected(settings) as fleet:
-        entry = await enter(fleet, job, run_id, again=again)
+        entry = await start_durable_run(fleet, job, run_id, again=again)
         if entry.result is not None:
             return await present(entry.result, fleet.store, None, manner, key=job.task.key)
         if detach:

@@ -11,12 +11,12 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcourse.app.agent import Agent
+from midcourse.app.agent import Agent, agent_for
 from midcourse.app.defaults import NO_APPROVER
-from midcourse.app.entry import enter
 from midcourse.app.home import open_store
 from midcourse.app.one_line import DryRun
-from midcourse.app.wiring import Job, agent_for, export, result_json, run_folder
+from midcourse.app.start import start_run
+from midcourse.app.wiring import Job, export, result_json, run_folder
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.follower import Conductor, Followed
 from midcourse.cli.session.keyboard import Keyboard
@@ -59,7 +59,7 @@ async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False, d
     """A new run, or the earlier one under the same business key. A `dry` one drops the first irreversible request."""
     with open_store(job.settings.home) as store:
         built: list[Session] = []
-        entry = await enter(
+        entry = await start_run(
             job,
             run_id,
             store,

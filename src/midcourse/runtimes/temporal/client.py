@@ -9,10 +9,11 @@ result = await handle.result()
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState, TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -32,7 +33,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from midcourse.domain.approval import Decision, Question
-from midcourse.domain.event import CancelAsked, Guided, PauseAsked, ResumeAsked
+from midcourse.domain.event import ResumeAsked
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
@@ -41,6 +42,7 @@ from midcourse.errors import RunEnded, RunUnknown
 from midcourse.perform.asking import decided
 from midcourse.policy.approval.check import why_needs_all_values
 from midcourse.policy.approval.question import changes_between, describe_change
+from midcourse.ports.controls import Controls
 from midcourse.ports.store import FleetStore
 from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, register, status_of
 from midcourse.runtimes.temporal.codec import data_converter
@@ -172,32 +174,13 @@ class FleetClient:
                 yield _listed(execution)
 
 
-class RunHandle:
+class RunHandle(Controls[Coroutine[Any, Any, str]]):
     """A run under way somewhere. What is told to it is refused with a reason if it would come to nothing."""
 
     def __init__(self, handle: "WorkflowHandle[RunWorkflow, str]", store: FleetStore) -> None:
         self.run_id = run_id_of(handle.id)
         self._handle = handle
         self._store = store
-
-    async def pause(self) -> str:
-        """After the step under way. Returns why it would come to nothing, or nothing."""
-        return await self.tell(PauseAsked())
-
-    async def take_over(self) -> str:
-        """A pause in which a person acts: the world is observed before the run continues."""
-        return await self.tell(PauseAsked())
-
-    async def resume(self) -> str:
-        return await self.tell(ResumeAsked())
-
-    async def cancel(self) -> str:
-        """After the step under way: an act is never broken off."""
-        return await self.tell(CancelAsked())
-
-    async def guide(self, text: str) -> str:
-        """Advice for the next plan."""
-        return await self.tell(Guided(text=text))
 
     async def answer(self, question: Question, decision: Decision) -> str:
         """Decide a question that is out. If it has been replaced by another, the refusal says what changed."""
@@ -214,7 +197,7 @@ class RunHandle:
         changes = changes_between(question.consequences, now.consequences)
         return f"; changed since: {'; '.join(map(describe_change, changes))}" if changes else ""
 
-    async def tell(self, word: Word, *, seconds: float = 30.0) -> str:
+    async def tell(self, word: Word, /, *, seconds: float = 30.0) -> str:
         """Raises `TimeoutError` if no worker has taken it in this time. It may still be taken later."""
         try:
             async with asyncio.timeout(

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from midcourse.app.agent import new_run_id
 from midcourse.app.home import open_store
 from midcourse.app.records.fork import Forked, quiet_point
 from midcourse.app.records.fork import fork as fork_run
 from midcourse.app.records.replay import DECIDING, changed_limits
 from midcourse.app.settings.run import Settings
+from midcourse.app.start import new_run_id
 from midcourse.app.wiring import Job, save_job, saved_job
 from midcourse.cli.lookup.journals import Found, find_journal, split_home
 from midcourse.cli.session.local import Manner, Session

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from midcourse.app.records.journal import Journal
-from midcourse.app.records.plan_diff import Comparison, compare
+from midcourse.app.records.plan_diff import PlanComparison, compare_plans
 from midcourse.cli.lookup.journals import find_journal
 from midcourse.cli.overrides import places_with
 from midcourse.cli.view.question import ABSENT
@@ -54,7 +54,7 @@ def _step_parts(step: Step, marks: Marks) -> tuple[str | tuple[str, str], ...]:
 
 
 def _compare(journal: Journal, earlier: int, later: int, *, json: bool) -> None:
-    compared = compare(journal, earlier, later)
+    compared = compare_plans(journal, earlier, later)
     if json:
         print_object(_plain(compared))
         return
@@ -63,7 +63,7 @@ def _compare(journal: Journal, earlier: int, later: int, *, json: bool) -> None:
         where.console.print(line, soft_wrap=not where.console.is_terminal)
 
 
-def _plain(compared: Comparison) -> dict[str, object]:
+def _plain(compared: PlanComparison) -> dict[str, object]:
     after, found = compared.after, compared.found
     steps = {"kept": found.kept, "done": found.done, "dropped": found.dropped, "new": found.new}
     return {
@@ -76,7 +76,7 @@ def _plain(compared: Comparison) -> dict[str, object]:
     }
 
 
-def _lines(compared: Comparison, marks: Marks) -> Iterator[Text]:
+def _lines(compared: PlanComparison, marks: Marks) -> Iterator[Text]:
     found, why = compared.found, marks.clean(why_made(compared.after))
     head = f"Plan {compared.before.version} {marks.arrow} {compared.after.version}  "
     yield Text.assemble((head, "bold"), (why, "italic"))

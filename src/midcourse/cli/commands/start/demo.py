@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from midcourse.app.agent import LiveRun, new_run_id
 from midcourse.app.demo import GOAL, SaysYes, TroubledShop, demo_job, password_at_hand
-from midcourse.app.entry import enter
 from midcourse.app.extras import require_chromium, require_extras
 from midcourse.app.home import open_store
+from midcourse.app.live_run import LiveRun
+from midcourse.app.start import new_run_id, start_run
 from midcourse.app.wiring import Job
 from midcourse.cli.overrides import settings_with
 from midcourse.cli.session.local import LEFT, Manner, Session, dry_panel
@@ -75,7 +75,7 @@ def demo(overrides: Sequence[str], *, headed: bool, json: bool) -> int:
 async def _run(job: Job, shop: TroubledShop, manner: Manner) -> int:
     run_id = new_run_id()
     with open_store(job.settings.home) as store:
-        await enter(job, run_id, store)
+        await start_run(job, run_id, store)
         story = Story(terminal(silent=manner.silent), silent=manner.silent)
         session = DemoSession(job, run_id, store, manner, story, shop)
         story.begin(job)

@@ -5,9 +5,9 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
-from midcourse.app.agent import new_run_id
 from midcourse.app.extras import require_chromium
 from midcourse.app.one_line import DRY, DryRun, Wish, job_for
+from midcourse.app.start import new_run_id
 from midcourse.cli.commands.run import check_name
 from midcourse.cli.overrides import pairs
 from midcourse.cli.session.local import Manner, begin

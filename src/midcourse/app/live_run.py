@@ -1,0 +1,133 @@
+"""A local run that is under way: follow its progress, control it, await its result."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from midcourse.app.start import start_under_key
+from midcourse.director.decide import objection
+from midcourse.domain.approval import Decision, Question
+from midcourse.domain.event import Control
+from midcourse.domain.result import Result
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.drive import Progress
+from midcourse.perform import Ports
+from midcourse.perform.asking import decided
+from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.policy.task_state import TaskState, task_state
+from midcourse.ports.controls import Controls
+from midcourse.ports.store import Claimable, Store
+from midcourse.ports.world import World
+from midcourse.runtimes.local import LocalRuntime
+from midcourse.store.sqlite import SqliteStore
+
+
+class LiveRun(Controls[str]):
+    """Iterate over its progress, pause, resume, guide or cancel it, await its result. `Agent.start` makes one.
+
+    Progress is queued until it is iterated over, so a late start misses nothing. Under a business key `run_id` may change to
+    that of an earlier run, at the latest with the first turn or the result.
+    """
+
+    def __init__(
+        self,
+        run: Run | str,
+        task: Task | None = None,
+        *,
+        world: World,
+        store: Store,
+        ports: Callable[[str, Task], Ports],
+        close_store: bool = False,
+        again: bool = False,
+        at_hand: bool = False,
+    ) -> None:
+        """`run` and `task` start a run; the id of a stored run resumes it. `ports` builds what it works with."""
+        self.run_id = run if isinstance(run, str) else run.id
+        self._world = world
+        self._store = store
+        self._ports = ports
+        self._close_store = close_store
+        self._at_hand = at_hand
+        self._latest: Run | None = None if isinstance(run, str) else run
+        self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
+        self._unsent: list[Control] = []
+        self._runtime: LocalRuntime | None = None
+        self._task = asyncio.create_task(self._go(run, task, again), name=f"run {self.run_id}")
+
+    @property
+    def task_state(self) -> TaskState:
+        """The state of the task by now."""
+        return task_state(self._latest) if self._latest else "PENDING"
+
+    async def result(self) -> Result:
+        """Wait for the end of the run. Cancelling this stops the run where it is, so that it can be resumed."""
+        return await self._task
+
+    async def __aiter__(self) -> AsyncIterator[Progress]:
+        while (turn := await self._turns.get()) is not None:
+            yield turn
+        await self._task
+
+    async def attend(self) -> str:
+        """Let a person act in the world while the run is paused, and return where. Raises `ConnectionError` if it cannot."""
+        return await self._world.attend()
+
+    def answer(self, question: Question, decision: Decision) -> str:
+        """Decide a question that an approver put out without waiting. Returns why it is refused, or an empty text."""
+        return why_needs_all_values(question, decision) or self.tell(decided(question, decision))
+
+    def tell(self, event: Control, /) -> str:
+        why_not = objection(self._latest, event) if self._latest else ""
+        if not why_not and self._runtime:
+            self._runtime.tell(event)
+        elif not why_not:
+            self._unsent.append(event)
+        return why_not
+
+    async def _go(self, run: Run | str, task: Task | None, again: bool) -> Result:
+        try:
+            if task is None or isinstance(run, str):
+                with self._claim(self.run_id):
+                    return await self._drive(*await self._store.load(self.run_id))
+            return await self._begin(run, task, again)
+        finally:
+            self._turns.put_nowait(None)
+            if self._close_store and isinstance(self._store, SqliteStore):
+                self._store.close()
+
+    async def _begin(self, run: Run, task: Task, again: bool) -> Result:
+        async def begin(after: str) -> Result:
+            with self._claim(run.id):
+                await self._store.begin(run, task, after=after)
+                return await self._drive(run, task)
+
+        async def resume(earlier: str) -> Result | None:
+            with self._claim(earlier):
+                if await self._store.result(earlier) is None:
+                    return await self._drive(*await self._store.load(earlier))
+            return None
+
+        result = await start_under_key(self._store, task.key, begin=begin, resume=resume, again=again)
+        self.run_id = result.run
+        return result
+
+    async def _drive(self, run: Run, task: Task) -> Result:
+        self.run_id, self._latest = run.id, run
+        if isinstance(self._store, SqliteStore):
+            self._store.check_records(run.id)
+        runtime = LocalRuntime(self._ports(run.id, task), self._record)
+        self._runtime = runtime
+        for event in self._unsent:
+            runtime.tell(event)
+        await runtime.resume(at_hand=self._at_hand)
+        result = await self._store.result(run.id)
+        assert result is not None, "a run that ended has a result"
+        return result
+
+    def _claim(self, run_id: str) -> AbstractContextManager[None]:
+        return self._store.claim(run_id) if isinstance(self._store, Claimable) else nullcontext()
+
+    def _record(self, progress: Progress) -> None:
+        self._latest = progress.run
+        self._turns.put_nowait(progress)

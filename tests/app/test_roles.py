@@ -1,0 +1,54 @@
+"""Every row of the registry of model roles leads to an adapter, a prompt and an answer type."""
+
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from midcourse.app.agent import Agent
+from midcourse.app.models.reserves import Priced
+from midcourse.app.models.roles import ROLE_NAMES, ROLES, RoleModels, build_roles
+from midcourse.app.settings.run import Settings
+from midcourse.llm.prompt.template import template
+from midcourse.perform import Ports
+from midcourse.ports.planner import PlanDraft
+from midcourse.testing import Scripted
+
+EVERYTHING = {"model": "openai:gpt-5", "detours": True, "vision": True, "outline": "on", "monitor": "path"}
+
+
+@pytest.mark.parametrize("port", ROLES)
+def test_row_has_an_adapter_a_prompt_and_an_answer_type(port: str) -> None:
+    role = ROLES[port]
+    module = import_module(f"midcourse.llm.roles.{role.name}")
+    assert module.ROLE == role.name == template(role.name).role
+    assert issubclass(getattr(module, role.adapter), Priced)
+    assert not role.answer or hasattr(module, role.answer)
+
+
+@pytest.mark.parametrize("port", ROLES)
+def test_row_is_a_field_of_agents_and_of_ports(port: str) -> None:
+    assert port in {field.name for field in fields(Agent)}
+    assert port in {field.name for field in fields(Ports)}
+
+
+def test_all_roles_are_built_where_all_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    by_name = "monitor=openai:gpt-5, reflector=openai:gpt-5"
+    roles = build_roles(Settings.load(overrides={**EVERYTHING, "role_models": by_name}))
+    assert {port: type(getattr(roles, port)).__name__ for port in ROLES} == {p: r.adapter for p, r in ROLES.items()}
+
+
+def test_without_a_model_every_default_answers() -> None:
+    ports = RoleModels(planner=Scripted(PlanDraft(verdict="done"))).as_ports()
+    assert {port for port, answers in ports.items() if answers is None} == {
+        port for port, role in ROLES.items() if role.default is None and port != "planner"
+    }
+
+
+@pytest.mark.parametrize("name", ROLE_NAMES)
+def test_documentation_and_settings_name_every_role(name: str) -> None:
+    table = [line for line in Path("docs/models.md").read_text().splitlines() if line.startswith("|")]
+    assert any(name in line.split("|")[1] for line in table)
+    assert f"`{name}`" in (Settings.model_fields["role_models"].description or "")
