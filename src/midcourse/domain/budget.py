@@ -1,4 +1,4 @@
-"""What a run may cost, what it has cost, and what is set aside for commands under way."""
+"""Limits, costs and budgets: what a run may cost, has cost, and has reserved for commands under way."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, TypeAlias

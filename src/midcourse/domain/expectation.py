@@ -1,4 +1,4 @@
-"""What must be true of the world afterwards, and how to find out whether an effect happened.
+"""Expectations of a step, and probes that find out whether its effect happened.
 
 Labels, titles and patterns match like file names: `*` stands for anything, letters must match exactly.
 """

@@ -1,4 +1,4 @@
-"""A failure: what it means, and a failed step as the director remembers it and as a planner is told of it."""
+"""Failures: their classification, and failed steps as the director and the planner see them."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

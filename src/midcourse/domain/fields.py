@@ -1,4 +1,4 @@
-"""Fields that take mappings and lists and keep tuples, since what has them must be hashable and is written down as it is."""
+"""Fields that accept mappings and lists and store tuples, because domain values must be hashable."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast

@@ -1,4 +1,4 @@
-"""What was seen. Bodies live in the observation store; a run carries references."""
+"""Observations of a world. Bodies live in the store; a run carries references."""
 
 from dataclasses import dataclass
 from hashlib import blake2b

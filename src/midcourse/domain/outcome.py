@@ -1,4 +1,4 @@
-"""How a step turned out."""
+"""Outcomes of steps, and completed steps."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""What a run comes to: enough to trust it, or to see why not."""
+"""The result of a run, with the evidence for it."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""One thing a world can do, and what doing it means."""
+"""Skills: what a world can do, with parameters and effects."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""What a person wants done."""
+"""Tasks: a goal with inputs, limits and a check for completion."""
 
 from dataclasses import dataclass, field
 

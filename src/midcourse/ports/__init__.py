@@ -1,1 +1,1 @@
-"""What Midcourse needs from outside, one protocol a file. Ports return outcomes; an exception means a bug."""
+"""Ports: what Midcourse needs from outside, one protocol a file. Ports return outcomes; an exception means a bug."""

@@ -1,4 +1,4 @@
-"""The approver: the person, or what stands for one."""
+"""Port of the approver: a person, or a program that answers for one."""
 
 from typing import Protocol
 

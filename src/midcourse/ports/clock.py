@@ -1,4 +1,4 @@
-"""Time, as an adapter sees it. The director has none."""
+"""Port of the clock, for adapters. The director has none."""
 
 import asyncio
 import time

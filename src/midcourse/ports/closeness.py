@@ -1,4 +1,4 @@
-"""The closeness judge: how near a goal is what we see?"""
+"""Port of the closeness judge: how near a screen is to a goal."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The embedder: texts to points, near each other where the texts mean the same."""
+"""Port of the embedder: texts to vectors, near each other where the texts mean the same."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""The extractor: reads from screens what a task is to bring back."""
+"""Port of the extractor: reads the output of a task from screens."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The progress judge: which goal of an outline is the current one, by what is on the screen?"""
+"""Port of the progress judge: which goal of an outline is the current one on this screen."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol

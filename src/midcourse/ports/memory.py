@@ -1,4 +1,4 @@
-"""The memory: what failures taught one agent, and the numbers that all agents of a tenant share.
+"""Port of the memory: lessons of one agent, and the counts that all agents of a tenant share.
 
 Only numbers travel from agent to agent by themselves. Words do once a person has shared them, as they were then: what the agent
 learns later is not what that person has read.

@@ -1,4 +1,4 @@
-"""The planner: drafts the steps for what is visible now."""
+"""Port of the planner: drafts steps for the visible screen."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable

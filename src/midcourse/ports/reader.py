@@ -1,4 +1,4 @@
-"""The reader: turns the picture of a screen into zones, for worlds that cannot say what is on theirs."""
+"""Port of the reader: turns a screenshot into zones, for worlds that have only pictures."""
 
 from dataclasses import dataclass
 from typing import Protocol

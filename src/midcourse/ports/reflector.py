@@ -1,4 +1,4 @@
-"""The reflector: why did this fail, and what may help? It explains to who plans next, and decides nothing."""
+"""Port of the reflector: explains a failure to the planner. It does not decide anything."""
 
 from dataclasses import dataclass
 from typing import Protocol

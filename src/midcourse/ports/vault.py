@@ -1,4 +1,4 @@
-"""Secrets by name. A value leaves the vault right before it is used, and is written down nowhere."""
+"""Port of the vault: secrets by name. A value is read right before it is used, and never stored."""
 
 from collections.abc import Iterable
 from typing import Protocol, TypeAlias

@@ -1,4 +1,4 @@
-"""The verifier: reads a screen and says whether something in words is true of it."""
+"""Port of the verifier: reads a screen and decides whether a sentence is true of it."""
 
 from dataclasses import dataclass
 from typing import Protocol

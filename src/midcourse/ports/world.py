@@ -1,4 +1,4 @@
-"""The world: what is acted on. It opens, attaches, observes, acts, closes, and says what it can do."""
+"""Port of the world: opens sessions, observes, acts, and declares its skills."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable

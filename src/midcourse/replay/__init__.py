@@ -1,4 +1,4 @@
-"""A recorded run through the director again: as it was, or under other limits. Pure, and never a guess.
+"""Replay of a recorded run through the director: as it was, or under other limits. Pure; it never guesses.
 
 The answers in a journal were given to the commands in it. They stay true for as long as the same commands go out; where
 others would, the replay ends and says which of these is the case:

@@ -1,4 +1,4 @@
-"""Do these commands ask the same of the world, the planner and people? And commands in words."""
+"""Equivalence of commands: whether two lists ask the same of the world, the planner and people. Also describes commands."""
 
 from dataclasses import replace
 from typing import assert_never

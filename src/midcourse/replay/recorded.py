@@ -1,4 +1,4 @@
-"""What a replay is given, and what it comes to."""
+"""Input and result of a replay."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The recorded turns through `decide` again."""
+"""Replays the recorded turns through `decide`."""
 
 from collections.abc import Iterable
 

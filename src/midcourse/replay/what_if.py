@@ -1,4 +1,4 @@
-"""A recorded run under other limits, up to where the two part."""
+"""Replays a recorded run under other limits, up to the first difference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

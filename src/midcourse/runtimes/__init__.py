@@ -1,1 +1,1 @@
-"""Where runs live: `local` is one process with a file; others distribute the same director."""
+"""Runtimes: `local` is one process with a file; `temporal` distributes the same director."""

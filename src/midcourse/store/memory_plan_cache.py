@@ -1,4 +1,4 @@
-"""Kept segments in memory, for tests and benchmarks."""
+"""The plan cache in memory, for tests and benchmarks."""
 
 from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.ports.plan_cache import MOST_OF_A_TASK

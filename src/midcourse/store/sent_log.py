@@ -1,4 +1,4 @@
-"""A list of irreversible acts beside the database, so that a database that has lost records is noticed.
+"""A log of irreversible acts beside the database. It reveals a database that has lost records.
 
 SQLite keeps its newest records in a `-wal` file. A copy of the database without it, or a restored backup, is a valid
 database that simply does not know what was sent last. This list is written after the ledger and before the act, in a file

@@ -1,4 +1,4 @@
-"""The SQLite file of a store: its tables, and how a file of an earlier version comes by those it lacks."""
+"""The SQLite file of a store: its tables, and migrations of files from earlier versions."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A run's state as stores write it down: read only by a version that understands it."""
+"""The stored form of a run's state: refused by versions that cannot read its format."""
 
 import json
 from typing import Any, TypeVar, cast

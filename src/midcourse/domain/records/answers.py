@@ -1,4 +1,4 @@
-"""What people were asked about, and what they said: what later runs may learn from."""
+"""Questions and their answers, from which later runs may learn (`approvals = "adaptive"`)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The audit log: who decided what, in rows of which each stands on the one before."""
+"""The audit log: who decided what, in rows that are chained by hashes."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A segment that worked, kept so that another run of the same task can do it again with its own inputs.
+"""A cached segment of a plan that worked, for other runs of the same task with other inputs.
 
 Nothing of the inputs it worked with is in it. Arguments are references or constants of the task; in every text `{name}`
 stands for the input of that name, and a brace of the text's own is doubled.

@@ -1,4 +1,4 @@
-"""What the engine's own lists can be searched by. Every change costs history, so there are few."""
+"""Search attributes for Temporal's lists of workflows. Every change costs history, so there are few."""
 
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest

@@ -1,4 +1,4 @@
-"""The fleet as a client sees it: begin runs, tell them something, wait for what they come to.
+"""Client of a fleet: starts runs, sends them events, and waits for their results.
 
 client = await connect("127.0.0.1:7233")
 fleet = FleetClient(client, store=store, tenant="acme")

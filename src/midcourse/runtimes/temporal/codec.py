@@ -1,4 +1,4 @@
-"""Values into payloads and back: terse JSON, and sealed if there is a key; then nothing else is accepted.
+"""Codec for Temporal payloads: compact JSON, sealed if there is a key. With a key, unsealed payloads are refused.
 
 Search attributes are not sealed, or the engine could not search by them: they hold no more than `attributes.py` says.
 """

@@ -1,4 +1,4 @@
-"""What goes through the engine, and so into every history: as little as possible, and never a screen."""
+"""Values that pass through Temporal, and so into every history: as small as possible, and never a screen."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias

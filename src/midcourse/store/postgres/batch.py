@@ -1,4 +1,4 @@
-"""Writes that belong together: they wait, and become one transaction."""
+"""A batch: writes that wait and become one transaction."""
 
 from typing import Any, TypeVar
 

@@ -1,4 +1,4 @@
-"""What a store and its batches share: connections, and a memory of what went over them."""
+"""Connections and cached records that a store and its batches share."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date

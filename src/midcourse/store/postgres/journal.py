@@ -1,4 +1,4 @@
-"""What follows from events alone: `drive` kept no state and no commands, so the director finds them out again."""
+"""Recomputes states and commands from stored events with the director: a durable run stores only events."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is stored whole under its run and a key: for each kind a table, and how it is written and read."""
+"""Kinds of records that are stored as a whole under a run and a key: their tables, encoding and decoding."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a tenant's agents have learned, in PostgreSQL. With pgvector the nearest lessons are found quickly; without it, too."""
+"""Lessons of a tenant's agents in PostgreSQL. The nearest ones are found by pgvector if it is installed."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Bring a database to the schema of this version: tables, row-level security, the application's role, partitions.
+"""Migrates a database to the schema of this version: tables, row-level security, the application's role, partitions.
 
 The URL is that of the owner of the tables. Stores work as the application's role, which owns nothing and is bound by
 row-level security; a login that is to be a store's needs only `GRANT midcourse_app TO that_login`.

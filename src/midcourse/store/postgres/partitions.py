@@ -1,4 +1,4 @@
-"""Months ahead for the partitioned tables. `migrate` makes them; call it daily, or a few times a year at least.
+"""Creates monthly partitions ahead of time. `migrate` does it; call it at least a few times a year.
 
 A month without a partition is harmless: its rows go to the default partition, and move when it is made.
 """

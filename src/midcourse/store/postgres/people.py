@@ -1,4 +1,4 @@
-"""What people said to a run leaves two traces beside its journal: a row of the audit log, and a question closed."""
+"""Writes that follow an event from a person: a row of the audit log, and a closed question."""
 
 from midcourse.domain.event import ApprovalDecided, Event
 from midcourse.policy.audit import is_human_input

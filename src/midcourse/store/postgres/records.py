@@ -1,4 +1,4 @@
-"""Every method of the port, straight on the database: what a store and its batches have in common."""
+"""The methods of the store port on the database, shared by a store and its batches."""
 
 from typing import TypeVar
 

@@ -1,4 +1,4 @@
-"""Kept segments of one tenant in PostgreSQL."""
+"""The plan cache of one tenant in PostgreSQL."""
 
 from midcourse.codec import decode, encode
 from midcourse.domain.records.plan_cache import KeptSegment

@@ -1,4 +1,4 @@
-"""The tables. What creates and changes them are the migrations; a test holds the two against each other.
+"""The tables as SQLAlchemy sees them. Migrations create and change them; a test compares the two.
 
 Every row has its tenant, and row-level security shows a connection only the rows of the tenant it named.
 

@@ -1,1 +1,1 @@
-"""How the tables came to be, one step a file."""
+"""Alembic migrations, one step a file."""

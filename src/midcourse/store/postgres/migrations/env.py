@@ -1,4 +1,4 @@
-"""What Alembic runs the steps in: the connection and the transaction that `migrate` opened."""
+"""The environment of Alembic: the connection and the transaction that `migrate` opened."""
 
 from alembic import context
 
