@@ -1,4 +1,4 @@
-"""A store in memory, for tests: as strict as the real ones, and gone with the process."""
+"""A store and a plan cache in memory, for tests: as strict as the real ones, and gone with the process."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,11 +15,13 @@ from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import Answered, Asked
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Said
 from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.domain.result import Result
 from midcourse.domain.run import FORMAT, Run
 from midcourse.domain.task import Task
 from midcourse.errors import FormatUnknown, KeyTaken, RunBusy, RunUnknown, TaskInvalid
 from midcourse.policy.audit import is_human_input, next_row
+from midcourse.ports.plan_cache import MOST_OF_A_TASK
 from midcourse.ports.store import JournalRow, RunSummary
 
 T = TypeVar("T")
@@ -222,3 +224,24 @@ def _summary(kept: _Kept) -> RunSummary:
         final_reason=phase.reason if isinstance(phase, Ended) else "",
         began_at=kept.began_at,
     )
+
+
+class MemoryPlanCache:
+    def __init__(self) -> None:
+        self._kept: dict[str, KeptSegment] = {}
+
+    async def find(self, task: str, surface: str) -> tuple[KeptSegment, ...]:
+        return tuple(one for one in await self.all() if (one.task, one.surface) == (task, surface))
+
+    async def keep(self, *segments: KeptSegment) -> None:
+        self._kept |= {segment.id: segment for segment in segments}
+        for task in {segment.task for segment in segments}:
+            of_task = [one for one in await self.all() if one.task == task]
+            for one in of_task[MOST_OF_A_TASK:]:
+                del self._kept[one.id]
+
+    async def drop(self, segment_id: str) -> bool:
+        return self._kept.pop(segment_id, None) is not None
+
+    async def all(self) -> tuple[KeptSegment, ...]:
+        return tuple(sorted(self._kept.values(), key=lambda one: (-one.worked_at, one.id)))

@@ -15,8 +15,8 @@ from midcourse.store.postgres.batch import PostgresBatch
 from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections, driver_errors_translated
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.memory import PostgresMemory
+from midcourse.store.postgres.plan_cache import PostgresPlanCache
 from midcourse.store.postgres.records import Records
-from midcourse.store.postgres.segments import PostgresPlanCache
 
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
