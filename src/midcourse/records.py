@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from midcourse.replay import replay as replay
     from midcourse.store.postgres import PostgresStore as PostgresStore
     from midcourse.store.postgres.migrate import migrate as migrate
+    from midcourse.store.postgres.partitions import make_partitions as make_partitions
 
 __getattr__, __dir__ = lazy_exports(
     __name__,
@@ -20,5 +21,6 @@ __getattr__, __dir__ = lazy_exports(
         "midcourse.replay": "replay",
         "midcourse.store.postgres": "PostgresStore",
         "midcourse.store.postgres.migrate": "migrate",
+        "midcourse.store.postgres.partitions": "make_partitions",
     },
 )
