@@ -9,7 +9,7 @@ All journals and all of the engine's histories (trial 7) are replayed, and some 
 be noticed.
 
 kill       1     workers are killed with -9, each run at least once while a command of it was under way
-points     2, 3  every kind of step at every place, the worker killed at every named point of it (fate.py); 320 cases
+points     2, 3  every kind of step at every place, the worker killed at every named point of it (interrupter.py); 320 cases
 freeze     4     workers are stopped until others have taken over from them, and then let go on
 postgres   5     PostgreSQL is stopped as by a power cut and started again, every few seconds
 temporal   6     Temporal is killed with -9 and started again, every few seconds
@@ -35,12 +35,12 @@ from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, Telemetr
 
 from benchmarks.fleet import big, budget, freeze, kill, outage, points, servers, waiting
 from benchmarks.fleet.outcome import CLAIMS
-from benchmarks.fleet.site import Premises, premises_in
 from benchmarks.fleet.tenant import Given
+from benchmarks.fleet.testbed import TestBed, testbed_in
 from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.app.fleet.process import leave
 
-Trial: TypeAlias = Callable[[Given, Premises], Awaitable[dict[str, Any]]]
+Trial: TypeAlias = Callable[[Given, TestBed], Awaitable[dict[str, Any]]]
 TRIALS: dict[str, Trial] = {
     "kill": kill.trial,
     "points": points.trial,
@@ -88,13 +88,13 @@ async def main(options: argparse.Namespace) -> int:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, us.cancel)
     right = True
     with tempfile.TemporaryDirectory(prefix="midcourse-chaos-") as name:
-        async with premises_in(Path(name) / "site") as premises:
+        async with testbed_in(Path(name) / "site") as testbed:
             for trial, runs in options.trial:
-                right &= await carried_out(trial, runs or options.runs, options, premises)
+                right &= await carried_out(trial, runs or options.runs, options, testbed)
     return 0 if right else 1
 
 
-async def carried_out(trial: str, runs: int, options: argparse.Namespace, premises: Premises) -> bool:
+async def carried_out(trial: str, runs: int, options: argparse.Namespace, testbed: TestBed) -> bool:
     began = time.monotonic()
     given = Given(
         runs=runs,
@@ -105,7 +105,7 @@ async def carried_out(trial: str, runs: int, options: argparse.Namespace, premis
         say=lambda text: print(text, file=sys.stderr),
         away=options.away,
     )
-    found = await TRIALS[trial](given, premises)
+    found = await TRIALS[trial](given, testbed)
     summary = {
         **found,
         "trial": trial,

@@ -33,7 +33,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from benchmarks.harness.replay_check import Again
+from benchmarks.harness.replay_check import Replayed
 from benchmarks.harness.report import RESULTS, Share, keep, machine, options_of, table
 from benchmarks.search.browser_dialogs import APPLICATIONS, run_in_browser
 from benchmarks.search.episodes import ARMS, DETOUR, NO_OPTIONS, RANDOM, REPLAN, WORDS, Episode, run_episode
@@ -74,7 +74,7 @@ class Row:
     with_revert: Share
     unlike: int
     sent: int
-    again: Again
+    again: Replayed
 
 
 def measure(cell: Cell) -> list[Episode]:
@@ -105,7 +105,7 @@ def summed(arm: str, noise: float, episodes: Sequence[Episode]) -> Row:
         with_revert=Share.of(sum(e.reverts > 0 for e in episodes), n),
         unlike=sum(e.unlike for e in episodes),
         sent=sum(e.sent for e in episodes),
-        again=sum((e.again for e in episodes), Again()),
+        again=sum((e.again for e in episodes), Replayed()),
     )
 
 
@@ -255,7 +255,7 @@ def main() -> int:
     rows = run(given.runs, given.first_seed, given.jobs, given.log)
     pages = run_pages(given.browser, given.first_seed, given.jobs, given.log)
     every = [*rows, *(row for found in pages.values() for row in found)]
-    redone = sum((row.again for row in every), Again())
+    redone = sum((row.again for row in every), Replayed())
     even = break_even(rows)
     broken = sum(row.reverts - row.verified - row.flagged for row in every)
     summary: dict[str, object] = {

@@ -38,8 +38,8 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.harness.chromium_pool import Kept
-from benchmarks.harness.replay_check import Again
+from benchmarks.harness.chromium_pool import SharedChromium
+from benchmarks.harness.replay_check import Replayed
 from benchmarks.harness.report import Share, keep, machine, options_of, table
 from benchmarks.web_apps.application import Application
 from benchmarks.web_apps.site import DRIFT, frozen
@@ -72,7 +72,7 @@ def loop() -> asyncio.Runner:
 
 @cache
 def shared() -> Shared:
-    return Shared(Kept(), Path(os.environ[LESSONS]))
+    return Shared(SharedChromium(), Path(os.environ[LESSONS]))
 
 
 @cache
@@ -149,7 +149,7 @@ def named(cell: Cell) -> Cell:
 
 def logged(log: Path) -> list[DriftTrial]:
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    return [DriftTrial(**{**told, "again": Again(**told["again"])}) for told in map(json.loads, lines)]
+    return [DriftTrial(**{**told, "again": Replayed(**told["again"])}) for told in map(json.loads, lines)]
 
 
 def rows_of(trials: Sequence[DriftTrial], arms: Sequence[str]) -> list[Row]:
@@ -218,7 +218,7 @@ def main() -> int:
     cells = [(place, seed, arm) for place in places for seed in seeds for arm in arms]
     trials = run(cells, given.jobs, given.log)
     rows = rows_of(trials, arms)
-    replayed = sum((trial.again for trial in trials), Again())
+    replayed = sum((trial.again for trial in trials), Replayed())
     summary: dict[str, object] = {
         "seeds": given.seeds,
         "first_seed": given.first_seed,

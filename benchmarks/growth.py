@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.replay_check import again
+from benchmarks.harness.replay_check import check_replay
 from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Settings, Zone, skill
 from midcourse.ports.planner import PlanningContext
@@ -92,7 +92,7 @@ async def measure(steps: int) -> dict[str, Any]:
         planner = Turning(world=world, steps=steps, reads=lambda: store.reads)
         try:
             result = await Agent(world=world, planner=planner, settings=settings, store=store).run("Read the book")
-            replayed = await again(store)
+            replayed = await check_replay(store)
         finally:
             store.close()
     marks = {mark.step: mark for mark in planner.marks}

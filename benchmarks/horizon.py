@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.harness.arms import ABLATIONS, PLAIN, SEGMENTS, TASKS, Arm, Trial, run_trial
-from benchmarks.harness.replay_check import Again
+from benchmarks.harness.replay_check import Replayed
 from benchmarks.harness.report import RESULTS, Share, keep, machine, options_of, table
 from midcourse.worlds.simulated.drift import PROFILES
 
@@ -52,7 +52,7 @@ class Row:
     calls: float
     executions: float
     asked: int
-    again: Again
+    again: Replayed
     by_task: dict[str, Share]
     ended: dict[str, int]
     """Why those that did not complete ended."""
@@ -72,7 +72,7 @@ def summed(arm: Arm, trials: Sequence[Trial]) -> Row:
         calls=round(sum(trial.calls for trial in trials) / n, 2),
         executions=round(sum(trial.executions for trial in trials) / n, 2),
         asked=sum(trial.asked > 0 for trial in trials),
-        again=sum((trial.again for trial in trials), Again()),
+        again=sum((trial.again for trial in trials), Replayed()),
         by_task={
             task: Share.of(sum(t.completed for t in trials if t.task == task), sum(t.task == task for t in trials))
             for task in TASKS
@@ -154,7 +154,7 @@ def main() -> int:
     given = parser.parse_args()
     began = time.monotonic()
     measured = run(given.runs, given.first_seed, given.jobs)
-    replayed = sum((row.again for rows in measured.values() for row in rows), Again())
+    replayed = sum((row.again for rows in measured.values() for row in rows), Replayed())
     summary: dict[str, object] = {
         "runs": given.runs,
         "first_seed": given.first_seed,

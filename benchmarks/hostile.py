@@ -32,7 +32,7 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.harness.chromium_pool import Kept
+from benchmarks.harness.chromium_pool import SharedChromium
 from benchmarks.harness.report import Share, keep, machine, options_of, table
 from benchmarks.hostile_pages.benign import DRIFTING, OF_DRIFT, Worked, worked, worked_in
 from benchmarks.hostile_pages.ordinary import BENIGN, Benign
@@ -53,7 +53,7 @@ async def over(seeds: range, *, guarded: bool, parallel: int, log: Path | None) 
 
     async def work() -> None:
         async with AsyncExitStack() as stack:
-            site, canary, chromium = Site(), Canary(), Kept()
+            site, canary, chromium = Site(), Canary(), SharedChromium()
             stack.push_async_callback(chromium.end)
             url, canary_url = stack.enter_context(serve(site)), stack.enter_context(listen(canary))
             site.elsewhere = f"{canary_url}/redirected"
@@ -89,7 +89,7 @@ async def at_work(times: int, parallel: int) -> list[Worked]:
     left, outcomes = iter(tasks * times), list[Worked]()
 
     async def work() -> None:
-        site, chromium = Site(), Kept()
+        site, chromium = Site(), SharedChromium()
         try:
             with serve(site) as url:
                 for task in left:

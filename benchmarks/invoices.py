@@ -33,7 +33,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from benchmarks import ROOT
-from benchmarks.harness.replay_check import again_in
+from benchmarks.harness.replay_check import check_journals
 from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.worlds.simulated.drift import PROFILES
 
@@ -199,7 +199,7 @@ async def main(given: argparse.Namespace) -> int:
             trial.close()
         booked = trial.booked()
         asked = trial.asked()
-        replayed = await again_in(trial.home / "midcourse.db")
+        replayed = await check_journals(trial.home / "midcourse.db")
     known = {row["number"] for row in trial.rows}
     summary = {
         "rows": given.rows,

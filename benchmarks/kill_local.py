@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import ROOT
-from benchmarks.harness.replay_check import Again, again_in
+from benchmarks.harness.replay_check import Replayed, check_journals
 from benchmarks.harness.report import keep, machine, options_of, table
 
 ORDER = ROOT / "examples" / "tasks" / "order.toml"
@@ -48,7 +48,7 @@ class Ended:
     result: dict[str, object] | None
     repeated: int
     asked: bool
-    again: Again
+    again: Replayed
 
     @property
     def lost(self) -> bool:
@@ -92,7 +92,7 @@ async def once(seed: int, folder: Path, typical: float) -> Ended:
                 break
         if phase_of(home) != NOT_BEGUN:
             words = ["resume", "victim", "--json"]
-    replayed = await again_in(home / "midcourse.db")
+    replayed = await check_journals(home / "midcourse.db")
     return Ended(seed, fault, killed_in, count_orders(home), result, count_repeated(home), was_asked(home), replayed)
 
 
@@ -205,7 +205,7 @@ async def main(runs: int, first_seed: int, concurrency: int, *, as_json: bool, k
         "killed_runs": sum(bool(one.killed_in) for one in ended),
         "killed_in": dict(Counter(phase for one in ended for phase in one.killed_in).most_common()),
         "faults": dict(sorted(Counter(one.fault or "none" for one in ended).items())),
-        "again": asdict(sum((one.again for one in ended), Again())),
+        "again": asdict(sum((one.again for one in ended), Replayed())),
         "first_seed": first_seed,
         "seconds": round(time.monotonic() - began, 1),
         "machine": machine(),

@@ -1,8 +1,8 @@
-"""What becomes of nonsense? Malformed answers of every kind, through the same path as any model's (trial 11).
+"""What becomes of malformed? Malformed answers of every kind, through the same path as any model's (trial 11).
 
     python -m benchmarks.malformed --runs 100000 --json
 
-Each run asks a model that answers with nonsense twice: reading, mending, resolving, the director, and acts in a world that writes
+Each run asks a model that answers with malformed twice: reading, mending, resolving, the director, and acts in a world that writes
 down every call. Nobody is asked for approval, so nothing but the path itself stands between an answer and an act. Each answer comes with
 the calls that its valid steps amount to, worked out where it is made up; any other call counts as an act of an invalid draft. A run that
 takes more than ten seconds of CPU time counts as a hang.
@@ -22,7 +22,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from benchmarks.harness.report import keep, machine, options_of, table
-from benchmarks.llm.malformed_answers import KINDS, Nonsense
+from benchmarks.llm.malformed_answers import KINDS, Malformed
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.argument import Pairs
@@ -89,7 +89,7 @@ class Form(BaseWorld):
 async def run_of(kinds: tuple[str, str], seed: int) -> tuple[str, list[tuple[str, str, Pairs]]]:
     """How it ended, and the calls that no answer allows."""
     chance = random.Random(seed)
-    answers: list[Nonsense] = []
+    answers: list[Malformed] = []
 
     async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         made = KINDS[kinds[len(answers) % len(kinds)]](chance)
@@ -99,7 +99,7 @@ async def run_of(kinds: tuple[str, str], seed: int) -> tuple[str, list[tuple[str
     form = Form()
     agent = Agent(
         world=form,
-        planner=ModelPlanner(ModelClient([FunctionModel(answer, model_name="nonsense")], answer_tokens=8_000)),
+        planner=ModelPlanner(ModelClient([FunctionModel(answer, model_name="malformed")], answer_tokens=8_000)),
         settings=SETTINGS,
         store=MemoryStore(),
         clock=FakeClock(),

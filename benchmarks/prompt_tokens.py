@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import cast
 
 from benchmarks import ROOT
-from benchmarks.harness.chromium_pool import InKept, Kept
+from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
 from benchmarks.harness.report import keep, machine, options_of, table
 from benchmarks.llm.long_page import GOALS, PER_ROW, ROWS, LongPage, Named, Remover
 from benchmarks.llm.scripted_model import serve_model
@@ -147,21 +147,21 @@ MOST_DOLLARS = {"tickets": 0.0090, "shop": 0.0087}
 MOST_ON_PAGE = 3_300
 
 
-async def task(app: App, chromium: Kept) -> dict[str, object]:
+async def task(app: App, chromium: SharedChromium) -> dict[str, object]:
     site = Site(app)
     with serve(site) as url, serve_model(app, encode=tokenizer()) as (endpoint, model):
-        world = InKept(chromium, f"{url}/", origins={url: {"safe": [*SAFE[app]]}})
+        world = SharedBrowser(chromium, f"{url}/", origins={url: {"safe": [*SAFE[app]]}})
         result = await _agent(world, endpoint).run(GOALS_WITH_PASSWORD[app])
     assert result.success, f"{app}: {result.final_reason}, {result.final_detail}"
     assert truth(site).right, f"{app}: {truth(site)}"
     return {"task": app, **model.spent(), "tokens_in_before": BEFORE[app]}
 
 
-async def long_page(named: Named, tenth: int, chromium: Kept) -> dict[str, object]:
+async def long_page(named: Named, tenth: int, chromium: SharedChromium) -> dict[str, object]:
     wanted = 1000 + tenth * ROWS // 10 + 5
     site, model = LongPage(wanted), Remover(wanted, named, tokenizer())
     with serve(site) as url, ModelServer(model) as server:
-        world = InKept(chromium, f"{url}/", origins={url: {"safe": ["POST /remove/*"]}})
+        world = SharedBrowser(chromium, f"{url}/", origins={url: {"safe": ["POST /remove/*"]}})
         result = await _agent(world, server.url).run(GOALS[named].format(order=wanted))
     return {
         "named": named,
@@ -174,14 +174,14 @@ async def long_page(named: Named, tenth: int, chromium: Kept) -> dict[str, objec
     }
 
 
-def _agent(world: InKept, endpoint: str) -> Agent:
+def _agent(world: SharedBrowser, endpoint: str) -> Agent:
     os.environ.setdefault("OPENAI_API_KEY", "none")
     settings = Settings.load(overrides={"home": tempfile.mkdtemp(), "model_base_url": endpoint})
     return Agent(world=world, model="openai:gpt-5", approver=Approves(), settings=settings)
 
 
 async def in_browser(*, tasks: bool, long: bool) -> dict[str, list[dict[str, object]]]:
-    chromium = Kept()
+    chromium = SharedChromium()
     named: tuple[Named, ...] = ("by name", "by description")
     try:
         return {

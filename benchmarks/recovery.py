@@ -3,13 +3,13 @@
     python -m benchmarks.recovery --json
 
 A part goes through three to six stations of a workshop, and something is the matter with one of them: transient, recoverable by
-another tool, under-specified, structural, a broken line, or a missing right; each in eight guises (`trouble/guises.py`). Four
+another tool, under-specified, structural, a broken line, or a missing right; each in eight variants (`trouble/variants.py`). Four
 ways to deal with it, with the same planner, world and seeds:
 
 (a) no replanning: the first failure is the end
 (b) the plain replan loop of an agent framework's tutorial: three replans, no waiting, no classification
 (c) Midcourse under its defaults, without memory
-(d) the same, with what it learned on other seeds, on which half of the guises were never met. Of what it learned to be
+(d) the same, with what it learned on other seeds, on which half of the variants were never met. Of what it learned to be
     hopeless, a tenth has healed since
 
 An execution is wasted if it failed and was not the first to fail at that station, or did again what was done.
@@ -26,11 +26,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.failures.variants import KINDS, Guise
-from benchmarks.failures.workshop import Foreman, Workshop, frozen, plight_of
+from benchmarks.failures.variants import KINDS, Variant
+from benchmarks.failures.workshop import Foreman, Workshop, frozen, situation_of
 from benchmarks.harness.arms import Vault
 from benchmarks.harness.baseline_loop import plain_replan_loop
-from benchmarks.harness.replay_check import Again, again
+from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.harness.report import Share, keep, machine, options_of, table
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
@@ -54,7 +54,7 @@ class Trial:
 
     arm: str
     seed: int
-    guise: Guise
+    variant: Variant
     healed: bool
     completed: bool
     executions: int
@@ -64,18 +64,18 @@ class Trial:
     reason: str
     learned_stop: bool = False
     """Whether it ended because of what other runs had met."""
-    again: Again = field(default_factory=Again)
+    again: Replayed = field(default_factory=Replayed)
 
 
 async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
-    plight, clock = plight_of(seed), FakeClock()
+    situation, clock = situation_of(seed), FakeClock()
     began = clock.now()
-    world, planner = Workshop(plight, clock), Foreman(plight, clock)
+    world, planner = Workshop(situation, clock), Foreman(situation, clock)
     told = Trial(
         arm=arm,
         seed=seed,
-        guise=plight.guise,
-        healed=plight.healed,
+        variant=situation.variant,
+        healed=situation.healed,
         completed=False,
         executions=0,
         wasted=0,
@@ -85,7 +85,7 @@ async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
     if arm in ("a", "b"):
         ports = Ports(
             run_id="plain",
-            task=plight.task,
+            task=situation.task,
             world=world,
             planner=planner,
             approver=Approves(),
@@ -94,7 +94,7 @@ async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
             vault=Vault(),
         )
         most = 0 if arm == "a" else PLAIN_REPLANS
-        tally = await plain_replan_loop(ports, max_replans=most, max_calls=plight.task.limits.max_calls)
+        tally = await plain_replan_loop(ports, max_replans=most, max_calls=situation.task.limits.max_calls)
         told = replace(told, reason=tally.reason)
     else:
         store = MemoryStore()
@@ -108,9 +108,9 @@ async def trial(arm: str, seed: int, memory: Memory | None) -> Trial:
             memory=memory,
             settings=Settings(),
         )
-        result = await agent.run(plight.task, run_id=f"{seed}")
+        result = await agent.run(situation.task, run_id=f"{seed}")
         learned = result.final_reason == "structural_failure" and "try all the same" in result.final_detail
-        told = replace(told, reason=result.final_reason, learned_stop=learned, again=await again(store))
+        told = replace(told, reason=result.final_reason, learned_stop=learned, again=await check_replay(store))
     return replace(
         told,
         completed=world.finished,
@@ -144,7 +144,7 @@ def rows(trials: list[Trial]) -> list[dict[str, object]]:
     """One for each arm and kind, and for all kinds together."""
     groups: dict[tuple[str, str], list[Trial]] = defaultdict(list)
     for one in trials:
-        groups[one.arm, one.guise.kind].append(one)
+        groups[one.arm, one.variant.kind].append(one)
         groups[one.arm, "all"].append(one)
     return [_row(arm, kind, groups[arm, kind]) for kind in (*KINDS, "all") for arm in ARMS]
 
@@ -189,7 +189,7 @@ def verdict(trials: list[Trial]) -> dict[str, object]:
     stopped = [seed for seed in seeds if by["d", seed].learned_stop]
     false_stops = [seed for seed in stopped if by["c", seed].completed]
     others = [seed for seed in seeds if seed not in set(false_stops)]
-    unseen = [seed for seed in seeds if not by["c", seed].guise.seen]
+    unseen = [seed for seed in seeds if not by["c", seed].variant.seen]
     return {
         "wasted": wasted,
         "wasted_c_of_b": _ratio(wasted["c"], wasted["b"]),
@@ -276,7 +276,7 @@ def _behind(by: dict[tuple[str, int], Trial], seeds: Iterable[int], ours: str, t
     """Kinds of failure of which this arm completes fewer runs than the other, and how many fewer."""
     lead: dict[str, int] = defaultdict(int)
     for seed in seeds:
-        lead[by[ours, seed].guise.kind] += by[theirs, seed].completed - by[ours, seed].completed
+        lead[by[ours, seed].variant.kind] += by[theirs, seed].completed - by[ours, seed].completed
     return {kind: behind for kind, behind in lead.items() if behind > 0}
 
 
@@ -293,7 +293,7 @@ def main() -> int:
     found = rows(trials)
     told = verdict(trials)
     tables = f"{text(found)}\n\n{claims(bars(told))}"
-    replayed = sum((one.again for one in trials), Again())
+    replayed = sum((one.again for one in trials), Replayed())
     summary: dict[str, object] = {
         "runs": given.runs,
         "first_seed": given.first_seed,

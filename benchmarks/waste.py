@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 
 from benchmarks.harness.arms import Vault
 from benchmarks.harness.baseline_loop import plain_replan_loop
-from benchmarks.harness.replay_check import Again, again
+from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.app.agent import Agent
 from midcourse.domain.plan import GLOBAL, Draft
@@ -136,7 +136,7 @@ class Spent:
     plain_completed: int = 0
     lost: int = 0
     """Completed by the plain loop and not by Midcourse."""
-    again: Again = field(default_factory=Again)
+    again: Replayed = field(default_factory=Replayed)
 
     def waste(self, executions: int, calls: int) -> int:
         """All that came after the first plan and the first try."""
@@ -176,7 +176,7 @@ async def measure(case: Case, seed: int, spent: Spent) -> None:
     plainly_picked = await world.probe("holding", (("object", "red_cube"),)) == "present"
 
     spent.runs += 1
-    spent.again += await again(store)
+    spent.again += await check_replay(store)
     spent.ours_executions += ours.executions
     spent.ours_calls += ours.planner_calls
     spent.plain_executions += plain.executions
@@ -224,7 +224,7 @@ def main() -> int:
     rows = asyncio.run(run(given.runs, given.first_seed))
     hopeless = [row for row in rows if row.hopeless]
     ours, plain = sum(row.ours_waste for row in hopeless), sum(row.plain_waste for row in hopeless)
-    replayed = sum((row.again for row in rows), Again())
+    replayed = sum((row.again for row in rows), Replayed())
     summary: dict[str, object] = {
         "runs": given.runs,
         "first_seed": given.first_seed,

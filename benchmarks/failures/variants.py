@@ -1,6 +1,6 @@
-"""Six kinds of failure, each in eight guises: what a station says when it fails, and what is really the matter.
+"""Six kinds of failure, each in eight variants: what a station says when it fails, and what is really the matter.
 
-Some guises tell their kind by the reason, some by their words, some not at all, and some mislead. Half of them are met while
+Some variants tell their kind by the reason, some by their words, some not at all, and some mislead. Half of them are met while
 learning; the others show how it fares with what it has never seen.
 """
 
@@ -17,7 +17,7 @@ Cure = Literal["wait", "tool", "key", "sign_in", "nothing"]
 
 
 @dataclass(frozen=True)
-class Guise:
+class Variant:
     kind: Kind
     number: int
     reason: str
@@ -34,14 +34,14 @@ class Guise:
         return self.number in (0, 1, 4, 5)
 
 
-def _guises(kind: Kind, cure: Cure, *said: tuple[str, str] | tuple[str, str, Cure]) -> tuple[Guise, ...]:
+def _variants(kind: Kind, cure: Cure, *said: tuple[str, str] | tuple[str, str, Cure]) -> tuple[Variant, ...]:
     return tuple(
-        Guise(kind, number, one[0], one[1], one[2] if len(one) == 3 else cure) for number, one in enumerate(said)
+        Variant(kind, number, one[0], one[1], one[2] if len(one) == 3 else cure) for number, one in enumerate(said)
     )
 
 
-GUISES: tuple[Guise, ...] = (
-    *_guises(
+VARIANTS: tuple[Variant, ...] = (
+    *_variants(
         "transient",
         "wait",
         ("busy", "{station} is busy with order {n}"),
@@ -53,7 +53,7 @@ GUISES: tuple[Guise, ...] = (
         ("E0417", "operation failed (0x{id})"),
         ("error", "deadlock detected, transaction {id} rolled back"),
     ),
-    *_guises(
+    *_variants(
         "recoverable",
         "tool",
         ("object_not_found", "no tool '{tool}' in the magazine"),
@@ -65,7 +65,7 @@ GUISES: tuple[Guise, ...] = (
         ("timeout", "'{tool}' did not reach its speed within {n} s"),
         ("rejected", "the controller turned '{tool}' down (rule {n})"),
     ),
-    *_guises(
+    *_variants(
         "under_specified",
         "key",
         ("bad_arguments", "give key={key}"),
@@ -77,7 +77,7 @@ GUISES: tuple[Guise, ...] = (
         ("interlock", "enter key={key} to release the interlock"),
         ("rejected", "form incomplete (field {n}): key={key}"),
     ),
-    *_guises(
+    *_variants(
         "structural",
         "nothing",
         ("unreachable", "IK did not converge in 400 iters (pos_err=0.{n}m > tol=0.001m)"),
@@ -89,7 +89,7 @@ GUISES: tuple[Guise, ...] = (
         ("impossible", "no tool of this cell can cut {n} mm of steel"),
         ("licence_expired", "licence {id} has run out"),
     ),
-    *_guises(
+    *_variants(
         "transport",
         "wait",
         ("network", "connection reset by peer (port {n})"),
@@ -101,7 +101,7 @@ GUISES: tuple[Guise, ...] = (
         ("timeout", "gateway timeout after {n} s"),
         ("error", "name or service not known: plc-{n}"),
     ),
-    *_guises(
+    *_variants(
         "permission",
         "tool",
         ("permission", "Permission denied: cannot start '{tool}'"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from benchmarks.failures.variants import GUISES, KINDS, STATIONS, Cure, Guise, Kind
+from benchmarks.failures.variants import KINDS, STATIONS, VARIANTS, Cure, Kind, Variant
 from midcourse.domain.expectation import Expectation, ZoneHasState
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import GLOBAL, Draft
@@ -32,7 +32,7 @@ that nothing can work, it no longer fails: whoever says so and is wrong breaks t
 """
 SAY_SO = ("unreachable", "not_permitted", "impossible")
 LEARNING = range(10_000)
-"""Seeds of runs in which only half of the guises are met, and nothing has healed yet."""
+"""Seeds of runs in which only half of the variants are met, and nothing has healed yet."""
 
 
 def frozen() -> str:
@@ -45,7 +45,7 @@ def frozen() -> str:
 class Trouble:
     """What is the matter with one station."""
 
-    guise: Guise
+    variant: Variant
     cure: Cure
     good_tools: tuple[str, ...] = TOOLS
     key: str = ""
@@ -78,17 +78,17 @@ class Trouble:
             "id": f"{self.said.getrandbits(32):08x}",
             "tool": tool,
             "key": self.key,
-            "station": self.guise.station,
+            "station": self.variant.station,
         }
-        return failed(self.guise.reason, self.guise.message.format(**particulars))
+        return failed(self.variant.reason, self.variant.message.format(**particulars))
 
 
 @dataclass
-class Plight:
+class Situation:
     """All that is the matter in one run."""
 
     kind: Kind
-    guise: Guise
+    variant: Variant
     troubles: dict[str, Trouble]
     stations: tuple[str, ...]
     stubborn: bool
@@ -102,39 +102,41 @@ class Plight:
         return Task(goal="Finish the part", done_when=Expectation(checks=done))
 
 
-def plight_of(seed: int) -> Plight:
+def situation_of(seed: int) -> Situation:
     chance = random.Random(seed)
     kind = KINDS[seed % len(KINDS)]
     learning = seed in LEARNING
-    guise = _guise(chance, kind, learning)
-    stations = {guise.station, *chance.sample(STATIONS, chance.randint(2, 5))}
+    variant = _variant(chance, kind, learning)
+    stations = {variant.station, *chance.sample(STATIONS, chance.randint(2, 5))}
     healed = kind == "structural" and not learning and chance.random() < HEALED
-    plight = Plight(
+    situation = Situation(
         kind=kind,
-        guise=guise,
-        troubles={} if healed and guise.reason in SAY_SO else {guise.station: _trouble(chance, guise, healed)},
+        variant=variant,
+        troubles={} if healed and variant.reason in SAY_SO else {variant.station: _trouble(chance, variant, healed)},
         stations=tuple(name for name in STATIONS if name in stations),
         stubborn=chance.random() < STUBBORN,
         healed=healed,
     )
     if kind == "transport" and chance.random() < 0.25:
-        plight.planner_down = (chance.randint(1, 2), chance.uniform(2.0, 20.0))
+        situation.planner_down = (chance.randint(1, 2), chance.uniform(2.0, 20.0))
     if chance.random() < SECOND_TROUBLE:
-        other = _guise(chance, chance.choice([one for one in KINDS if one != "structural"]), learning)
+        other = _variant(chance, chance.choice([one for one in KINDS if one != "structural"]), learning)
         if other.station in stations:
-            plight.troubles.setdefault(other.station, _trouble(chance, other, healed=False))
-    return plight
+            situation.troubles.setdefault(other.station, _trouble(chance, other, healed=False))
+    return situation
 
 
-def _guise(chance: random.Random, kind: Kind, learning: bool) -> Guise:
+def _variant(chance: random.Random, kind: Kind, learning: bool) -> Variant:
     """While learning one of those to be seen; later any, so that half of them are new."""
-    return chance.choice([one for one in GUISES if one.kind == kind and (one.seen or not learning)])
+    return chance.choice([one for one in VARIANTS if one.kind == kind and (one.seen or not learning)])
 
 
-def _trouble(chance: random.Random, guise: Guise, healed: bool) -> Trouble:
-    trouble = Trouble(guise=guise, cure="tool" if healed else guise.cure, said=random.Random(chance.getrandbits(32)))
+def _trouble(chance: random.Random, variant: Variant, healed: bool) -> Trouble:
+    trouble = Trouble(
+        variant=variant, cure="tool" if healed else variant.cure, said=random.Random(chance.getrandbits(32))
+    )
     match trouble.cure:
-        case "wait" if guise.kind == "transport":
+        case "wait" if variant.kind == "transport":
             trouble.seconds = 1e9 if chance.random() < 0.15 else chance.uniform(2.0, 40.0)
         case "wait" if chance.random() < 0.5:
             trouble.tries = chance.randint(1, 3)
@@ -154,9 +156,9 @@ class Workshop(BaseWorld):
 
     name = "workshop"
 
-    def __init__(self, plight: Plight, clock: FakeClock) -> None:
+    def __init__(self, situation: Situation, clock: FakeClock) -> None:
         super().__init__()
-        self._plight = plight
+        self._plight = situation
         self._clock = clock
         self._done: set[str] = set()
         self._signed_in = False
@@ -205,8 +207,8 @@ class Foreman:
     named, and signs in where that was asked for. What is done it sees for itself.
     """
 
-    def __init__(self, plight: Plight, clock: FakeClock) -> None:
-        self._plight = plight
+    def __init__(self, situation: Situation, clock: FakeClock) -> None:
+        self._plight = situation
         self._clock = clock
         self._down_until: float | None = None
         self.calls = 0

@@ -16,9 +16,9 @@ from temporalio.client import WorkflowHistory
 
 from benchmarks.fleet.account import account_of
 from benchmarks.fleet.outcome import reckon
-from benchmarks.fleet.site import Premises
-from benchmarks.fleet.task import PATIENT, Errand
+from benchmarks.fleet.task import PATIENT, Assignment
 from benchmarks.fleet.tenant import Given, carry_out, fleet_at
+from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import FLOOR, Counter
 
 PICTURE = 2_000_000
@@ -33,16 +33,16 @@ KINDS = (
 )
 
 
-async def trial(given: Given, premises: Premises) -> dict[str, Any]:
+async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
     floors = given.runs // FLOOR + 1
     limits = replace(PATIENT, max_calls=2 * floors, max_segments=2 * floors, max_wall_seconds=36_000.0)
     counters = tuple(KINDS[number % len(KINDS)] for number in range(given.runs))
-    errands = {NAME: Errand(counters=counters, limits=limits, padding=PICTURE)}
-    async with fleet_at(premises, "big", heartbeat=10.0) as fleet:
+    assignments = {NAME: Assignment(counters=counters, limits=limits, padding=PICTURE)}
+    async with fleet_at(testbed, "big", heartbeat=10.0) as fleet:
         fleet.hire()
-        trouble = await carry_out(fleet, errands, 1, patience=36_000.0)
+        trouble = await carry_out(fleet, assignments, 1, patience=36_000.0)
         account = await account_of(fleet, NAME)
-    found = await reckon(given, premises, errands, [account], trouble)
+    found = await reckon(given, testbed, assignments, [account], trouble)
     return {
         **found.summary,
         "steps": given.runs,
@@ -50,7 +50,7 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
         "most_events": max(len(history.events) for history in account.histories),
         "most_history_bytes": max(sum(e.ByteSize() for e in history.events) for history in account.histories),
         "most_payload_bytes": _most_payload_bytes(account.histories),
-        "observed_mb": _observed_mb(premises),
+        "observed_mb": _observed_mb(testbed),
     }
 
 
@@ -59,8 +59,8 @@ def _most_payload_bytes(histories: Sequence[WorkflowHistory]) -> int:
     return max(event.ByteSize() for history in histories for event in history.events)
 
 
-def _observed_mb(premises: Premises) -> int:
-    with psycopg.connect(premises.site.postgres) as connection:
+def _observed_mb(testbed: TestBed) -> int:
+    with psycopg.connect(testbed.site.postgres) as connection:
         kept = connection.execute("SELECT sum(length(body)) FROM midcourse.observations WHERE run = %s", (NAME,))
         (characters,) = kept.fetchone() or (0,)
     return int(characters) // 10**6

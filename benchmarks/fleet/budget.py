@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.fleet.kill import carry_out_and_kill
-from benchmarks.fleet.site import Premises
-from benchmarks.fleet.task import PATIENT, Errand, usual_errand
+from benchmarks.fleet.task import PATIENT, Assignment, usual_assignment
 from benchmarks.fleet.tenant import Given
+from benchmarks.fleet.testbed import TestBed
 from midcourse.domain.budget import Cost, Limits
 
 TIGHT: dict[str, Callable[[random.Random], Limits]] = {
@@ -28,7 +28,7 @@ TIGHT: dict[str, Callable[[random.Random], Limits]] = {
 }
 
 
-def errand_of(seed: int) -> Errand:
+def errand_of(seed: int) -> Assignment:
     """Plans cost up to what was set aside for them."""
     chance = random.Random(seed)
     limits = chance.choice(list(TIGHT.values()))(chance)
@@ -37,11 +37,11 @@ def errand_of(seed: int) -> Errand:
         tokens=chance.randint(limits.plan_tokens // 2, limits.plan_tokens),
         microusd=chance.randint(round(limits.plan_cost_usd * 5e5), round(limits.plan_cost_usd * 1e6)),
     )
-    return replace(usual_errand(seed), limits=limits, plan_cost=cost, must_succeed=False)
+    return replace(usual_assignment(seed), limits=limits, plan_cost=cost, must_succeed=False)
 
 
-async def trial(given: Given, premises: Premises) -> dict[str, Any]:
-    errands = {f"budget-{seed}": errand_of(seed) for seed in given.seeds}
-    found = await carry_out_and_kill(given, premises, "budget", errands)
+async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
+    assignments = {f"budget-{seed}": errand_of(seed) for seed in given.seeds}
+    found = await carry_out_and_kill(given, testbed, "budget", assignments)
     ended = Tally(account.result.final_reason for account in found.accounts if account.result)
     return {**found.summary, "ended": dict(ended.most_common())}

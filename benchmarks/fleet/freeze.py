@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.fleet.account import Account, account_of
-from benchmarks.fleet.kill_points import Doom, Point
+from benchmarks.fleet.kill_points import PlannedKill, Point
 from benchmarks.fleet.outcome import median, reckon
-from benchmarks.fleet.site import Premises
-from benchmarks.fleet.task import Errand, usual_errand
+from benchmarks.fleet.task import Assignment, usual_assignment
 from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
-from benchmarks.fleet.victims import Hunter, hunted, worker_named
+from benchmarks.fleet.testbed import TestBed
+from benchmarks.fleet.victims import Disturber, disturbed, worker_named
 from benchmarks.fleet.world import Line
 
 POINTS: tuple[Point, ...] = ("row", "act", "act")
@@ -45,7 +45,7 @@ class Freeze:
     thawed: float = 0.0
 
 
-class Freezer(Hunter):
+class Freezer(Disturber):
     def __init__(self, fleet: Fleet, chance: random.Random) -> None:
         super().__init__(fleet, chance)
         self.freezes: list[Freeze] = []
@@ -62,9 +62,9 @@ class Freezer(Hunter):
         self._looked = time.time()
         known = {freeze.pid: freeze.at for freeze in self.freezes}
         for pid in self.fleet.workers:
-            fate = self.fate_of(pid)
-            if fate and fate["at"] > known.get(fate["pid"], 0.0):
-                await self._note(fate["pid"], fate["at"])
+            interrupter = self.fate_of(pid)
+            if interrupter and interrupter["at"] > known.get(interrupter["pid"], 0.0):
+                await self._note(interrupter["pid"], interrupter["at"])
         for freeze in self.freezes:
             if not freeze.thawed:
                 await self._thaw_if_over(freeze)
@@ -105,20 +105,21 @@ class Freezer(Hunter):
         return not freeze.sooner and self.is_active(run) and self.holder(run) == freeze.pid
 
 
-def errand_of(seed: int) -> Errand:
+def errand_of(seed: int) -> Assignment:
     """In every other run a worker is frozen at a named point, in the others at any moment."""
-    errand, chance = usual_errand(seed), random.Random(-seed - 1)
+    assignment, chance = usual_assignment(seed), random.Random(-seed - 1)
     if chance.random() < 0.5:
-        return errand
-    ledgered = [n for n, c in enumerate(errand.counters, start=1) if c.effect in ("reversible", "irreversible")]
+        return assignment
+    ledgered = [n for n, c in enumerate(assignment.counters, start=1) if c.effect in ("reversible", "irreversible")]
     return replace(
-        errand, doom=Doom(point=chance.choice(POINTS), zone=f"counter_{chance.choice(ledgered)}", freeze=True)
+        assignment,
+        planned_kill=PlannedKill(point=chance.choice(POINTS), zone=f"counter_{chance.choice(ledgered)}", freeze=True),
     )
 
 
-async def trial(given: Given, premises: Premises) -> dict[str, Any]:
-    errands = {f"freeze-{seed}": errand_of(seed) for seed in given.seeds}
-    async with fleet_at(premises, "freeze", heartbeat=given.heartbeat) as fleet:
+async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
+    assignments = {f"freeze-{seed}": errand_of(seed) for seed in given.seeds}
+    async with fleet_at(testbed, "freeze", heartbeat=given.heartbeat) as fleet:
         fleet.hire(given.workers)
         freezer = Freezer(fleet, random.Random(given.first_seed))
         over: list[str] = []
@@ -128,13 +129,13 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
             freezer.ended(run)
             given.say(f"{len(over)}/{given.runs} runs, {len(freezer.freezes)} freezes")
 
-        async with hunted(freezer):
-            trouble = await carry_out(fleet, errands, given.concurrency, begun=freezer.begun, ended=ended)
-        accounts = [await account_of(fleet, run) for run in errands]
-    found = await reckon(given, premises, errands, accounts, trouble)
+        async with disturbed(freezer):
+            trouble = await carry_out(fleet, assignments, given.concurrency, begun=freezer.begun, ended=ended)
+        accounts = [await account_of(fleet, run) for run in assignments]
+    found = await reckon(given, testbed, assignments, accounts, trouble)
     frozen = list(frozen_commands(freezer.freezes, accounts))
     after_thaw = [(one, line) for one in frozen for line in found.log if began_after_thaw(one, line)]
-    tried_late = Tally(file.read_text() for file in premises.site.deaths.glob("freeze-*.answer"))
+    tried_late = Tally(file.read_text() for file in testbed.site.deaths.glob("freeze-*.answer"))
     return {
         **found.summary,
         "late": sum(line.at > one.settled for one, line in after_thaw),

@@ -9,12 +9,12 @@ from typing import Any
 
 from benchmarks.fleet.account import Account, account_of
 from benchmarks.fleet.histories import Performed
-from benchmarks.fleet.kill_points import Doom
+from benchmarks.fleet.kill_points import PlannedKill
 from benchmarks.fleet.outcome import Reckoning, median, reckon
-from benchmarks.fleet.site import Premises
-from benchmarks.fleet.task import Errand, usual_errand
+from benchmarks.fleet.task import Assignment, usual_assignment
 from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
-from benchmarks.fleet.victims import Hunter, hunted, worker_named
+from benchmarks.fleet.testbed import TestBed
+from benchmarks.fleet.victims import Disturber, disturbed, worker_named
 from benchmarks.fleet.world import Line
 
 
@@ -28,7 +28,7 @@ class Kill:
     """If it was at a named one."""
 
 
-class Killer(Hunter):
+class Killer(Disturber):
     """With -9; some die by themselves."""
 
     def __init__(self, fleet: Fleet, chance: random.Random) -> None:
@@ -42,9 +42,9 @@ class Killer(Hunter):
 
     async def look_after(self) -> None:
         for pid in self.fleet.replace_dead():
-            fate = self.fate_of(pid)
-            assert fate, f"worker {pid} died, and nobody killed it: {self.fleet.site.said.read_text()[-2000:]}"
-            await self._note(pid, fate["at"], fate["point"])
+            interrupter = self.fate_of(pid)
+            assert interrupter, f"worker {pid} died, and nobody killed it: {self.fleet.site.said.read_text()[-2000:]}"
+            await self._note(pid, interrupter["at"], interrupter["point"])
 
     async def _note(self, pid: int, at: float, point: str = "") -> None:
         hits = await self.under_way(pid)
@@ -53,22 +53,24 @@ class Killer(Hunter):
         self.kills.append(Kill(at=at, worker=worker_named(pid), hits=hits, point=point))
 
 
-def errand_of(seed: int) -> Errand:
+def errand_of(seed: int) -> Assignment:
     """Every third worker also dies by itself, right before it writes down an act as dispatched."""
-    errand, chance = usual_errand(seed), random.Random(-seed - 1)
+    assignment, chance = usual_assignment(seed), random.Random(-seed - 1)
     if chance.random() > 1 / 3:
-        return errand
-    ledgered = [n for n, c in enumerate(errand.counters, start=1) if c.effect in ("reversible", "irreversible")]
-    return replace(errand, doom=Doom(point="row", zone=f"counter_{chance.choice(ledgered)}"))
+        return assignment
+    ledgered = [n for n, c in enumerate(assignment.counters, start=1) if c.effect in ("reversible", "irreversible")]
+    return replace(assignment, planned_kill=PlannedKill(point="row", zone=f"counter_{chance.choice(ledgered)}"))
 
 
-async def trial(given: Given, premises: Premises) -> dict[str, Any]:
-    errands = {f"kill-{seed}": errand_of(seed) for seed in given.seeds}
-    return (await carry_out_and_kill(given, premises, "kill", errands)).summary
+async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
+    assignments = {f"kill-{seed}": errand_of(seed) for seed in given.seeds}
+    return (await carry_out_and_kill(given, testbed, "kill", assignments)).summary
 
 
-async def carry_out_and_kill(given: Given, premises: Premises, name: str, errands: Mapping[str, Errand]) -> Reckoning:
-    async with fleet_at(premises, name, heartbeat=given.heartbeat) as fleet:
+async def carry_out_and_kill(
+    given: Given, testbed: TestBed, name: str, assignments: Mapping[str, Assignment]
+) -> Reckoning:
+    async with fleet_at(testbed, name, heartbeat=given.heartbeat) as fleet:
         fleet.hire(given.workers)
         killer = Killer(fleet, random.Random(given.first_seed))
         over: list[str] = []
@@ -78,12 +80,12 @@ async def carry_out_and_kill(given: Given, premises: Premises, name: str, errand
             killer.ended(run)
             given.say(f"{len(over)}/{given.runs} runs, {len(killer.kills)} kills")
 
-        async with hunted(killer):
-            trouble = await carry_out(fleet, errands, given.concurrency, begun=killer.begun, ended=ended)
+        async with disturbed(killer):
+            trouble = await carry_out(fleet, assignments, given.concurrency, begun=killer.begun, ended=ended)
         fleet.dismiss()
         given.say("reading what they left behind")
-        accounts = [await account_of(fleet, run) for run in errands]
-    found = await reckon(given, premises, errands, accounts, trouble)
+        accounts = [await account_of(fleet, run) for run in assignments]
+    found = await reckon(given, testbed, assignments, accounts, trouble)
     met = what_kills_met(killer.kills, accounts, found.log, given.heartbeat)
     return replace(found, summary={**found.summary, **met})
 

@@ -27,17 +27,17 @@ POINTS: tuple[Point, ...] = ("row", "act", "acting", "acted", "outcome")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doom:
+class PlannedKill:
     point: Point
     zone: str
     """At the first act on this zone."""
     freeze: bool = False
 
 
-class Fate:
+class Interrupter:
     """Who has met it is written down first: whoever takes the run over is spared."""
 
-    def __init__(self, deaths: Path, doom_of: Callable[[str], Doom | None]) -> None:
+    def __init__(self, deaths: Path, doom_of: Callable[[str], PlannedKill | None]) -> None:
         self._deaths = deaths
         self._doom_of = doom_of
 
@@ -45,19 +45,23 @@ class Fate:
         return self._doom_of(run_id) is not None
 
     def awaits(self, run_id: str, zone: str, point: Point) -> bool:
-        doom = self._doom_of(run_id)
-        return doom is not None and (doom.zone, doom.point) == (zone, point) and not self._mark(run_id).exists()
+        planned_kill = self._doom_of(run_id)
+        return (
+            planned_kill is not None
+            and (planned_kill.zone, planned_kill.point) == (zone, point)
+            and not self._mark(run_id).exists()
+        )
 
     def strike(self, run_id: str, zone: str, point: Point, command: int) -> bool:
         """Whether it did. Only who was frozen comes back from it."""
-        doom = self._doom_of(run_id)
-        if doom is None or not self.awaits(run_id, zone, point):
+        planned_kill = self._doom_of(run_id)
+        if planned_kill is None or not self.awaits(run_id, zone, point):
             return False
         met = {"run": run_id, "point": point, "command": command, "pid": os.getpid(), "at": time.time()}
         draft = self._mark(run_id).with_suffix(".part")
         draft.write_text(json.dumps(met), encoding="utf-8")
         draft.replace(self._mark(run_id))
-        os.kill(os.getpid(), signal.SIGSTOP if doom.freeze else signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGSTOP if planned_kill.freeze else signal.SIGKILL)
         return True
 
     def note_answer(self, run_id: str, outcome: Outcome) -> None:
@@ -68,10 +72,10 @@ class Fate:
         return self._deaths / f"{run_id}.json"
 
 
-class FatedWorld:
-    def __init__(self, world: World, fate: Fate, run_id: str) -> None:
+class InterruptedWorld:
+    def __init__(self, world: World, interrupter: Interrupter, run_id: str) -> None:
         self._world = world
-        self._fate = fate
+        self._fate = interrupter
         self._run_id = run_id
 
     def __getattr__(self, name: str) -> Any:
@@ -90,22 +94,22 @@ class FatedWorld:
         return outcome
 
 
-class FatedStore:
-    def __init__(self, store: FleetStore, fate: Fate) -> None:
+class InterruptedStore:
+    def __init__(self, store: FleetStore, interrupter: Interrupter) -> None:
         self._store = store
-        self._fate = fate
+        self._fate = interrupter
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> "FatedBatch":
-        return FatedBatch(self._store.batch(run_id, turn, attempt), self._fate)
+    def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> "InterruptedBatch":
+        return InterruptedBatch(self._store.batch(run_id, turn, attempt), self._fate)
 
 
-class FatedBatch:
-    def __init__(self, batch: Batch, fate: Fate) -> None:
+class InterruptedBatch:
+    def __init__(self, batch: Batch, interrupter: Interrupter) -> None:
         self._batch = batch
-        self._fate = fate
+        self._fate = interrupter
         self._ended: tuple[str, str, int] | None = None
 
     def __getattr__(self, name: str) -> Any:

@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 
 from benchmarks.fleet.account import account_of
 from benchmarks.fleet.outcome import reckon
-from benchmarks.fleet.site import Premises
-from benchmarks.fleet.task import Errand, usual_errand
+from benchmarks.fleet.task import Assignment, usual_assignment
 from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
+from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import read_log
 
 TakeAway: TypeAlias = Callable[[float], Coroutine[Any, Any, None]]
@@ -64,29 +64,29 @@ class Found:
     workers_replaced: int = 0
 
 
-async def trial(given: Given, premises: Premises) -> dict[str, Any]:
+async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
     model, found = Model(), Found()
     await model.start()
     outages: Mapping[str, TakeAway] = {
-        "host": premises.kill_host,
-        "postgres": premises.crash_postgres,
-        "temporal": premises.kill_temporal,
+        "host": testbed.kill_host,
+        "postgres": testbed.crash_postgres,
+        "temporal": testbed.kill_temporal,
         "model": model.away,
     }
-    errands: dict[str, Errand] = {}
+    assignments: dict[str, Assignment] = {}
     try:
-        async with fleet_at(premises, "outage", heartbeat=given.heartbeat) as fleet:
+        async with fleet_at(testbed, "outage", heartbeat=given.heartbeat) as fleet:
             fleet.hire(given.workers)
             for name, take_away in outages.items():
                 these, limited = _errands(given, name, model.port), _limited(given, name, model.port)
-                errands |= {**these, **limited}
+                assignments |= {**these, **limited}
                 await _met(fleet, given, name, these, limited, take_away, found)
             fleet.dismiss()
-            accounts = [await account_of(fleet, run) for run in errands]
+            accounts = [await account_of(fleet, run) for run in assignments]
     finally:
         model.stop()
-    reckoning = await reckon(given, premises, errands, accounts, found.trouble)
-    limited = [one for one in accounts if not errands[one.run].must_succeed]
+    reckoning = await reckon(given, testbed, assignments, accounts, found.trouble)
+    limited = [one for one in accounts if not assignments[one.run].must_succeed]
     return {
         **reckoning.summary,
         "away_seconds": given.away,
@@ -98,37 +98,37 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
     }
 
 
-def _errands(given: Given, name: str, port: int) -> dict[str, Errand]:
+def _errands(given: Given, name: str, port: int) -> dict[str, Assignment]:
     return {f"outage-{name}-{seed}": _errand(seed, given.away, port) for seed in given.seeds}
 
 
-def _limited(given: Given, name: str, port: int) -> dict[str, Errand]:
+def _limited(given: Given, name: str, port: int) -> dict[str, Assignment]:
     """The control: begun when the outage is, with a limit that is a fifth of it."""
-    errands: dict[str, Errand] = {}
+    assignments: dict[str, Assignment] = {}
     for number in range(LIMITED if name in ("host", "model") else 0):
-        errand = _errand(number, given.away, port)
-        limits = replace(errand.limits, max_outage_seconds=given.away / 5)
-        errands[f"outage-{name}-limited-{number}"] = replace(errand, limits=limits, must_succeed=False)
-    return errands
+        assignment = _errand(number, given.away, port)
+        limits = replace(assignment.limits, max_outage_seconds=given.away / 5)
+        assignments[f"outage-{name}-limited-{number}"] = replace(assignment, limits=limits, must_succeed=False)
+    return assignments
 
 
-def _errand(seed: int, away: float, port: int) -> Errand:
-    errand, scale = usual_errand(seed), away / USUAL_SECONDS
+def _errand(seed: int, away: float, port: int) -> Assignment:
+    assignment, scale = usual_assignment(seed), away / USUAL_SECONDS
     limits = replace(
-        errand.limits,
+        assignment.limits,
         retry_delay_seconds=2.0 * scale,
         max_retry_delay_seconds=60.0 * scale,
         max_outage_seconds=max(600.0 * scale, 60.0),
     )
-    return replace(errand, limits=limits, act_seconds=min(1.0, away / 15), remembers=True, model_port=port)
+    return replace(assignment, limits=limits, act_seconds=min(1.0, away / 15), remembers=True, model_port=port)
 
 
 async def _met(
     fleet: Fleet,
     given: Given,
     name: str,
-    errands: Mapping[str, Errand],
-    limited: Mapping[str, Errand],
+    assignments: Mapping[str, Assignment],
+    limited: Mapping[str, Assignment],
     take_away: TakeAway,
     found: Found,
 ) -> None:
@@ -137,10 +137,10 @@ async def _met(
     patience = 2 * given.away + 600.0
     async with asyncio.TaskGroup() as group:
         carried_out = group.create_task(
-            carry_out(fleet, errands, len(errands), ended=over.add, patience=patience), name=name
+            carry_out(fleet, assignments, len(assignments), ended=over.add, patience=patience), name=name
         )
-        await _at_work(fleet, set(errands), over)
-        found.under_way[name] = len(errands) - len(over)
+        await _at_work(fleet, set(assignments), over)
+        found.under_way[name] = len(assignments) - len(over)
         given.say(f"{name}: away for {given.away:g} s, {found.under_way[name]} runs under way")
         outage = group.create_task(take_away(given.away))
         control = group.create_task(carry_out(fleet, limited, LIMITED, patience=patience))

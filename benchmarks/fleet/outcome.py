@@ -19,12 +19,12 @@ from typing import Any
 
 from benchmarks.fleet.account import Account
 from benchmarks.fleet.histories import replay
-from benchmarks.fleet.site import Premises
 from benchmarks.fleet.tail import Tail
-from benchmarks.fleet.task import Errand
+from benchmarks.fleet.task import Assignment
 from benchmarks.fleet.tenant import Given
+from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import Line, read_log
-from benchmarks.harness.replay_check import Again
+from benchmarks.harness.replay_check import Replayed
 
 CLAIMS = ("lost", "repeated", "irreversible_twice", "reversible_twice", "over", "unrecorded")
 """What must be nought."""
@@ -42,25 +42,25 @@ class Counted:
     asked_bar: int
     over: list[str]
     unrecorded: int
-    again: Again
+    again: Replayed
 
     @property
     def wrong(self) -> bool:
         return any(getattr(self, claim) for claim in CLAIMS) or self.asked > self.asked_bar or self.again.differing > 0
 
 
-def counted(errand: Errand, account: Account, log: list[Line], calls: list[Mapping[str, Any]]) -> Counted:
+def counted(assignment: Assignment, account: Account, log: list[Line], calls: list[Mapping[str, Any]]) -> Counted:
     """`log` and `calls` are those of this run."""
     return Counted(
-        lost=_is_lost(errand, account, log),
+        lost=_is_lost(assignment, account, log),
         repeated=len(repeated(log, account.recorded)),
-        irreversible_twice=_beyond_the_first(errand, log, "irreversible"),
-        reversible_twice=_beyond_the_first(errand, log, "reversible"),
+        irreversible_twice=_beyond_the_first(assignment, log, "irreversible"),
+        reversible_twice=_beyond_the_first(assignment, log, "reversible"),
         asked=len(account.asked),
-        asked_bar=len(undecidable(errand, account, log)),
-        over=over_a_ceiling(errand, account, log, calls) if account.result else [],
+        asked_bar=len(undecidable(assignment, account, log)),
+        over=over_a_ceiling(assignment, account, log, calls) if account.result else [],
         unrecorded=sum(line.what == "began" and line.command not in account.steps for line in log),
-        again=Again(1, not account.identical),
+        again=Replayed(1, not account.identical),
     )
 
 
@@ -75,20 +75,26 @@ class Reckoning:
 
 
 async def reckon(
-    given: Given, premises: Premises, errands: Mapping[str, Errand], accounts: list[Account], trouble: Mapping[str, str]
+    given: Given,
+    testbed: TestBed,
+    assignments: Mapping[str, Assignment],
+    accounts: list[Account],
+    trouble: Mapping[str, str],
 ) -> Reckoning:
     """Tells the story of every run that something is wrong with."""
-    log, calls = read_log(premises.site.log), Tail(premises.site.calls).new()
+    log, calls = read_log(testbed.site.log), Tail(testbed.site.calls).new()
     lines: dict[str, list[Line]] = defaultdict(list)
     for line in log:
         lines[line.run].append(line)
     paid: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for call in calls:
         paid[call["run"]].append(call)
-    found = {one.run: counted(errands[one.run], one, lines[one.run], paid[one.run]) for one in accounts}
+    found = {one.run: counted(assignments[one.run], one, lines[one.run], paid[one.run]) for one in accounts}
     for one in accounts:
         if found[one.run].wrong:
-            given.say(f"\n{one.run}: {found[one.run]}\n{errands[one.run]}\n{one.result}\n{one.story(lines[one.run])}")
+            given.say(
+                f"\n{one.run}: {found[one.run]}\n{assignments[one.run]}\n{one.result}\n{one.story(lines[one.run])}"
+            )
     summary = _summed_up(found)
     summary["replays"] = asdict(await replay([account.histories for account in accounts]))
     if trouble:
@@ -101,7 +107,7 @@ def _summed_up(found: Mapping[str, Counted]) -> dict[str, Any]:
     total = {name: sum(getattr(one, name) for one in found.values()) for name in names}
     total["over"] = sum(bool(one.over) for one in found.values())
     wrong = sorted(run for run, one in found.items() if one.wrong)
-    again = asdict(sum((one.again for one in found.values()), Again()))
+    again = asdict(sum((one.again for one in found.values()), Replayed()))
     return {"runs": len(found), **total, "again": again, **({"look_at": wrong} if wrong else {})}
 
 
@@ -112,11 +118,11 @@ def median(seconds: Sequence[float]) -> float | None:
 # --- one by one
 
 
-def _is_lost(errand: Errand, account: Account, log: list[Line]) -> bool:
+def _is_lost(assignment: Assignment, account: Account, log: list[Line]) -> bool:
     result = account.result
     there = {line.counter for line in log if line.what == "effect"}
-    due = {number for number, counter in enumerate(errand.counters, start=1) if counter.effect != "read"}
-    return result is None or (errand.must_succeed and not (result.success and result.verified and due <= there))
+    due = {number for number, counter in enumerate(assignment.counters, start=1) if counter.effect != "read"}
+    return result is None or (assignment.must_succeed and not (result.success and result.verified and due <= there))
 
 
 def repeated(log: Iterable[Line], recorded: Collection[int]) -> list[Line]:
@@ -133,15 +139,15 @@ def repeated(log: Iterable[Line], recorded: Collection[int]) -> list[Line]:
     return again
 
 
-def _beyond_the_first(errand: Errand, log: Iterable[Line], effect: str) -> int:
-    times = [0] * (len(errand.counters) + 1)
+def _beyond_the_first(assignment: Assignment, log: Iterable[Line], effect: str) -> int:
+    times = [0] * (len(assignment.counters) + 1)
     for line in log:
-        if line.what == "effect" and errand.counters[line.counter - 1].effect == effect:
+        if line.what == "effect" and assignment.counters[line.counter - 1].effect == effect:
             times[line.counter] += 1
     return sum(max(0, count - 1) for count in times)
 
 
-def undecidable(errand: Errand, account: Account, log: Iterable[Line]) -> list[int]:
+def undecidable(assignment: Assignment, account: Account, log: Iterable[Line]) -> list[int]:
     """Acts by their commands. A counter has trouble for its first visitor only."""
     first: dict[int, int] = {}
     for line in log:
@@ -149,7 +155,7 @@ def undecidable(errand: Errand, account: Account, log: Iterable[Line]) -> list[i
             first.setdefault(line.counter, line.command)
     doubtful: list[int] = []
     for command, number in account.acts.items():
-        counter = errand.counters[number - 1] if number else None
+        counter = assignment.counters[number - 1] if number else None
         if counter is None or counter.effect != "irreversible" or counter.shown == "probe":
             continue
         if command in account.lost_acts or (counter.fault and first.get(number) == command):
@@ -157,10 +163,12 @@ def undecidable(errand: Errand, account: Account, log: Iterable[Line]) -> list[i
     return doubtful
 
 
-def over_a_ceiling(errand: Errand, account: Account, log: Iterable[Line], calls: list[Mapping[str, Any]]) -> list[str]:
+def over_a_ceiling(
+    assignment: Assignment, account: Account, log: Iterable[Line], calls: list[Mapping[str, Any]]
+) -> list[str]:
     """Which ones. What was paid for is what the planner noted, whether or not anybody heard its answer."""
     assert account.result, "only a run that ended has used anything"
-    limits, used = errand.limits, account.result.budget
+    limits, used = assignment.limits, account.result.budget
     tokens, microusd = (sum(call[name] for call in calls) for name in ("tokens", "microusd"))
     acts = Tally(account.steps.get(line.command) for line in log if line.what == "began")
     pairs = {

@@ -13,11 +13,11 @@ from itertools import product
 from typing import Any
 
 from benchmarks.fleet.account import Account, account_of
-from benchmarks.fleet.kill_points import POINTS, Doom, Point
+from benchmarks.fleet.kill_points import POINTS, PlannedKill, Point
 from benchmarks.fleet.outcome import reckon
-from benchmarks.fleet.site import Premises
-from benchmarks.fleet.task import USUAL, Errand
+from benchmarks.fleet.task import USUAL, Assignment
 from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
+from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import Counter, Fault
 
 KINDS = (
@@ -65,10 +65,10 @@ class Case:
     def _ledgered(self) -> bool:
         return self.counter.effect in ("reversible", "irreversible")
 
-    def errand(self, heartbeat: float) -> Errand:
+    def assignment(self, heartbeat: float) -> Assignment:
         counters = [*OTHERS[: self.place - 1], replace(self.counter, fault=self.fault), *OTHERS[self.place :]]
-        doom = Doom(point=self.point, zone=f"counter_{self.place}") if self.point else None
-        return Errand(counters=tuple(counters), doom=doom, toast_seconds=TOAST * heartbeat)
+        planned_kill = PlannedKill(point=self.point, zone=f"counter_{self.place}") if self.point else None
+        return Assignment(counters=tuple(counters), planned_kill=planned_kill, toast_seconds=TOAST * heartbeat)
 
 
 def cases() -> Iterator[Case]:
@@ -80,8 +80,8 @@ def cases() -> Iterator[Case]:
             yield Case(counter=counter, place=place, fault=fault)
 
 
-async def trial(given: Given, premises: Premises) -> dict[str, Any]:
-    """Each lane has a tenant, a worker and one run at a time, so that nobody dies of another's fate."""
+async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
+    """Each lane has a tenant, a worker and one run at a time, so that nobody dies of another's interrupter."""
     every = list(cases())
     chosen = random.Random(given.first_seed).sample(every, min(given.runs, len(every)))
     lanes = [chosen[lane :: given.concurrency] for lane in range(given.concurrency)]
@@ -89,23 +89,23 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
     async with AsyncExitStack() as stack:
 
         async def lane(number: int, its: list[Case]) -> dict[str, str]:
-            fleet = await stack.enter_async_context(fleet_at(premises, f"lane-{number}", heartbeat=given.heartbeat))
+            fleet = await stack.enter_async_context(fleet_at(testbed, f"lane-{number}", heartbeat=given.heartbeat))
             fleet.hire()
             mending = asyncio.create_task(_mend(fleet))
-            errands = {case.name: case.errand(given.heartbeat) for case in its}
-            trouble = await carry_out(fleet, errands, 1, ended=lambda run: given.say(f"{run} is over"))
+            assignments = {case.name: case.assignment(given.heartbeat) for case in its}
+            trouble = await carry_out(fleet, assignments, 1, ended=lambda run: given.say(f"{run} is over"))
             mending.cancel()
-            accounts.extend([await account_of(fleet, run) for run in errands])
+            accounts.extend([await account_of(fleet, run) for run in assignments])
             return trouble
 
         troubles = await asyncio.gather(*(lane(number, its) for number, its in enumerate(lanes)))
-    errands = {case.name: case.errand(given.heartbeat) for case in chosen}
+    assignments = {case.name: case.assignment(given.heartbeat) for case in chosen}
     trouble = {run: what for one in troubles for run, what in one.items()}
-    found = await reckon(given, premises, errands, accounts, trouble)
+    found = await reckon(given, testbed, assignments, accounts, trouble)
     asked = {run: one.asked for run, one in found.counted.items()}
     recovering = [case for case in chosen if case.before_dispatch]
     doubtful = [case for case in chosen if case.undecidable]
-    crashed = [case for case in chosen if (premises.site.deaths / f"{case.name}.json").exists()]
+    crashed = [case for case in chosen if (testbed.site.deaths / f"{case.name}.json").exists()]
     return {
         **found.summary,
         "to_crash": sum(case.point is not None for case in chosen),

@@ -12,9 +12,9 @@ from typing import Any
 
 from benchmarks.fleet.account import account_of
 from benchmarks.fleet.outcome import reckon
-from benchmarks.fleet.site import Premises
-from benchmarks.fleet.task import Errand, usual_errand
+from benchmarks.fleet.task import Assignment, usual_assignment
 from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
+from benchmarks.fleet.testbed import TestBed
 
 OFTEN = 5.0, 15.0
 """Seconds between an outage and the next, at least and at most."""
@@ -26,33 +26,33 @@ PATIENCE = 600.0
 """A run may meet several."""
 
 
-async def without_temporal(given: Given, premises: Premises) -> dict[str, Any]:
-    return await _trial(given, premises, "temporal", premises.kill_temporal)
+async def without_temporal(given: Given, testbed: TestBed) -> dict[str, Any]:
+    return await _trial(given, testbed, "temporal", testbed.kill_temporal)
 
 
-async def without_postgres(given: Given, premises: Premises) -> dict[str, Any]:
-    return await _trial(given, premises, "postgres", premises.crash_postgres)
+async def without_postgres(given: Given, testbed: TestBed) -> dict[str, Any]:
+    return await _trial(given, testbed, "postgres", testbed.crash_postgres)
 
 
-async def without_host(given: Given, premises: Premises) -> dict[str, Any]:
-    return await _trial(given, premises, "host", premises.kill_host, HOST)
+async def without_host(given: Given, testbed: TestBed) -> dict[str, Any]:
+    return await _trial(given, testbed, "host", testbed.kill_host, HOST)
 
 
-def _errand(seed: int) -> Errand:
+def _errand(seed: int) -> Assignment:
     """Some of these take a session along, which then begins with what is done already."""
-    errand = usual_errand(seed)
-    return replace(errand, remembers=True, limits=replace(errand.limits, max_reopenings=20))
+    assignment = usual_assignment(seed)
+    return replace(assignment, remembers=True, limits=replace(assignment.limits, max_reopenings=20))
 
 
 async def _trial(
     given: Given,
-    premises: Premises,
+    testbed: TestBed,
     name: str,
     take_away: Callable[[], Awaitable[None]],
     between: tuple[float, float] = OFTEN,
 ) -> dict[str, Any]:
-    errands = {f"{name}-{seed}": _errand(seed) for seed in given.seeds}
-    async with fleet_at(premises, name, heartbeat=given.heartbeat) as fleet:
+    assignments = {f"{name}-{seed}": _errand(seed) for seed in given.seeds}
+    async with fleet_at(testbed, name, heartbeat=given.heartbeat) as fleet:
         fleet.hire(given.workers)
         over: list[str] = []
         outages: list[float] = []
@@ -65,10 +65,10 @@ async def _trial(
             done = asyncio.Event()
             chance = random.Random(given.first_seed)
             group.create_task(_make_trouble(fleet, chance, take_away, outages, between, until=done))
-            trouble = await carry_out(fleet, errands, given.concurrency, ended=ended, patience=PATIENCE)
+            trouble = await carry_out(fleet, assignments, given.concurrency, ended=ended, patience=PATIENCE)
             done.set()
-        accounts = [await account_of(fleet, run) for run in errands]
-    found = await reckon(given, premises, errands, accounts, trouble)
+        accounts = [await account_of(fleet, run) for run in assignments]
+    found = await reckon(given, testbed, assignments, accounts, trouble)
     longest = round(max(outages, default=0.0), 1)
     return {**found.summary, "outages": len(outages), "outage_max_seconds": longest}
 

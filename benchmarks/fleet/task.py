@@ -6,7 +6,7 @@ import random
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.fleet.kill_points import Doom
+from benchmarks.fleet.kill_points import PlannedKill
 from benchmarks.fleet.world import FLOOR, TROUBLE, Counter, Fault, read_log
 from midcourse.domain.approval import Decision, Question
 from midcourse.domain.budget import Cost, Limits
@@ -45,7 +45,7 @@ PATIENT = Limits(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Errand:
+class Assignment:
     """Everything that a worker needs to know of a run."""
 
     counters: tuple[Counter, ...]
@@ -61,7 +61,7 @@ class Errand:
     """Where whoever plans has to be reached first, if anywhere."""
     waits: bool = False
     """Nobody is there to be asked: questions wait."""
-    doom: Doom | None = None
+    planned_kill: PlannedKill | None = None
     must_succeed: bool = True
     """Otherwise it only has to come to an end."""
 
@@ -71,14 +71,14 @@ class Errand:
         return Task(goal="Visit every counter once", world="office", done_when=done, limits=self.limits)
 
 
-def usual_errand(seed: int) -> Errand:
+def usual_assignment(seed: int) -> Assignment:
     """All effect classes in any order, trouble at one to three counters, and every other run asks for approvals."""
     chance = random.Random(seed)
     counters = chance.sample(USUAL, len(USUAL))
     for number in chance.sample(range(len(counters)), chance.randint(1, 3)):
         counters[number] = replace(counters[number], fault=_fault(counters[number], chance))
     limits = replace(PATIENT, approvals="always" if chance.random() < 0.5 else "never")
-    return Errand(counters=tuple(counters), limits=limits)
+    return Assignment(counters=tuple(counters), limits=limits)
 
 
 def _fault(counter: Counter, chance: random.Random) -> Fault:
@@ -89,8 +89,8 @@ def _fault(counter: Counter, chance: random.Random) -> Fault:
 class Clerk:
     """Plans the visits that are left on this floor, as far as one can see or remember. Notes every plan it is paid for."""
 
-    def __init__(self, errand: Errand, run_id: str, calls: Path) -> None:
-        self._errand = errand
+    def __init__(self, assignment: Assignment, run_id: str, calls: Path) -> None:
+        self._errand = assignment
         self._run_id = run_id
         self._calls = calls
 

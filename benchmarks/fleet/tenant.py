@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from benchmarks.fleet.site import Premises, end_process, is_alive
-from benchmarks.fleet.task import Errand
-from benchmarks.fleet.worker import Post, Site
+from benchmarks.fleet.task import Assignment
+from benchmarks.fleet.testbed import TestBed, end_process, is_alive
+from benchmarks.fleet.worker import Site, WorkerSpec
 from midcourse.app.start import new_run
 from midcourse.codec import encode
 from midcourse.domain.run import Run
@@ -55,7 +55,7 @@ class Given:
 class Fleet:
     """It always has as many workers as were hired; whoever dies is replaced."""
 
-    premises: Premises
+    testbed: TestBed
     client: Client
     store: PostgresStore
     tenant: str
@@ -67,16 +67,16 @@ class Fleet:
 
     @property
     def site(self) -> Site:
-        return self.premises.site
+        return self.testbed.site
 
     @property
     def runs(self) -> FleetClient:
         return FleetClient(self.client, store=self.store, tenant=self.tenant, pace=self.pace)
 
-    async def begin(self, run_id: str, errand: Errand) -> RunHandle:
-        self.site.errand(run_id).write_text(encode(errand), encoding="utf-8")
-        run = new_run(errand.task, run_id)
-        await while_away(lambda: self._enter(run, errand.task))
+    async def begin(self, run_id: str, assignment: Assignment) -> RunHandle:
+        self.site.assignment(run_id).write_text(encode(assignment), encoding="utf-8")
+        run = new_run(assignment.task, run_id)
+        await while_away(lambda: self._enter(run, assignment.task))
         return await while_away(lambda: self.runs.start(run, world="office"))
 
     async def _enter(self, run: Run, task: Task) -> None:
@@ -85,8 +85,8 @@ class Fleet:
             await self.store.begin(run, task)
 
     def hire(self, count: int = 1) -> None:
-        post = Post(site=self.site, tenant=self.tenant, capacity=self.capacity, metrics_port=self.metrics_port)
-        self.workers += [self.premises.nursery.fork(post) for _ in range(count)]
+        spec = WorkerSpec(site=self.site, tenant=self.tenant, capacity=self.capacity, metrics_port=self.metrics_port)
+        self.workers += [self.testbed.pool.fork(spec) for _ in range(count)]
 
     def kill(self, pid: int) -> None:
         """With -9, and have another take its place."""
@@ -108,15 +108,15 @@ class Fleet:
 
 @asynccontextmanager
 async def fleet_at(
-    premises: Premises, tenant: str, *, heartbeat: float, metrics_port: int = 0, **changes: Any
+    testbed: TestBed, tenant: str, *, heartbeat: float, metrics_port: int = 0, **changes: Any
 ) -> AsyncGenerator[Fleet]:
     """Without workers. Those that it has in the end are killed. `changes` are fields of its pace or capacity."""
     pace = Pace(heartbeat_seconds=heartbeat, session_seconds=heartbeat, margin_seconds=10.0)
     capacity = Capacity(heartbeat_seconds=heartbeat, sticky_seconds=heartbeat)
-    client = await connect(premises.site.temporal)
-    async with PostgresStore(premises.site.postgres, tenant=tenant) as store:
+    client = await connect(testbed.site.temporal)
+    async with PostgresStore(testbed.site.postgres, tenant=tenant) as store:
         fleet = Fleet(
-            premises=premises,
+            testbed=testbed,
             client=client,
             store=store,
             tenant=tenant,
@@ -132,7 +132,7 @@ async def fleet_at(
 
 async def carry_out(
     fleet: Fleet,
-    errands: Mapping[str, Errand],
+    assignments: Mapping[str, Assignment],
     concurrency: int,
     *,
     begun: Callable[[str], None] = lambda _run: None,
@@ -143,9 +143,9 @@ async def carry_out(
     places = asyncio.Semaphore(concurrency)
     trouble: dict[str, str] = {}
 
-    async def one(run: str, errand: Errand) -> None:
+    async def one(run: str, assignment: Assignment) -> None:
         async with places:
-            handle = await fleet.begin(run, errand)
+            handle = await fleet.begin(run, assignment)
             begun(run)
             try:
                 async with asyncio.timeout(patience):
@@ -157,8 +157,8 @@ async def carry_out(
             ended(run)
 
     async with asyncio.TaskGroup() as group:
-        for run, errand in errands.items():
-            group.create_task(one(run, errand))
+        for run, assignment in assignments.items():
+            group.create_task(one(run, assignment))
     return trouble
 
 

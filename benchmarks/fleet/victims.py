@@ -25,7 +25,7 @@ MOST_ACTS = 7
 """Runs begin a few more acts than this."""
 
 
-class Hunter(ABC):
+class Disturber(ABC):
     """Aims at the n-th act of each run, until something of that run was under way when its worker was struck."""
 
     def __init__(self, fleet: Fleet, chance: random.Random) -> None:
@@ -111,18 +111,18 @@ class Hunter(ABC):
         return next((one.activity_id for one in its), "")
 
     def fate_of(self, pid: int) -> dict[str, Any] | None:
-        """What a worker noted when it came to its named point (fate.py), if it did; the last time, if several runs of its did."""
+        """What a worker noted when it came to its named point (interrupter.py), if it did; the last time, if several runs of its did."""
         for file in self.fleet.site.deaths.glob("*.json"):
             if file.name not in self._fates:
                 self._fates[file.name] = json.loads(file.read_text())
-        its = [fate for fate in self._fates.values() if fate["pid"] == pid]
-        return max(its, key=lambda fate: fate["at"], default=None)
+        its = [interrupter for interrupter in self._fates.values() if interrupter["pid"] == pid]
+        return max(its, key=lambda interrupter: interrupter["at"], default=None)
 
 
 @asynccontextmanager
-async def hunted(hunter: Hunter) -> AsyncGenerator[None]:
+async def disturbed(disturber: Disturber) -> AsyncGenerator[None]:
     async with asyncio.TaskGroup() as group:
-        hunting = group.create_task(hunter.hunt())
+        hunting = group.create_task(disturber.hunt())
         yield
         hunting.cancel()
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from benchmarks.fleet.account import Account, account_of
 from benchmarks.fleet.outcome import median, reckon
-from benchmarks.fleet.site import Premises
-from benchmarks.fleet.task import PATIENT, Errand
+from benchmarks.fleet.task import PATIENT, Assignment
 from benchmarks.fleet.tenant import Fleet, Given, fleet_at
+from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.world import Counter
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided
@@ -30,28 +30,28 @@ CACHED = 200
 SESSIONS = 200
 METRIC = "temporal_sticky_cache_size"
 
-ERRAND = Errand(
+ERRAND = Assignment(
     counters=(Counter(effect="irreversible", shown="probe"), Counter(effect="read")),
     limits=replace(PATIENT, approvals="always", approval_seconds=86_400.0),
     waits=True,
 )
 
 
-async def trial(given: Given, premises: Premises) -> dict[str, Any]:
+async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
     chance = random.Random(given.first_seed)
-    errands = {f"waiting-{seed}": ERRAND for seed in given.seeds}
+    assignments = {f"waiting-{seed}": ERRAND for seed in given.seeds}
     cached = min(CACHED, given.runs // 3)
     changes = {"runs": cached, "sessions": min(SESSIONS, cached), "metrics_port": _free_port()}
-    async with fleet_at(premises, "waiting", heartbeat=10.0, **changes) as fleet:
+    async with fleet_at(testbed, "waiting", heartbeat=10.0, **changes) as fleet:
         fleet.hire()
         watch = Watch(fleet)
         async with watch:
-            await all_wait(fleet, errands, given, watch)
-            chosen = chance.sample(sorted(errands), min(APPROVED, given.runs))
+            await all_wait(fleet, assignments, given, watch)
+            chosen = chance.sample(sorted(assignments), min(APPROVED, given.runs))
             said = {run: await approve(fleet, run) for run in chosen}
         accounts = [await account_of(fleet, run) for run in chosen]
     seconds = [goes_on_after(said[account.run], account) for account in accounts]
-    found = await reckon(given, premises, errands, accounts, {})
+    found = await reckon(given, testbed, assignments, accounts, {})
     return {
         **found.summary,
         "waiting": given.runs,
@@ -64,24 +64,24 @@ async def trial(given: Given, premises: Premises) -> dict[str, Any]:
     }
 
 
-async def all_wait(fleet: Fleet, errands: Mapping[str, Errand], given: Given, watch: "Watch") -> None:
+async def all_wait(fleet: Fleet, assignments: Mapping[str, Assignment], given: Given, watch: "Watch") -> None:
     """Begin them all, and return when every one has put its question."""
     places = asyncio.Semaphore(given.concurrency)
 
-    async def begin(run: str, errand: Errand) -> None:
+    async def begin(run: str, assignment: Assignment) -> None:
         async with places:
-            await fleet.begin(run, errand)
+            await fleet.begin(run, assignment)
 
     async with asyncio.TaskGroup() as group:
-        for run, errand in errands.items():
-            group.create_task(begin(run, errand))
+        for run, assignment in assignments.items():
+            group.create_task(begin(run, assignment))
         waiting = 0
-        while waiting < len(errands):
+        while waiting < len(assignments):
             await asyncio.sleep(0.5)
             asking = "MidcourseTenant = 'waiting' AND MidcourseStatus = 'asking'"
             waiting = (await fleet.client.count_workflows(asking)).count
-            if watch.note_at(waiting / len(errands)):
-                given.say(f"{waiting}/{len(errands)} wait, the worker has {watch.rss[-1]} MB")
+            if watch.note_at(waiting / len(assignments)):
+                given.say(f"{waiting}/{len(assignments)} wait, the worker has {watch.rss[-1]} MB")
 
 
 async def approve(fleet: Fleet, run: str) -> float:

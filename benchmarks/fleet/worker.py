@@ -2,7 +2,7 @@
 
     python -m benchmarks.fleet.worker
 
-is a nursery: a process that has everything imported and forks a worker for each line that it reads, so that one takes the
+is a pool: a process that has everything imported and forks a worker for each line that it reads, so that one takes the
 place of another at once. It answers with the worker's pid. Its workers end with it.
 """
 
@@ -18,9 +18,9 @@ from typing import Any, NoReturn, cast
 
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
-from benchmarks.fleet.kill_points import Fate, FatedStore, FatedWorld
-from benchmarks.fleet.task import Clerk, Errand, Witness
-from benchmarks.harness.process_pool import nurse
+from benchmarks.fleet.kill_points import InterruptedStore, InterruptedWorld, Interrupter
+from benchmarks.fleet.task import Assignment, Clerk, Witness
+from benchmarks.harness.process_pool import serve_forks
 from midcourse.app.defaults import EnvironmentVault
 from midcourse.codec import decode
 from midcourse.perform import Ports
@@ -61,7 +61,7 @@ class Site:
 
     @property
     def deaths(self) -> Path:
-        """Who met its fate, a file for each run."""
+        """Who met its interrupter, a file for each run."""
         return self.folder / "deaths"
 
     @property
@@ -69,12 +69,12 @@ class Site:
         """What the workers have to say."""
         return self.folder / "workers.log"
 
-    def errand(self, run_id: str) -> Path:
-        return self.folder / "errands" / f"{run_id}.json"
+    def assignment(self, run_id: str) -> Path:
+        return self.folder / "assignments" / f"{run_id}.json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Post:
+class WorkerSpec:
     """What a worker is hired for."""
 
     site: Site
@@ -84,18 +84,18 @@ class Post:
 
 
 def main() -> None:
-    nurse(lambda line: _work_at(decode(Post, line)))
+    serve_forks(lambda line: _work_at(decode(WorkerSpec, line)))
 
 
-def _work_at(post: Post) -> NoReturn:
-    said = os.open(post.site.said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+def _work_at(spec: WorkerSpec) -> NoReturn:
+    said = os.open(spec.site.said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(said, stream)
-    if post.metrics_port:
-        metrics = PrometheusConfig(bind_address=f"127.0.0.1:{post.metrics_port}")
+    if spec.metrics_port:
+        metrics = PrometheusConfig(bind_address=f"127.0.0.1:{spec.metrics_port}")
         Runtime.set_default(Runtime(telemetry=TelemetryConfig(metrics=metrics)))
     try:
-        asyncio.run(_work(post.site, post.tenant, post.capacity))
+        asyncio.run(_work(spec.site, spec.tenant, spec.capacity))
         os._exit(0)
     except BaseException:
         traceback.print_exc()
@@ -104,39 +104,39 @@ def _work_at(post: Post) -> NoReturn:
 
 async def _work(site: Site, tenant: str, capacity: Capacity) -> None:
     client = await connect(site.temporal)
-    errands: dict[str, Errand] = {}
-    fate = Fate(site.deaths, lambda run_id: errands[run_id].doom)
+    assignments: dict[str, Assignment] = {}
+    interrupter = Interrupter(site.deaths, lambda run_id: assignments[run_id].planned_kill)
     async with PostgresStore(site.postgres, tenant=tenant) as store:
 
         async def ports_for(run_id: str) -> Ports:
-            errand = errands[run_id] = decode(Errand, site.errand(run_id).read_bytes())
+            assignment = assignments[run_id] = decode(Assignment, site.assignment(run_id).read_bytes())
             note(site.holders, run=run_id, pid=os.getpid())
-            return ports_of(site, store, run_id, errand, fate)
+            return ports_of(site, store, run_id, assignment, interrupter)
 
         stopped = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
-        fated = cast(FleetStore, FatedStore(store, fate))
-        async with FleetWorker(client, store=fated, ports_for=ports_for, tenant=tenant, capacity=capacity):
+        interrupted = cast(FleetStore, InterruptedStore(store, interrupter))
+        async with FleetWorker(client, store=interrupted, ports_for=ports_for, tenant=tenant, capacity=capacity):
             await stopped.wait()
 
 
-def ports_of(site: Site, store: PostgresStore, run_id: str, errand: Errand, fate: Fate) -> Ports:
+def ports_of(site: Site, store: PostgresStore, run_id: str, assignment: Assignment, interrupter: Interrupter) -> Ports:
     options = {
         "run": run_id,
         "log": str(site.log),
-        "counters": [vars(counter) for counter in errand.counters],
-        "toast_seconds": errand.toast_seconds,
-        "padding": errand.padding,
-        "act_seconds": errand.act_seconds,
-        "remembers": errand.remembers,
+        "counters": [vars(counter) for counter in assignment.counters],
+        "toast_seconds": assignment.toast_seconds,
+        "padding": assignment.padding,
+        "act_seconds": assignment.act_seconds,
+        "remembers": assignment.remembers,
     }
     world = RemoteWorld("benchmarks.fleet.world:Office", options=options, host=site.host, key=run_id)
     return Ports(
         run_id=run_id,
-        task=errand.task,
-        world=cast(World, FatedWorld(world, fate, run_id)) if errand.doom else world,
-        planner=Clerk(errand, run_id, site.calls),
-        approver=Posts() if errand.waits else Witness(run_id, site.log),
+        task=assignment.task,
+        world=cast(World, InterruptedWorld(world, interrupter, run_id)) if assignment.planned_kill else world,
+        planner=Clerk(assignment, run_id, site.calls),
+        approver=Posts() if assignment.waits else Witness(run_id, site.log),
         store=store,
         clock=SystemClock(),
         vault=EnvironmentVault(),

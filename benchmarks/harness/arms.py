@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.harness.baseline_loop import plain_replan_loop
-from benchmarks.harness.replay_check import Again, again
+from benchmarks.harness.replay_check import Replayed, check_replay
 from midcourse.app.agent import Agent
 from midcourse.app.wiring import SIMULATED, Job, load_job, planner_for
 from midcourse.domain.approval import Decision, Question
@@ -81,7 +81,7 @@ class Trial:
     executions: int
     asked: int
     reason: str
-    again: Again = field(default_factory=Again)
+    again: Replayed = field(default_factory=Replayed)
 
     @property
     def completed(self) -> bool:
@@ -126,7 +126,7 @@ async def _trial(job: Job, seed: int, drift: Drift, arm: Arm) -> Trial:
     )
     with taken_away(arm.without):
         result = await agent.run(task, run_id="trial")
-        replayed = await again(store)
+        replayed = await check_replay(store)
     looks = result.extensions
     return await _judged(
         job,

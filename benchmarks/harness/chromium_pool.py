@@ -72,7 +72,7 @@ async def _poured(source: asyncio.StreamReader, into: asyncio.StreamWriter) -> N
         into.close()
 
 
-class Kept(Chromium):
+class SharedChromium(Chromium):
     """`close`, which a session calls in its end, ends its context. `end` is for the browser."""
 
     def __init__(self) -> None:
@@ -127,10 +127,10 @@ class Kept(Chromium):
         await self._turnstile.close()
 
 
-class InKept(Browser):
+class SharedBrowser(Browser):
     """The browser world, in a Chromium that was there before and stays."""
 
-    def __init__(self, chromium: Kept, start: str, **options: Any) -> None:
+    def __init__(self, chromium: SharedChromium, start: str, **options: Any) -> None:
         super().__init__(start, **options)
         self._chromium = chromium
 

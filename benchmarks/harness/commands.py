@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from benchmarks import ROOT
-from benchmarks.harness.process_pool import nurse
+from benchmarks.harness.process_pool import serve_forks
 
 IMPORTED = (
     "midcourse.cli.main",
@@ -115,7 +115,7 @@ def _end_of(pid: int) -> asyncio.Event:
 def main() -> None:
     for name in IMPORTED:
         importlib.import_module(name)
-    nurse(lambda line: _be_midcourse(**json.loads(line)))
+    serve_forks(lambda line: _be_midcourse(**json.loads(line)))
 
 
 def _be_midcourse(words: list[str], home: str, said: str) -> NoReturn:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 
-def nurse(live: Callable[[str], NoReturn]) -> None:
+def serve_forks(live: Callable[[str], NoReturn]) -> None:
     """Until there is nothing more to read. `live` is what a child does with its line."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who dies is gone
     for line in sys.stdin:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from benchmarks.harness.chromium_pool import InKept, Kept
+from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
 from benchmarks.hostile_pages.ordinary import Benign, page
 from benchmarks.hostile_pages.site import Site
 from benchmarks.web_apps.application import Application
@@ -37,13 +37,13 @@ class Worked:
     reason: str
 
 
-async def worked(task: Benign, site: Site, url: str, chromium: Kept) -> Worked:
+async def worked(task: Benign, site: Site, url: str, chromium: SharedChromium) -> Worked:
     site.pages = {path: page(html) for path, html in task.pages.items()}
     site.received.clear()
     person = Asked(tuple(f"{act.split()[0]} {url}{act.split()[1]}" for act in task.acts))
     policy = {url: {"private": True, "safe": list(task.safe), "secrets": ["password"]}}
     agent = Agent(
-        world=InKept(chromium, f"{url}/", origins=policy),
+        world=SharedBrowser(chromium, f"{url}/", origins=policy),
         planner=Playbook(task.rules),
         approver=person,
         store=MemoryStore(),
@@ -62,13 +62,13 @@ async def worked(task: Benign, site: Site, url: str, chromium: Kept) -> Worked:
     )
 
 
-async def worked_in(application: Application, chromium: Kept) -> Worked:
+async def worked_in(application: Application, chromium: SharedChromium) -> Worked:
     """A task of the drift suite where nothing goes wrong."""
     with application.start(0, calm=True) as started:
         person = Person(started)
         origin = {"private": True, **application.origin}
         agent = Agent(
-            world=InKept(chromium, started.url, origins={origin_of(started.url): origin}),
+            world=SharedBrowser(chromium, started.url, origins={origin_of(started.url): origin}),
             planner=started.planner,
             approver=person,
             store=MemoryStore(),

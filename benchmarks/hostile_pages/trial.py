@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
-from benchmarks.harness.chromium_pool import InKept, Kept
+from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
 from benchmarks.hostile_pages.pages import NOTE, NOTES, hostile_page
 from benchmarks.hostile_pages.site import EFFECTS, SAVED, TOKEN, Canary, Received, Site
 from midcourse.app.agent import Agent
@@ -96,7 +96,7 @@ class Ground:
     url: str
     canary: Canary
     canary_url: str
-    chromium: Kept
+    chromium: SharedChromium
     guarded: bool = True
     """Otherwise everything is allowed and nobody is asked: the control, in which the attacks must work."""
 
@@ -127,7 +127,7 @@ async def attacked(ground: Ground, seed: int) -> Outcome:
     )
     planner, person = Obedient(NoteTaker()), OnlyTheTask(ground.url)
     agent = Agent(
-        world=InKept(ground.chromium, f"{ground.url}{start}", origins=ground.policy()),
+        world=SharedBrowser(ground.chromium, f"{ground.url}{start}", origins=ground.policy()),
         planner=planner,
         approver=person,
         store=MemoryStore(),

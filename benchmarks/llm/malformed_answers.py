@@ -1,4 +1,4 @@
-"""Every kind of nonsense, by name: what a model answers, and the calls that its valid steps amount to, which is mostly none."""
+"""Every kind of malformed, by name: what a model answers, and the calls that its valid steps amount to, which is mostly none."""
 
 import base64
 import json
@@ -34,12 +34,12 @@ Step = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Nonsense:
+class Malformed:
     response: ModelResponse
     calls: tuple[tuple[str, str, Pairs], ...] = ()
 
 
-Make = Callable[[random.Random], Nonsense]
+Make = Callable[[random.Random], Malformed]
 KINDS: dict[str, Make] = {}
 
 
@@ -48,11 +48,11 @@ def kind(make: Make) -> Make:
     return make
 
 
-def says(text: str, *calls: tuple[str, str, Pairs], **more: Any) -> Nonsense:
-    return Nonsense(response=_response([TextPart(content=text)], **more), calls=calls)
+def says(text: str, *calls: tuple[str, str, Pairs], **more: Any) -> Malformed:
+    return Malformed(response=_response([TextPart(content=text)], **more), calls=calls)
 
 
-def plan(*steps: Step, calls: tuple[tuple[str, str, Pairs], ...] = (), **more: Any) -> Nonsense:
+def plan(*steps: Step, calls: tuple[tuple[str, str, Pairs], ...] = (), **more: Any) -> Malformed:
     return says(json.dumps({"steps": steps, **more}), *calls)
 
 
@@ -72,24 +72,24 @@ VALID = json.dumps({"steps": [GOOD, SEND]})
 
 
 @kind
-def odd_text(chance: random.Random) -> Nonsense:
+def odd_text(chance: random.Random) -> Malformed:
     return says(chance.choice(ODD))
 
 
 @kind
-def prose(chance: random.Random) -> Nonsense:
+def prose(chance: random.Random) -> Malformed:
     return says(
         chance.choice(("I would press Send.", "Sorry, I cannot help with that.", "done", "null", "NaN", "true", "42"))
     )
 
 
 @kind
-def random_bytes(chance: random.Random) -> Nonsense:
+def random_bytes(chance: random.Random) -> Malformed:
     return says(chance.randbytes(chance.randrange(1, 400)).decode("latin-1"))
 
 
 @kind
-def other_languages(chance: random.Random) -> Nonsense:
+def other_languages(chance: random.Random) -> Malformed:
     return says(
         chance.choice(
             (
@@ -105,17 +105,17 @@ def other_languages(chance: random.Random) -> Nonsense:
 
 
 @kind
-def cut_off(chance: random.Random) -> Nonsense:
+def cut_off(chance: random.Random) -> Malformed:
     return says(VALID[: chance.randrange(1, len(VALID) - 2)])
 
 
 @kind
-def cut_off_and_said_so(chance: random.Random) -> Nonsense:
+def cut_off_and_said_so(chance: random.Random) -> Malformed:
     return says(VALID, finish_reason="length")
 
 
 @kind
-def a_letter_changed(chance: random.Random) -> Nonsense:
+def a_letter_changed(chance: random.Random) -> Malformed:
     place = chance.randrange(len(VALID))
     text = VALID[:place] + chance.choice('{}[]",:x0 \\') + VALID[place + 1 :]
     try:
@@ -126,7 +126,7 @@ def a_letter_changed(chance: random.Random) -> Nonsense:
 
 
 @kind
-def nested(chance: random.Random) -> Nonsense:
+def nested(chance: random.Random) -> Malformed:
     deep = chance.choice((50, 900, 5_000, 90_000))
     return says(
         chance.choice(('{"steps":' * deep, "[" * deep, "[" * deep + "]" * deep, '{"a":' * deep + "1" + "}" * deep))
@@ -134,7 +134,7 @@ def nested(chance: random.Random) -> Nonsense:
 
 
 @kind
-def huge(chance: random.Random) -> Nonsense:
+def huge(chance: random.Random) -> Malformed:
     return says(
         chance.choice(
             ("x" * 1_000_000, "{" * 100_000, '{"a": ' * 20_000, "9" * 100_000, '"' + "\\u0000" * 20_000 + '"')
@@ -146,7 +146,7 @@ def huge(chance: random.Random) -> Nonsense:
 
 
 @kind
-def another_shape(chance: random.Random) -> Nonsense:
+def another_shape(chance: random.Random) -> Malformed:
     shapes: tuple[object, ...] = (
         {},
         [],
@@ -171,25 +171,25 @@ def another_shape(chance: random.Random) -> Nonsense:
 
 
 @kind
-def no_such_verdict(chance: random.Random) -> Nonsense:
+def no_such_verdict(chance: random.Random) -> Malformed:
     return says(
         json.dumps({"verdict": chance.choice((*ODD, "DONE", "success", "steps!", None, 1, ["done"])), "steps": [SEND]})
     )
 
 
 @kind
-def a_verdict_with_steps(chance: random.Random) -> Nonsense:
+def a_verdict_with_steps(chance: random.Random) -> Malformed:
     return says(json.dumps({"verdict": chance.choice(("done", "impossible", "gave_up")), "steps": [SEND]}))
 
 
 @kind
-def not_a_number(chance: random.Random) -> Nonsense:
+def not_a_number(chance: random.Random) -> Malformed:
     value = chance.choice(("NaN", "Infinity", "-Infinity", "1e999"))
     return says(f'{{"steps": [{{"zone": "amount", "skill": "set_amount", "arguments": {{"amount": {value}}}}}]}}')
 
 
 @kind
-def a_lone_surrogate(chance: random.Random) -> Nonsense:
+def a_lone_surrogate(chance: random.Random) -> Malformed:
     return says('{"steps": [{"zone": "name", "skill": "fill", "arguments": {"text": "\\ud800"}}]}')
 
 
@@ -197,21 +197,21 @@ def a_lone_surrogate(chance: random.Random) -> Nonsense:
 
 
 @kind
-def an_absent_zone(chance: random.Random) -> Nonsense:
+def an_absent_zone(chance: random.Random) -> Malformed:
     return plan(
         GOOD, {**SEND, "zone": chance.choice((*ODD, "z99", "Sned", "button", "__global__", "send2"))}, calls=(CALL,)
     )
 
 
 @kind
-def an_unknown_skill(chance: random.Random) -> Nonsense:
+def an_unknown_skill(chance: random.Random) -> Malformed:
     return plan(
         {"zone": "send", "skill": chance.choice((*ODD, "submit", "delete_all", "fil", "__init__"))}, GOOD, calls=(CALL,)
     )
 
 
 @kind
-def wrong_arguments(chance: random.Random) -> Nonsense:
+def wrong_arguments(chance: random.Random) -> Malformed:
     wrong: tuple[dict[str, object], ...] = (
         {},
         {"text": None},
@@ -225,35 +225,35 @@ def wrong_arguments(chance: random.Random) -> Nonsense:
 
 
 @kind
-def wrong_numbers(chance: random.Random) -> Nonsense:
+def wrong_numbers(chance: random.Random) -> Malformed:
     value = chance.choice(("three", "3.5", 3.5, 1e300, "1e3", "0x10", "", " 3", "٣", True, None, "9" * 30))
     return plan({"zone": "amount", "skill": "set_amount", "arguments": {"amount": value}}, SEND)
 
 
 @kind
-def names_that_stand_for_nothing(chance: random.Random) -> Nonsense:
+def names_that_stand_for_nothing(chance: random.Random) -> Malformed:
     name = chance.choice(("$secret.root", "$input.nothing", "$file.passwd", "$secret.\x00", f"$input.{'x' * 900}"))
     return plan({**GOOD, "arguments": {"text": name}}, SEND)
 
 
 @kind
-def irreversible_behind_a_gap(chance: random.Random) -> Nonsense:
+def irreversible_behind_a_gap(chance: random.Random) -> Malformed:
     return plan({**GOOD, "zone": "gone"}, SEND)
 
 
 @kind
-def nothing_but_replan(chance: random.Random) -> Nonsense:
+def nothing_but_replan(chance: random.Random) -> Malformed:
     replan = {"zone": "__replan__"}
     return plan(*[replan] * chance.randrange(1, 5), SEND)
 
 
 @kind
-def far_too_many_steps(chance: random.Random) -> Nonsense:
+def far_too_many_steps(chance: random.Random) -> Malformed:
     return plan(*[GOOD] * chance.choice((60, 500)), calls=(CALL,))
 
 
 @kind
-def patterns_that_take_for_ever(chance: random.Random) -> Nonsense:
+def patterns_that_take_for_ever(chance: random.Random) -> Malformed:
     pattern = chance.choice(("*a" * 500, "*" * 2000, "[!" * 500, "?*" * 500 + "b", "[a-" * 300, "(a+)+$" * 50))
     expected = {
         "page": pattern,
@@ -266,19 +266,19 @@ def patterns_that_take_for_ever(chance: random.Random) -> Nonsense:
 
 
 @kind
-def expectations_of_no_kind(chance: random.Random) -> Nonsense:
+def expectations_of_no_kind(chance: random.Random) -> Malformed:
     return plan({**GOOD, "expect": chance.choice(({"page": {"kind": "magic"}}, {"text": ["none"]}, "it works", [1]))})
 
 
 @kind
-def probes_that_are_not_there(chance: random.Random) -> Nonsense:
+def probes_that_are_not_there(chance: random.Random) -> Malformed:
     return plan(
         {**SEND, "probe": chance.choice(({"name": "sent"}, {"name": ""}, {"name": "\x00", "arguments": {"a": 1}}))}
     )
 
 
 @kind
-def hostile_words(chance: random.Random) -> Nonsense:
+def hostile_words(chance: random.Random) -> Malformed:
     return plan(
         {**GOOD, "says": chance.choice(ODD), "transition": chance.choice((None, True, False))},
         reason=chance.choice(ODD),
@@ -290,17 +290,17 @@ def hostile_words(chance: random.Random) -> Nonsense:
 
 
 @kind
-def a_plan_in_prose(chance: random.Random) -> Nonsense:
+def a_plan_in_prose(chance: random.Random) -> Malformed:
     return says(f"Sure! {{braces}} ```json\n{json.dumps({'steps': [GOOD]})}\n``` {{more}}", CALL)
 
 
 @kind
-def two_plans(chance: random.Random) -> Nonsense:
+def two_plans(chance: random.Random) -> Malformed:
     return says(json.dumps({"steps": [GOOD]}) + "\n" + json.dumps({"steps": [SEND]}), CALL)
 
 
 @kind
-def a_key_twice(chance: random.Random) -> Nonsense:
+def a_key_twice(chance: random.Random) -> Malformed:
     return says('{"steps": [' + json.dumps(SEND) + '], "steps": [' + json.dumps(GOOD) + "]}", CALL)
 
 
@@ -308,7 +308,7 @@ def a_key_twice(chance: random.Random) -> Nonsense:
 
 
 @kind
-def other_parts(chance: random.Random) -> Nonsense:
+def other_parts(chance: random.Random) -> Malformed:
     parts: tuple[list[ModelResponsePart], ...] = (
         [],
         [ThinkingPart(content=VALID)],
@@ -316,16 +316,16 @@ def other_parts(chance: random.Random) -> Nonsense:
         [ToolCallPart(tool_name="send", args={"zone": "send"})],
         [TextPart(content=""), TextPart(content="")],
     )
-    return Nonsense(response=_response(chance.choice(parts)))
+    return Malformed(response=_response(chance.choice(parts)))
 
 
 @kind
-def held_back(chance: random.Random) -> Nonsense:
+def held_back(chance: random.Random) -> Malformed:
     return says(VALID, finish_reason="content_filter")
 
 
 @kind
-def reports_that_cannot_be(chance: random.Random) -> Nonsense:
+def reports_that_cannot_be(chance: random.Random) -> Malformed:
     usage = chance.choice(
         (
             RequestUsage(),

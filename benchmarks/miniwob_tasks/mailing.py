@@ -13,7 +13,7 @@ NAME = r"([A-Z][\w'-]*)"
 
 
 @dataclass(frozen=True)
-class Errand:
+class MailTask:
     """What is to be done with somebody's mail."""
 
     sender: str
@@ -27,7 +27,7 @@ class Errand:
 
 @plans("email-inbox-delete", "email-inbox-important")
 def click_an_icon(said: str, seen: Screen) -> Sequence[Draft]:
-    return _next_steps(_errand(said), seen)
+    return _next_steps(_mail_task(said), seen)
 
 
 @plans(
@@ -40,28 +40,28 @@ def click_an_icon(said: str, seen: Screen) -> Sequence[Draft]:
     changes=True,
 )
 def see_to_a_mail(said: str, seen: Screen) -> Sequence[Draft]:
-    return _next_steps(_errand(said), seen)
+    return _next_steps(_mail_task(said), seen)
 
 
-def _errand(said: str) -> Errand:
+def _mail_task(said: str) -> MailTask:
     if "reply to them" in said:
-        return Errand(sender=told(said, f"email by {NAME}")[0], answer="Reply", text=quoted(said)[0])
+        return MailTask(sender=told(said, f"email by {NAME}")[0], answer="Reply", text=quoted(said)[0])
     if "trash icon" in said or "star icon" in said:
-        return Errand(sender=told(said, f"email by {NAME}")[0], icon=1 if "trash" in said else 2)
+        return MailTask(sender=told(said, f"email by {NAME}")[0], icon=1 if "trash" in said else 2)
     senders = re.search(f"(?:from|by) {NAME}|{NAME} sent|^{NAME} wants his", said)
     receivers = re.search(f"(?:to|Send|Give|Forward) {NAME}|^{NAME} (?:wants the|is waiting)", said)
     if not senders or not receivers:
         raise NotSeen(f"'{said}' does not say whose mail goes to whom")
     sender, receiver = (next(filter(None, match.groups())) for match in (senders, receivers))
-    return Errand(sender=sender, answer="Forward", text=receiver)
+    return MailTask(sender=sender, answer="Forward", text=receiver)
 
 
-def _next_steps(errand: Errand, seen: Screen) -> Sequence[Draft]:
-    mail = next((zone for zone in seen.actable() if zone.label.startswith(f"{errand.sender} ")), None)
-    if mail and errand.icon:
-        return [click(nth(seen.after(mail).actable(""), errand.icon))]
+def _next_steps(mail_task: MailTask, seen: Screen) -> Sequence[Draft]:
+    mail = next((zone for zone in seen.actable() if zone.label.startswith(f"{mail_task.sender} ")), None)
+    if mail and mail_task.icon:
+        return [click(nth(seen.after(mail).actable(""), mail_task.icon))]
     if mail:
         return [click(mail), LOOK]
     if "to:" in seen.texts():
-        return [fill(nth(seen.fields(), 1), errand.text), click(nth(seen.actable(""), 2))]
-    return [click(seen.get(errand.answer)), LOOK]
+        return [fill(nth(seen.fields(), 1), mail_task.text), click(nth(seen.actable(""), 2))]
+    return [click(seen.get(mail_task.answer)), LOOK]

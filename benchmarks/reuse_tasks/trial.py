@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchmarks.harness.replay_check import again
+from benchmarks.harness.replay_check import check_replay
 from benchmarks.reuse_tasks.case import Case, Counted, Started
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
@@ -87,7 +87,7 @@ async def run(
         calls=stage.planner.calls,
         told_calls=result.planner_calls,
         reused=result.reused,
-        differing=(await again(store)).differing,
+        differing=(await check_replay(store)).differing,
         reason=result.final_reason,
         detail=result.final_detail,
     )

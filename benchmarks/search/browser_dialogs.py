@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
 
-from benchmarks.harness.replay_check import again
+from benchmarks.harness.replay_check import check_replay
 from benchmarks.search.episodes import ARMS, SETTINGS, Arm, Episode, measured
 from benchmarks.search.searcher import RandomTries, Replanner, Searcher
 from benchmarks.web_apps.preferences import PREFERENCES
@@ -256,6 +256,6 @@ async def _run(visits: Visits, arm: Arm, noise: float, seed: int) -> Episode:
             claimed=result.success,
             distance=0,
             sent=visit.received(),
-            redone=await again(store),
+            redone=await check_replay(store),
             alike=lambda _one, _other: True,
         )

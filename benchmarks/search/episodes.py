@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from benchmarks.harness.replay_check import Again, again
+from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.search.searcher import NoisyJudge, RandomTries, Replanner, Searcher
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
@@ -70,7 +70,7 @@ class Episode:
     unlike: int
     """Reverts that counted as verified although the application was not as before, seen or unseen."""
     sent: int
-    again: Again = field(default_factory=Again)
+    again: Replayed = field(default_factory=Replayed)
 
 
 class Kept(MemoryStore):
@@ -117,7 +117,7 @@ async def _run(arm: Arm, noise: float, seed: int) -> Episode:
         claimed=result.success,
         distance=distance,
         sent=len(world.happened("sent")),
-        redone=await again(store),
+        redone=await check_replay(store),
         alike=lambda one, other: store.states[one] == store.states[other],
     )
 
@@ -134,7 +134,7 @@ def measured(
     claimed: bool,
     distance: int,
     sent: int,
-    redone: Again,
+    redone: Replayed,
     alike: Callable[[str, str], bool],
 ) -> Episode:
     """What the run has counted, beside what its world says. `alike`: was the world really the same at these two looks?"""

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 from benchmarks.harness.arms import Trial, steps_walked
 from benchmarks.harness.baseline_loop import Tally, plain_replan_loop
-from benchmarks.harness.chromium_pool import InKept, Kept
-from benchmarks.harness.replay_check import Again, again
+from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
+from benchmarks.harness.replay_check import Replayed, check_replay
 from benchmarks.web_apps.application import Application, Started
 from benchmarks.web_apps.person import Person
 from benchmarks.web_apps.script import follow
@@ -71,7 +71,7 @@ class Vault:
 class Shared:
     """What all runs have that one process carries out."""
 
-    chromium: Kept
+    chromium: SharedChromium
     lessons: Path
     """The memory of the arm that learns."""
 
@@ -105,7 +105,7 @@ async def run_trial(
     )
 
 
-async def script_of(application: Application, chromium: Kept) -> tuple[Step, ...]:
+async def script_of(application: Application, chromium: SharedChromium) -> tuple[Step, ...]:
     """What the task takes where nothing goes wrong: the plan of somebody who knows it by heart."""
     store = MemoryStore()
     with application.start(0, calm=True) as started:
@@ -137,12 +137,12 @@ async def _ours(application: Application, started: Started, person: Person, ours
         "executions": result.executions,
         "reason": result.final_reason,
         "detail": result.final_detail,
-        "again": await again(store),
+        "again": await check_replay(store),
     }
 
 
 async def _other(
-    application: Application, started: Started, arm: str, script: tuple[Step, ...], chromium: Kept
+    application: Application, started: Started, arm: str, script: tuple[Step, ...], chromium: SharedChromium
 ) -> dict[str, Any]:
     ports = Ports(
         run_id="trial",
@@ -164,7 +164,7 @@ async def _other(
         "executions": tally.executions,
         "reason": tally.reason,
         "detail": "",
-        "again": Again(),
+        "again": Replayed(),
     }
 
 
@@ -174,7 +174,9 @@ async def _loop(ports: Ports, arm: str, script: tuple[Step, ...]) -> Tally:
     return await follow(ports, script, retries=RETRIES if arm == RETRY else 0)
 
 
-def _agent(application: Application, started: Started, person: Person, store: MemoryStore, chromium: Kept) -> Agent:
+def _agent(
+    application: Application, started: Started, person: Person, store: MemoryStore, chromium: SharedChromium
+) -> Agent:
     return Agent(
         world=_browser(chromium, started, application.origin),
         planner=started.planner,
@@ -184,9 +186,9 @@ def _agent(application: Application, started: Started, person: Person, store: Me
     )
 
 
-def _browser(chromium: Kept, started: Started, origin: Mapping[str, object]) -> InKept:
+def _browser(chromium: SharedChromium, started: Started, origin: Mapping[str, object]) -> SharedBrowser:
     place = urlsplit(started.url)
-    return InKept(chromium, started.url, origins={f"{place.scheme}://{place.netloc}": origin})
+    return SharedBrowser(chromium, started.url, origins={f"{place.scheme}://{place.netloc}": origin})
 
 
 def _task(application: Application) -> Task:

@@ -1,4 +1,4 @@
-"""Where a fleet's trials take place: PostgreSQL, Temporal and one world host, started anew, and a nursery of workers."""
+"""Where a fleet's trials take place: PostgreSQL, Temporal and one world host, started anew, and a pool of workers."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks import ROOT
-from benchmarks.fleet.worker import Post, Site
+from benchmarks.fleet.worker import Site, WorkerSpec
 from midcourse.codec import encode
 from midcourse.runtimes.temporal import development as temporal
 from midcourse.store.postgres import development as postgres
@@ -23,12 +23,12 @@ from midcourse.worlds.host.start import host_in
 from midcourse.worlds.host.wire import Handle
 
 
-class Premises:
+class TestBed:
     """Its servers can be taken away for a while. They come back where they were."""
 
-    def __init__(self, site: Site, nursery: "Nursery", server: temporal.DevelopmentServer, host: "Host") -> None:
+    def __init__(self, site: Site, pool: "WorkerPool", server: temporal.DevelopmentServer, host: "Host") -> None:
         self.site = site
-        self.nursery = nursery
+        self.pool = pool
         self._server = server
         self._host = host
 
@@ -61,10 +61,10 @@ class Premises:
 
 
 @asynccontextmanager
-async def premises_in(folder: Path) -> AsyncGenerator[Premises]:
-    for name in ("errands", "deaths"):
+async def testbed_in(folder: Path) -> AsyncGenerator[TestBed]:
+    for name in ("assignments", "deaths"):
         (folder / name).mkdir(parents=True)
-    nursery = Nursery()
+    pool = WorkerPool()
     url = await asyncio.to_thread(postgres.start, folder / "postgres")
     try:
         await asyncio.to_thread(migrate, url)
@@ -72,19 +72,19 @@ async def premises_in(folder: Path) -> AsyncGenerator[Premises]:
         host = Host(folder)
         try:
             site = Site(folder=folder, temporal=server.address, postgres=url, host=await asyncio.to_thread(host.start))
-            premises = Premises(site, nursery, server, host)
+            testbed = TestBed(site, pool, server, host)
             try:
-                yield premises
+                yield testbed
             finally:
-                nursery.close()
-                premises.close()
+                pool.close()
+                testbed.close()
         finally:
             host.kill()
     finally:
         await asyncio.to_thread(postgres.stop, folder / "postgres", "immediate")
 
 
-class Nursery:
+class WorkerPool:
     """Where workers come from; see worker.py."""
 
     def __init__(self) -> None:
@@ -96,10 +96,10 @@ class Nursery:
             text=True,
         )
 
-    def fork(self, post: Post) -> int:
+    def fork(self, spec: WorkerSpec) -> int:
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(encode(post) + "\n")
+        self._process.stdin.write(encode(spec) + "\n")
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
 
