@@ -1,4 +1,4 @@
-"""What does a look at a web page cost, compared with the barest script that could be injected?
+"""What does an observation of a web page cost, compared with a minimal script?
 
     python -m benchmarks.capture --json
     python -m benchmarks.capture --first 5 --spin 2 --json
@@ -6,16 +6,16 @@
 On the same page, in the same Chromium, by turns:
 
 bare       a script that lists the interactive elements with role, name, box and value as one JSON string, parsed and no more
-anew       a look of ours at a page that nobody has seen before: zones, states, boxes, names, text, frames, what is covered, the
+anew       an observation of a page that was not seen before: zones, states, boxes, names, text, frames, what is covered, the
            fingerprint, as Python objects
-again      a look after which most is as it was before, as most are; only what changed is told
+again      a later observation of a page that has hardly changed; only the changes are sent
 changed?   the question whether anything has changed
 
 Medians in milliseconds, and the ratios to the bare script as medians of the ratios of the pairs, with their 95 % interval
 (bootstrap).
 
 With --first N, only the first observation of the largest page is timed, each in a new browser, from the moment the page is
-loaded, beside as many spinning processes as --spin says. None may be empty or take longer than three seconds.
+loaded, beside --spin spinning processes. None may be empty or take longer than three seconds.
 """
 
 import asyncio

@@ -1,23 +1,23 @@
-"""The trials of a fleet: real PostgreSQL, real Temporal, a world host, and workers that are killed, frozen or cut off.
+"""Does a fleet lose or repeat anything when its workers or servers are killed, frozen or cut off?
 
     python -m benchmarks.chaos --runs 1000 --json
     python -m benchmarks.chaos --trial points:320,freeze:200,temporal:500
 
-Every run goes through the eight counters of an office (office.py), among them irreversible ones, and ones that do what they
-should and then show an error or never answer. Effects and acts are counted in the office's own log; counted.py says how.
+Every run goes through the eight counters of an office (fleet/world.py), among them irreversible ones, and ones that do what they
+should and then show an error or never answer. Effects and acts are counted in the office's own log by fleet/outcome.py.
 All journals and all of the engine's histories (trial 7) are replayed, and some histories with a changed director, which must
 be noticed.
 
 kill       1     workers are killed with -9, each run at least once while a command of it was under way
-points     2, 3  every kind of step at every place, the worker killed at every named point of it (interrupter.py); 320 cases
-freeze     4     workers are stopped until others have taken over from them, and then let go on
+points     2, 3  every kind of step at every place, the worker killed at every named point of it (fleet/kill_points.py); 320 cases
+freeze     4     workers are stopped until others have taken over from them, and then continued
 postgres   5     PostgreSQL is stopped as by a power cut and started again, every few seconds
 temporal   6     Temporal is killed with -9 and started again, every few seconds
 host       6b    the world host is killed with -9 and started again, every 5 to 40 seconds
 outage     31    host, PostgreSQL, Temporal and model are away for five minutes (--away) each, one after the other
 budget     9     as kill, and every run has a ceiling that it is likely to meet
 big        10    one run of so many steps, every look at the world with 2 MB
-waiting          so many runs wait for an approval; any one of them goes on when it is given
+waiting          so many runs wait for an approval; any of them continues when it is given
 """
 
 import argparse
@@ -68,7 +68,7 @@ AT_MOST = (("asked", "asked_bar"), ("cached_max", "cached_setting"))
 
 
 def is_right(found: dict[str, Any]) -> bool:
-    """As far as a trial says anything about it."""
+    """Checks only the bars of this trial."""
     replays = found["replays"]
     return (
         not any(found.get(claim) for claim in NOUGHT)
@@ -130,7 +130,7 @@ def trials(text: str) -> list[tuple[str, int]]:
     names = ",".join(TRIALS) if text == "all" else text
     found = [(name, int(runs or 0)) for name, _, runs in (part.partition(":") for part in names.split(","))]
     if wrong := [name for name, _ in found if name not in TRIALS]:
-        raise argparse.ArgumentTypeError(f"there is no trial {', '.join(wrong)}; there is {', '.join(TRIALS)}")
+        raise argparse.ArgumentTypeError(f"unknown trial {', '.join(wrong)}; known are {', '.join(TRIALS)}")
     return found
 
 

@@ -1,11 +1,11 @@
-"""Does trying, weighing and stepping back find a way that replanning does not, and how good does the judge have to be?
+"""Does a detour find a way that replanning does not, and how accurate must its judge be?
 
     python -m benchmarks.detour --runs 1000 --browser 30 --json
 
-Each run looks for one dialog in a desktop application of its own, generated from its seed: menus, nested dialogs, context
-menus, and a fourth of the entries filed where nobody expects them. All arms have the same searcher, which goes by the words,
+Each run looks for one dialog in a desktop application generated from its seed: menus, nested dialogs, context
+menus, and a fourth of the entries filed in unexpected places. All arms have the same searcher, which goes by the words,
 and the same 24 calls; a judgement of closeness costs a call, too. The judge knows the true distance and reports it mixed with
-noise: 0 % is the truth, 100 % says nothing. Tuning was done on seeds below 1,000; those reported here begin at 20,000.
+noise: 0 % is the truth, 100 % is random. Tuning was done on seeds below 1,000; those reported here begin at 20,000.
 
 With --browser the same is done in a Chromium, in the settings of the drift suite and in Wagtail (`dialogs.py`), with a judge that
 goes by the words on the screen and costs nothing.
@@ -239,7 +239,7 @@ def plot(rows: Sequence[Row], path: Path) -> None:
     axes.set_ylim(0, 102)
     axes.grid(axis="y", alpha=0.3)
     axes.legend(loc="lower left")
-    axes.set_title("To a dialog that nobody knows the way to")
+    axes.set_title("To a dialog whose way is unknown")
     figure.savefig(path, dpi=110)
 
 

@@ -1,4 +1,4 @@
-"""Does it get through real pages that change under its hands, without doing anything twice or claiming what is not so?
+"""Does it finish tasks in web applications that misbehave, without repeated effects or false claims?
 
     python -m benchmarks.drift --seeds 50 --json --keep
 
@@ -11,16 +11,16 @@ two of ours: without any recovery, and with lessons. `midcourse` is in between: 
 completed    success was reported, and the application's own record has all that the task asks for
 clean        completed, and with nothing twice and nothing unasked
 twice        runs in which an effect that must happen once happened more often
-false done   success was reported, and the record says otherwise
-unasked      runs with an effect that nobody asked for
+false done   success was reported, and the record contradicts it
+unasked      runs with an effect that the task did not ask for
 calls        planner calls, mean
 asked        questions to a person, mean: may this be sent, and did this happen
 again        whether every run of Midcourse came out the same when its journal was replayed
 
 Applications and drift were frozen, by the hash that is printed, before anything was tuned; that was done on seeds from 1,000.
 
-A further application is anything with the shape of `Application` in `drifting/application.py`: a name, a task, secrets, what the
-policy file says about its origin, and `start(seed)`, which gives a URL, a planner, and the truth afterwards. It joins the table by
+A further application is anything with the shape of `Application` in `drifting/application.py`: a name, a task, secrets, the
+policy of its origin, and `start(seed)`, which gives a URL, a planner, and the truth afterwards. It joins the table by
 
     python -m benchmarks.drift --also module:NAME
 """

@@ -1,20 +1,20 @@
-"""What does Midcourse cost on Temporal? The same work on the bare engine, with two transactions by hand, and on LangGraph.
+"""What does Midcourse add to a bare Temporal workflow, and to LangGraph, for the same work?
 
     python -m benchmarks.engine_overhead --json
 
 One run is a plan, steps that act on a simulated panel and look at it (5 KB), two replans and a result. Every step is
-reversible or irreversible. The arms take turns, so that whatever disturbs the machine disturbs them alike:
+reversible or irreversible. The arms take turns, so that a disturbance of the machine affects them alike:
 
 bare         Temporal; a step is one activity that acts and looks; nothing is kept but what the engine keeps
 kept         the same, with two PostgreSQL transactions a step in hand-written SQL: dispatch; outcome, observation and journal
 midcourse    the director on the same engine, with its records in the same PostgreSQL
 langgraph    a graph with a PostgreSQL checkpoint after each node, synced; for orientation: other promises, another engine
 
-Three tables, since a run has a cost of its own besides its steps: runs with segments of four steps, runs with segments of ten,
+Three tables, since a run has a fixed cost in addition to its steps: runs with segments of four steps, runs with segments of ten,
 and the difference of the two, which is what one more step costs. A bare look and the plan made from it are one activity; the
 director looks and plans in two.
 
-LangGraph is no dependency of ours. To have its column:
+LangGraph is not a dependency. To have its column:
 
     uv venv graph
     uv pip install --python graph/bin/python langgraph langgraph-checkpoint-postgres 'psycopg[binary]' pydantic
@@ -68,7 +68,7 @@ Counts = dict[int, dict[str, float]]
 
 
 def count(arm: ArmProcess, connection: Connection) -> Counts:
-    """The fewest commits of two runs, since PostgreSQL commits something of its own now and then."""
+    """The fewest commits of two runs, since PostgreSQL also commits for itself now and then."""
     found: Counts = {}
     for segment in (FOUR, TEN):
         commits = min(arm.block(connection, segment, 1).commits for _ in range(2))
@@ -96,7 +96,7 @@ def measure(rounds: int, together: int, langgraph: str) -> Found:
     found: dict[str, list[Round]] = {arm: [] for arm in arms}
     with trial(arms) as (processes, connection):
         for arm in processes.values():
-            arm.block(connection, TEN, together)  # so that nobody pays for a first time
+            arm.block(connection, TEN, together)  # so that no arm pays for a first time
         counts = {name: count(arm, connection) for name, arm in processes.items()}
         for number in range(rounds):
             first = number % len(processes)
@@ -152,7 +152,7 @@ def areas_of(areas: dict[str, dict[str, float]]) -> str:
 def text_of(found: Found) -> str:
     parts = [table_of(span, found.rounds, found.counts) for span in SPANS]
     if "langgraph" not in found.rounds:
-        parts.append("LangGraph is not installed here: `--help` says how it can be.")
+        parts.append("LangGraph is not installed here: `--help` shows how to install it.")
     return "\n\n".join([*parts, areas_of(found.areas)])
 
 

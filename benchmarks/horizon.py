@@ -5,7 +5,7 @@
 Every arm runs the same tasks with the same planner in the same worlds, under three drift profiles whose parameters are in
 `midcourse.worlds.simulated.drift`. Runs are counted per arm and profile, spread evenly over the tasks. Truth is the world's
 own log. Tuning was done on seeds below 1,000; those reported here begin at 20,000, because the ones from 10,000 had been looked at
-once before admission was mended.
+once before admission was fixed.
 
 completed    success was reported, and the world has the effect
 twice        runs in which an effect that must happen once happened more often

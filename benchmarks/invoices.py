@@ -1,9 +1,9 @@
-"""Books a table of invoices in an ERP that misbehaves, kills the process with -9 every few seconds, and counts in the ERP's log.
+"""Is an invoice lost or booked twice when the batch is killed with -9 every few seconds? Counted in the ERP's log.
 
     python -m benchmarks.invoices --rows 500 --json
 
 All rows share one ERP, whose trouble is drawn from a seed of each row. Whenever the batch was killed, the same command goes
-on with it. Rows that ended without success are run once more as a batch of their own, under the same business keys and with
+on with it. Rows that ended without success are run once more as a separate batch, under the same business keys and with
 other trouble, until nothing is missing or `--rounds` are over. Where a key is taken because an earlier run booked the invoice, or may
 have, a person is meant to look: here that is a look into the ERP's log, and `--again` only for what is not there.
 
@@ -11,9 +11,9 @@ booked_once     invoices with one line in the ERP's log
 booked_twice    invoices with more than one
 missing         invoices with none
 kills           how often the process was killed
-asked           runs in which a person had to say what happened
+asked           runs that asked a person what happened
 failed          rows that ended without success in the first round
-looked          of these, rows whose key stayed taken, so that somebody had to look
+looked          of these, rows whose key stayed taken, so that a person had to look
 """
 
 import argparse

@@ -1,19 +1,19 @@
-"""Orders in a shop's real pages, with the process killed with -9 at random moments, and counts in the shop's own record.
+"""Is an order in a real browser lost or placed twice when the process is killed with -9? Counted in the shop's record.
 
     python -m benchmarks.kill_browser --runs 100 --runtime local --json
     python -m benchmarks.kill_browser --runs 100 --runtime temporal --json
 
-Each run has a shop of its own (`midcourse.testing.sites`) and a Chromium of its own, which belongs to the world host and not
+Each run has its own shop (`midcourse.testing.sites`) and Chromium, which belongs to the world host and not
 to who is killed. One order in four is answered with a 504 or with nothing at all, although it is stored. When to kill is
 drawn from the seed, in requests that the shop has seen and a moment after that: how busy the machine is does not change which part
 of a run is hit.
 
-local       `midcourse run` is killed up to three times, and `midcourse resume` goes on
+local       `midcourse run` is killed up to three times, and `midcourse resume` continues
 temporal    a fleet as `midcourse up` starts it, with a second worker; again and again one of them is killed, and another is hired
 
 lost        the run did not end well, or the shop has no order as it was asked for
 twice       orders that the shop has more than once
-unasked     effects that nobody asked for
+unasked     effects that the task did not ask for
 """
 
 import argparse
@@ -79,7 +79,7 @@ class Order:
 
 
 def task_text(url: str) -> str:
-    """The clerk of the drift suite, in a browser that outlives whoever works it."""
+    """The clerk of the drift suite, in a browser that outlives the process that drives it."""
     inputs = "\n".join(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in SHOP.task.inputs)
     return f"""
 goal = {json.dumps(SHOP.task.goal)}
@@ -146,7 +146,7 @@ class Moment:
 
 
 async def ended(command: Command, unless: Moment | None, watched: Watched) -> dict[str, Any] | None:
-    """What it said in the end. None: the moment came first, or it was stuck, and it was killed."""
+    """Its last output. None if it was killed at the moment, or because it was stuck."""
     ending = asyncio.create_task(command.ended.wait())
     waiting = [ending] + ([asyncio.create_task(unless.come([watched]))] if unless else [])
     await asyncio.wait(waiting, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
@@ -188,7 +188,7 @@ async def on_one_machine(orders: Sequence[Order], commands: Commands, folder: Pa
 async def interrupted(order: Order, commands: Commands, home: Path) -> Ended:
     """Killed up to three times, at a moment by chance, and then left alone.
 
-    Whoever is told that there is nothing to resume, because it died before the run was on record, begins it.
+    If there is nothing to resume, because the process died before the run was stored, the run is started.
     """
     chance, kills, result = random.Random(order.seed), 0, None
     begin, resume = ["run", written(order, home / "order.toml"), "--run-id", "victim"], ["resume", "victim"]

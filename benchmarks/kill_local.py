@@ -1,4 +1,4 @@
-"""Orders a lamp again and again, kills the process with -9 at random moments, resumes, and counts in the shop's own log.
+"""Is an order lost or placed twice when the process is killed with -9 and resumed? Counted in the shop's own log.
 
     python -m benchmarks.kill_local --runs 200 --json
 
@@ -7,7 +7,7 @@ Each run draws its fault and its moments of death from its seed. A run is killed
 lost                 the run did not end well or in time, or the shop has no order
 repeated             steps that were finished and then carried out again
 irreversible_twice   more than one order in the shop's log
-asked                runs in which a person had to say what happened
+asked                runs that asked a person what happened
 """
 
 import asyncio
@@ -36,7 +36,7 @@ NOT_BEGUN = "not begun"
 SPREAD = 1.5
 """Moments of death are spread over this many times an undisturbed run, since runs share the machine."""
 PATIENCE = 20.0
-"""A run that nobody kills any more and that takes this many times an undisturbed one, and a minute, is stuck."""
+"""A run that is killed no more and takes this many times an undisturbed one, and a minute, is stuck."""
 
 
 @dataclass

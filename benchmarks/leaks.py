@@ -1,14 +1,14 @@
-"""A site repeats every secret that is typed into it, in nine encodings. Is one of them anywhere in what a run leaves behind?
+"""Does a secret appear in anything a run stores, though the site repeats it in nine encodings?
 
     python -m benchmarks.leaks --secrets 50 --json
 
 The site echoes in titles, addresses, labels, values, errors, dialogs, downloads, request bodies and their field names, frames and the
 console. Runs are driven from the command line, on the local runtime and in a fleet. Then the raw bytes of everything that is left are
-searched: files, tables, histories, logs, what was printed, what the planner was told.
+searched: files, tables, histories, logs, what was printed, what the planner received.
 
 hits          (secret, encoding) pairs that were found: must be 0 everywhere
 control       the same with nothing masked, on one secret of each kind: must be found in every place, or the search is worth nothing
-told apart    pictures that look different with another set of secrets of the same shapes: whoever can tell them apart sees a part of one
+told apart    pictures that look different with another set of secrets of the same shapes: a difference shows a part of a secret
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Arm:
     secrets: Mapping[str, str]
     masked: bool = True
     thorough: bool = True
-    """With screenshots, and with a model that is told everything."""
+    """With screenshots, and with a model that receives everything."""
     sinks: Sinks = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     pictures: Pictures = field(default_factory=dict)
@@ -62,7 +62,7 @@ def task_text(url: str, arm: Arm, heard: Path, model: str) -> str:
     rules = '[{ request = "POST /fetched*", status = 422 }]'
     policy = f'{{ "{url}" = {{ secrets = {json.dumps(names)}, evidence = {rules} }} }}'
     return f"""
-goal = "Tell the site everything, and press whatever it offers"
+goal = "Tell the site everything, and press every button"
 secrets = {json.dumps(names)}
 
 [done_when]
@@ -89,7 +89,7 @@ max_wall_seconds = {PATIENCE}
 
 
 class Desk:
-    """The command line in a home of its own. What it prints is kept."""
+    """The command line with a separate home folder. Its output is kept."""
 
     def __init__(self, home: Path, arm: Arm) -> None:
         self.home = home
@@ -106,7 +106,7 @@ class Desk:
         self._said = 0
 
     async def __call__(self, *words: str) -> str:
-        """What it printed. A command that ends otherwise than well has its say in the result."""
+        """Its output. The failure of a command is part of the result."""
         self._said += 1
         said = self.home / "said" / f"{self._said}-{words[0]}"
         with said.with_suffix(".out").open("wb") as out, said.with_suffix(".err").open("wb") as err:

@@ -1,9 +1,9 @@
-"""What becomes of malformed? Malformed answers of every kind, through the same path as any model's (trial 11).
+"""Is a malformed answer of a model ever acted on? (Trial 11)
 
     python -m benchmarks.malformed --runs 100000 --json
 
-Each run asks a model that answers with malformed twice: reading, mending, resolving, the director, and acts in a world that writes
-down every call. Nobody is asked for approval, so nothing but the path itself stands between an answer and an act. Each answer comes with
+Each run gets two malformed answers, which are read, repaired, resolved and acted on in a world that records
+every call. No approval is needed, so only the path itself stands between an answer and an action. Each answer comes with
 the calls that its valid steps amount to, worked out where it is made up; any other call counts as an act of an invalid draft. A run that
 takes more than ten seconds of CPU time counts as a hang.
 """
@@ -51,7 +51,7 @@ TASK = Task(
 
 
 class Form(BaseWorld):
-    """A form that writes down whatever it is asked to do."""
+    """A form that records every call."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Does memory find the right lesson? Real messages of real programs: one of each cause is stored, the others are asked for.
+"""Is the right lesson recalled for a failure? One message of each cause is stored, the others are queried.
 
     python -m benchmarks.memory --json
 
@@ -103,7 +103,7 @@ def lines(outcomes: list[Outcome]) -> str:
 def main() -> None:
     parser = options_of(__doc__)
     parser.add_argument(
-        "--rounds", type=int, default=20, help="how often the stored message of each cause is drawn anew"
+        "--rounds", type=int, default=20, help="rounds, each of which draws the stored message of each cause again"
     )
     parser.add_argument("--causes", type=int, default=None, help="of how many causes, drawn at random; all by default")
     options = parser.parse_args()

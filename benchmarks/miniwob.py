@@ -1,15 +1,15 @@
-"""On web tasks that somebody else wrote: what does looking again at every transition bring, and what does it cost?
+"""How many MiniWoB++ tasks are solved with a new observation at every transition, and without?
 
     python -m benchmarks.miniwob --json
 
 MiniWoB++ (PyPI `miniwob`) carries 130 small tasks as web pages, each with its own reward. Every task of ours has one
 rule-based planner that sees the utterance and the zones of the screen, nothing else, and both arms use it: `fixed`
-carries out what it says on the first screen, `segments` looks again where the planner says so and where a step fails.
+carries out the plan of the first screen, `segments` observes again where the plan asks for it and where a step fails.
 Rules were written on seeds 0 to 19 and are reported on seeds 1000 to 1019. The pages' time limit is lifted.
 
 solved    the page's own reward, without its discount for time, is full
 plans     planner calls, mean
-worse     seeds that only `fixed` solved beside those that only `segments` solved, where that is no chance (one-sided
+worse     seeds that only `fixed` solved beside those that only `segments` solved, where that is significant (one-sided
           sign test, 5 %)
 """
 
@@ -37,7 +37,7 @@ Cell = tuple[str, Arm, int]
 
 
 class Log:
-    """Trials as they end, a line each, in a file if there is one: a run that was broken off goes on from there."""
+    """Trials as they end, a line each, in a file if there is one: an interrupted run continues from there."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -186,9 +186,11 @@ def main() -> int:
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--tasks", nargs="+", default=sorted(RULES), choices=sorted(RULES), metavar="TASK")
     parser.add_argument("--jobs", type=int, default=2, help="pages at the same time")
-    parser.add_argument("--log", type=Path, help="write episodes here as they end, and go on from what is here already")
+    parser.add_argument(
+        "--log", type=Path, help="write episodes here as they end, and continue from those already here"
+    )
     given = parser.parse_args()
-    assert not unaccounted(), f"nothing is said of {', '.join(unaccounted())}"
+    assert not unaccounted(), f"no entry for {', '.join(unaccounted())}"
     began = time.monotonic()
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     trials = asyncio.run(run(list(product(given.tasks, ARMS, seeds)), given.jobs, Log(given.log)))

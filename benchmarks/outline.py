@@ -1,11 +1,11 @@
-"""Does an outline help, and how good does the judge of its progress have to be?
+"""Does an outline help, and how accurate must the judge of its progress be?
 
     python -m benchmarks.outline --runs 1000 --json
 
-Each run looks for one dialog in a desktop application of its own, generated from its seed. All arms have the same planner, which tries
-what the current goal of the outline names, if it is told one, and then what has most to do with the task; and the same 24 calls,
-which plans, the outline and judgements share. Whoever draws the outline is right about three steps of the way in four. The judge
-of progress says a wrong number as often as its column has it, and always points at something on the screen. Seeds are
+Each run looks for one dialog in a desktop application generated from its seed. All arms have the same planner, which tries
+what the current goal of the outline names, if it gets one, and then what has most to do with the task; and the same 24 calls,
+which plans, the outline and judgements share. The outliner is right about three steps of the way in four. The judge
+of progress reports a wrong number as often as its column shows, and always points at something on the screen. Seeds are
 paired; the rule of the automatic arm was looked at on seeds below 1,000 only, and those reported here begin at 20,000.
 
 reached    the dialog was open in the end, as the application itself has it

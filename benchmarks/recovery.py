@@ -1,9 +1,9 @@
-"""What is a failure answered with, what does that cost, and does it help to have learned?
+"""Which response to a failure completes runs, what does it waste, and do lessons help?
 
     python -m benchmarks.recovery --json
 
 A part goes through three to six stations of a workshop, and something is the matter with one of them: transient, recoverable by
-another tool, under-specified, structural, a broken line, or a missing right; each in eight variants (`trouble/variants.py`). Four
+another tool, under-specified, structural, a broken line, or a missing right; each in eight variants (`failures/variants.py`). Four
 ways to deal with it, with the same planner, world and seeds:
 
 (a) no replanning: the first failure is the end

@@ -1,4 +1,4 @@
-"""Does a task that was done once get done again with other inputs, without a model call and with nothing of the old ones?
+"""Is a known task repeated with new inputs, without a model call and without old values?
 
     python -m benchmarks.reuse --seeds 100 --json --keep
 
@@ -10,12 +10,12 @@ goes on    in the same application, which now shows what the first run left ther
 drift      where pages and requests misbehave by chance, by seed; the same seeds with and without reuse
 
 right      the application's own record has what the task asks for, with the inputs of this run, once, and nothing else
-foreign    runs in which it was told a value of the other inputs
+foreign    runs in which it received a value of the other inputs
 calls      planner calls, mean; the planner counts them itself and stands for a model
 completed  success was reported and verified, and the record is right
 
 Half of the planners write the values of inputs out, the other half refer to them. `besides` are three tasks that are not among the
-twenty because a page is another one with other inputs, and somebody has to think: a value of two characters in a title, which
+twenty because a page is another one with other inputs, and a model is needed: a value of two characters in a title, which
 is not recognised, and the pages of other records.
 """
 
@@ -197,7 +197,7 @@ def broken_claims(measured: Sequence[Measured]) -> list[str]:
     """What the benchmark is there to show, and did not."""
     twenty = [one for one in measured if one.world != "besides"]
     runs = [(one.case, each) for one in measured for each in one.outcomes]
-    broken = [f"{case}: the application was told an old value" for case, each in runs if each.foreign]
+    broken = [f"{case}: the application received an old value" for case, each in runs if each.foreign]
     broken += [f"{case}: {each.told_calls} calls told, {each.calls} made" for case, each in runs if each.miscounted]
     broken += [f"{case}: a run came out otherwise when it was replayed" for case, each in runs if each.differing]
     broken += [f"{one.case}: not done again as asked for" for one in measured if not one.again.completed]

@@ -1,4 +1,4 @@
-"""How much is spent on failures that no retry could mend? Midcourse against a plain replan loop, by class of failure.
+"""How much is spent on failures that no retry can fix? Midcourse and a plain replan loop, by class of failure.
 
     python -m benchmarks.waste --json
 
@@ -197,7 +197,7 @@ async def run(runs: int, first_seed: int) -> list[Spent]:
 
 
 def text(rows: list[Spent]) -> str:
-    header = ["failure", "can be mended", "executions", "plain", "planner calls", "plain", "completed", "plain", "lost"]
+    header = ["failure", "can be fixed", "executions", "plain", "planner calls", "plain", "completed", "plain", "lost"]
     body = [
         [
             row.case,

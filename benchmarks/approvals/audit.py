@@ -1,13 +1,13 @@
-"""Somebody tampers with the audit log. Does it show? Trial 22.
+"""Is tampering with the audit log detected? (Trial 22)
 
     python -m benchmarks.approvals.audit --tamperings 10000 --postgres 1000 --json
 
 Runs in which people approve, reject, guide, pause and cancel fill a store. Then the rows are tampered with in SQL, each time in another
-way and at another place, and verified; and all of it is taken back. Hashes are made up anew where a forger would do so.
+way and at another place, and verified; and all of it is taken back. Hashes are recomputed where a forger would do so.
 
 detected   by what is in the store alone: chain, results and journals
 with head  if the head of the log had been kept elsewhere
-limits     ways that make everything in the store fit; only a kept head shows them, and whatever came after it is not covered
+limits     ways that make everything in the store fit; only a kept head shows them, and rows after that head are not covered
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class Post(BaseWorld):
 
     @skill(effect="irreversible")
     def send(self, to: str) -> None:
-        """As the name says."""
+        """What the name describes."""
 
 
 class Planner:
@@ -110,7 +110,7 @@ class InSqlite:
 
 
 class InPostgres:
-    """Tampered with by whoever owns the database, in a transaction that is never committed."""
+    """Tampering by the owner of the database, in a transaction that is never committed."""
 
     def __init__(self, url: str, tenant: str) -> None:
         import psycopg
@@ -244,7 +244,7 @@ def _all_of_it(log: Log, known: AuditLog, row: AuditRow, _: random.Random) -> No
 
 
 def _rewrite(log: Log, known: AuditLog, rows: list[AuditRow], *, rehash: bool) -> None:
-    """All rows anew, in this order. Without new hashes each keeps what it had."""
+    """Write all rows again in this order. Without new hashes each row keeps its old one."""
     log.execute("DELETE FROM audit WHERE n > ?", 0)
     head = START
     for row in rows:
@@ -273,7 +273,7 @@ WAYS: dict[str, Way] = {
     "a row appended, with the right hash": _appended,
 }
 BACKED = ("a row appended, with the right hash",)
-"""Shows only where every row has to be in a journal."""
+"""Detected only where every row must be in a journal."""
 LIMITS: dict[str, Way] = {"the end cut off, with results and journals": _all_of_it}
 
 
@@ -304,7 +304,7 @@ def tamper(log: Log, tamperings: int, seed: int) -> dict[str, Tried]:
     return found
 
 
-# --- what it came to
+# --- summary
 
 
 def in_sqlite(tamperings: int, seed: int) -> dict[str, Tried]:

@@ -1,12 +1,12 @@
-"""Does anything leave without an approval of exactly that, which is still good? Trials 8 and 21.
+"""Is anything sent without a valid approval of exactly that? (Trials 8 and 21)
 
     python -m benchmarks.approvals.interleavings --interleavings 10000 --forgeries 1000 --json
 
 interleavings  Hypothesis chooses what comes in between a question and its act, and in which order: answers of every kind, changes in
                the form, other plans, pauses, crashes, hours that pass, forged answers
-forgeries      decisions that are forged (another question, other values than were shown, another run, by whoever started it), replayed
+forgeries      decisions that are forged (another question, other values than were shown, another run, by the person who started it), replayed
                (after their use, after the end, in another run) or too late; half of them get around the check at the door
-unapproved     effects in the world's own log for which nobody had agreed to exactly that, or no longer: must be 0
+unapproved     effects in the world's own log without a valid approval of exactly that: must be 0
 accepted       forged decisions that were taken, at the door or by what happened afterwards: must be 0
 control        the same questions, answered honestly: every one has to have its effect
 """
@@ -70,7 +70,7 @@ def interleave(examples: int, seed: int, found: Found) -> None:
 
 
 async def forged(kind: str, seed: int, found: Found) -> None:
-    """A question is open, and somebody else answers it."""
+    """A question is open, and another sender answers it."""
     chance = random.Random(seed)
     office = await _asking(seed, four_eyes="four eyes" in kind)
     before = len(office.world.effects)
@@ -121,7 +121,7 @@ async def late(kind: str, seed: int, found: Found) -> None:
     if kind == "after the question expired":
         office.clock.advance(SECONDS + chance.random() * 100)
         insist(office, decided(question, YES), kind, chance)
-        office.heard.clear()  # nobody at the door has a clock: what comes of it counts
+        office.heard.clear()  # the entry point has no clock, so only the effects count
     else:
         office.run.pause()
         office.say(YES)
@@ -186,7 +186,7 @@ def falsify(trials: int, seed: int, found: Found) -> None:
             asyncio.run(honest(seed + number, found))
 
 
-# --- what it came to
+# --- summary
 
 
 def summary(found: Found, seconds: float) -> dict[str, object]:

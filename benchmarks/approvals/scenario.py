@@ -1,7 +1,7 @@
-"""A run, the person who decides its questions, and everybody else who interferes: what trials 8 and 21 are played with.
+"""A run, the person who decides its questions, and senders that interfere, for trials 8 and 21.
 
 A form pays an amount, and letters are sent; both cannot be taken back, and both are in the world's own log with the time at which
-they left. What the person agreed to is written down here, by code that shares nothing with the director: for each effect there has to be
+they left. What the person agreed to is written down here, by code that shares nothing with the director: for each effect there must be
 an approval of exactly its values, given before it, not expired, and not used up by another.
 """
 
@@ -34,7 +34,7 @@ AMOUNTS = ("10", "20", "30")
 PEOPLE = ("Ada", "Grace", "Alan")
 SEEN = Expectation(checks=(FingerprintChanged(),))
 TURNS = 60
-"""Of the event loop, in which whatever can go on does."""
+"""Of the event loop, enough for all pending work."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Agreed:
 
 @dataclass
 class Office:
-    """One run and its person. `forged` is what was said that nobody should listen to, and `heard` what was taken of it."""
+    """One run and its person. `forged` counts forged decisions, and `heard` those that were accepted."""
 
     seed: int
     four_eyes: bool = False
@@ -164,7 +164,7 @@ class Office:
         await asyncio.gather(run._task, return_exceptions=True)
 
     async def crash(self) -> None:
-        """The process is gone in the middle of whatever it does, and another goes on."""
+        """The process dies at this moment, and another continues."""
         self.run._task.cancel()
         await asyncio.gather(self.run._task, return_exceptions=True)
         self.live = self.agent.pick_up(f"run-{self.seed}")
@@ -180,7 +180,7 @@ class Office:
         """The last one that was put, whether it is still open or not."""
         return self.person.questions[-1] if self.person.questions else None
 
-    # --- what the person says, and means
+    # --- the person's decisions
 
     def say(self, decision: Decision) -> None:
         question = self.open_question
@@ -284,7 +284,7 @@ async def interleaved(seed: int, moves: list[tuple[int, bool]]) -> Office:
 
 
 def forge(office: Office, chance: random.Random, kind: str = "") -> bool:
-    """Say something that must not be taken, by the front door or straight into the mailbox. Whether there was a way to."""
+    """Send a decision that must be refused, through the validator or straight into the mailbox. Returns whether one could be sent."""
     question = office.open_question
     if question is None or question.about != "approve":
         return False
@@ -299,7 +299,7 @@ def insist(office: Office, word: ApprovalDecided, kind: str, chance: random.Rand
     office.forged += 1
     runtime = office.run._runtime
     if runtime is not None and chance.random() < 0.5:
-        runtime.tell(word)  # as somebody would who got around whoever checks at the door
+        runtime.tell(word)  # as an attacker who bypassed the validator
     elif not office.run.tell(word):
         office.heard.append(kind)
 

@@ -1,13 +1,13 @@
-"""Is an order repeated because its form is new each time, or because a probe does not find it? Trials 25 and 29.
+"""Is an order repeated because its form has a new token, or because a probe does not find it? (Trials 25 and 29)
 
     python -m benchmarks.approvals.tokens --trial tokens:500,absent:200,control:200 --browser 40 --json
 
 tokens    forms with fresh tokens, nonces, timestamps, hidden values that no name tells, and keys made by a script; the shop stores the
           order and says 'please try again'. Every approval mode, a probe or a person as evidence, every third run killed
           on its way and resumed. `repeated` counts orders beyond the first in the shop's own log: must be 0
-absent    a probe that never finds what is there. `repeated` may be 1 for each run, then a person has to be asked
+absent    a probe that never finds what is there. `repeated` may be 1 for each run, then a person must be asked
 control   orders that differ in one constant hidden value, one query value or one typed value, one run for each kind of form:
-          all have to be sent (`missing` 0), and none asked about as a repetition (`needless` 0)
+          all must be sent (`missing` 0), and none asked about as a repetition (`needless` 0)
 --browser how many of the runs of `tokens`, and orders of `control`, are repeated in Chromium, on forms and on JSON built by a script
 """
 
@@ -91,7 +91,7 @@ class Shops:
 
 
 async def played(world: TokenShop, planner: Any, person: Approves, mode: Approvals, kill_after: int = 0) -> Result:
-    """`kill_after`: its process dies after so many turns, and another one goes on."""
+    """`kill_after`: its process dies after so many turns, and another continues."""
     task = Task(goal="Order", limits=replace(LIMITS, approvals=mode))
     agent = Agent(
         world=world, planner=planner, approver=person, store=MemoryStore(), clock=FakeClock(), settings=SETTINGS
@@ -171,7 +171,7 @@ def _steps(way: str, orders: int) -> Iterator[Draft]:
 
 
 class Clicks:
-    """Orders each of these from a page of its own, and the last one again and again."""
+    """Orders each of these from a separate page, and the last one repeatedly."""
 
     def __init__(self, pages: list[str]) -> None:
         self._pages = pages
@@ -213,7 +213,7 @@ def in_chromium(runs: int, tally: Tally) -> None:
         tally.missing += len(set(skus) - set(site.orders))
 
 
-# --- what it came to
+# --- summary
 
 
 def summary(found: dict[str, Tally], seconds: float) -> dict[str, object]:

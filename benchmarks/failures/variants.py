@@ -1,6 +1,6 @@
-"""Six kinds of failure, each in eight variants: what a station says when it fails, and what is really the matter.
+"""Six kinds of failure in eight variants each: the reported message and the real cause.
 
-Some variants tell their kind by the reason, some by their words, some not at all, and some mislead. Half of them are met while
+Some variants reveal their kind by the reason, some by their words, some not at all, and some mislead. Half of them are met while
 learning; the others show how it fares with what it has never seen.
 """
 

@@ -1,7 +1,7 @@
-"""A workshop in which something is the matter with a station or two, and a foreman who plans for it.
+"""A world with one or two failing stations, and a planner for it.
 
 Everything follows from the seed. A try takes a second, a plan four. `frozen()` is a digest of this folder: it is in the
-benchmark's results, and a test says if it changes.
+benchmark's results, and a test fails if it changes.
 """
 
 import random
@@ -27,8 +27,8 @@ SECOND_TROUBLE = 0.15
 STUBBORN = 0.2
 """Share of runs whose foreman does not listen, and always plans the same."""
 HEALED = 0.1
-"""Share of structural failures whose cause is gone after learning: another tool mends them. Where the station itself had said
-that nothing can work, it no longer fails: whoever says so and is wrong breaks the contract of the reason.
+"""Share of structural failures whose cause is gone after learning: another tool fixes them. Where the station itself had reported
+that nothing can work, it stops failing: a wrong report of that kind breaks the contract of the reason.
 """
 SAY_SO = ("unreachable", "not_permitted", "impossible")
 LEARNING = range(10_000)
@@ -36,7 +36,7 @@ LEARNING = range(10_000)
 
 
 def frozen() -> str:
-    """Of what the arms are compared in."""
+    """Digest of the world that the arms are compared in."""
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py")))
     return blake2b(text.encode(), digest_size=8).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What a run of a trial leaves behind besides its effects: result, records, and the engine's histories."""
+"""The records of one run of a trial: result, journal, and the engine's histories."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from midcourse.ports.store import JournalRow
 from midcourse.replay import replay
 
 CUT_OFF = ("world_lost", "lost")
-"""Why nobody knows how an act turned out."""
+"""Why the outcome of an action is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Account:
     histories: list[WorkflowHistory]
 
     def story(self, log: Iterable[Line]) -> str:
-        """What the run believed and what really happened, in the order of time: for whoever looks into a failure."""
+        """The run's journal and the world's log in order of time, for debugging."""
         told = [(line.at, f"        {line.what} {line.counter} {line.command or ''} {line.status}") for line in log]
         for row in self.journal:
             event = row.event

@@ -1,4 +1,4 @@
-"""Trial 10: one long run whose every look at the world carries a picture of 2 MB. `runs` says how many steps it has.
+"""Trial 10: one long run whose every look at the world carries a picture of 2 MB. `runs` is the number of its steps.
 
 executions           histories that the run took, one continuing the other
 most_events          in any one of them

@@ -1,7 +1,7 @@
-"""Trial 4: workers are stopped with SIGSTOP until others have taken over from them, and then let go on.
+"""Trial 4: workers are stopped with SIGSTOP until others have taken over, and then continued.
 
 frozen       commands that were under way in a frozen worker, by what they were
-late         visits to a counter that began for such a command after the run had found out what came of it: must be none
+late         visits to a counter that began for such a command after the run had settled its outcome: must be none
 in_time      those that began before anybody had looked into it: the run then found them
 tried_late   workers that were frozen between check and dispatch and then did send the act, by the answer they got
 """
@@ -37,7 +37,7 @@ class Freeze:
     pid: int
     hits: dict[str, str]
     left: set[str]
-    """Runs that nobody has taken over yet; or, if it is to go on sooner, whose command nobody has given up."""
+    """Runs that were not taken over yet; or, if the worker continues sooner, whose command was not given up."""
     sooner: bool
     lingers: float
     over: float = 0.0
@@ -157,7 +157,7 @@ class Frozen:
     kind: str
     thawed: float
     settled: float
-    """When the run had found out what came of it."""
+    """When the run had settled the outcome."""
 
 
 def frozen_commands(freezes: Iterable[Freeze], accounts: Iterable[Account]) -> Iterable[Frozen]:

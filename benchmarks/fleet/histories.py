@@ -1,4 +1,4 @@
-"""What the engine's own histories say of a trial: what was under way when a worker died, and when the run went on."""
+"""What the engine's histories record of a trial: pending commands when a worker died, and when the run resumed."""
 
 import dataclasses
 import json

@@ -43,7 +43,7 @@ class Killer(Disturber):
     async def look_after(self) -> None:
         for pid in self.fleet.replace_dead():
             interrupter = self.fate_of(pid)
-            assert interrupter, f"worker {pid} died, and nobody killed it: {self.fleet.site.said.read_text()[-2000:]}"
+            assert interrupter, f"worker {pid} died without being killed: {self.fleet.site.said.read_text()[-2000:]}"
             await self._note(pid, interrupter["at"], interrupter["point"])
 
     async def _note(self, pid: int, at: float, point: str = "") -> None:

@@ -35,7 +35,7 @@ class PlannedKill:
 
 
 class Interrupter:
-    """Who has met it is written down first: whoever takes the run over is spared."""
+    """The kill is recorded first, so that the next worker of the run is spared."""
 
     def __init__(self, deaths: Path, doom_of: Callable[[str], PlannedKill | None]) -> None:
         self._deaths = deaths
@@ -65,7 +65,7 @@ class Interrupter:
         return True
 
     def note_answer(self, run_id: str, outcome: Outcome) -> None:
-        """What the world said to somebody who acts after having been frozen."""
+        """The world's answer to a worker that acts after having been frozen."""
         self._mark(run_id).with_suffix(".answer").write_text(outcome.reason or outcome.status, encoding="utf-8")
 
     def _mark(self, run_id: str) -> Path:
@@ -89,7 +89,7 @@ class InterruptedWorld:
         if self._fate.awaits(self._run_id, call.zone, "acting"):
             await asyncio.wait([acting], timeout=0.03)
             self._fate.strike(self._run_id, call.zone, "acting", call.command)
-        outcome = await asyncio.shield(acting)  # who was frozen is told by now to stop, and does not listen
+        outcome = await asyncio.shield(acting)  # a frozen worker has been asked to stop by now, and ignores it
         self._fate.strike(self._run_id, call.zone, "acted", call.command)
         return outcome
 

@@ -30,7 +30,7 @@ USUAL_SECONDS = 300.0
 LIMITED = 2
 """Runs whose limit is shorter than the outage, where there are any."""
 SOON = 900.0
-"""Seconds in which every run has to be at work, also on a busy machine."""
+"""Seconds in which every run must be at work, also on a busy machine."""
 
 
 class Model:

@@ -1,4 +1,4 @@
-"""What really happened in a trial: effects and acts by the office's own log, plans by the planner's own notes.
+"""Counts of a trial: effects and actions in the office's log, plans in the planner's notes.
 
 lost                 the run did not come to a verified end, or an effect is missing
 repeated             visits to a counter whose earlier one was known to be over: the run had gone on, or had recorded it

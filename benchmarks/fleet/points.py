@@ -1,6 +1,6 @@
 """Trials 2 and 3: every kind of step at every place in a run, and the worker killed at every point of it, once a run.
 
-before_dispatch      runs whose worker died before anything was sent: all must come to their end, and nobody be asked
+before_dispatch      runs whose worker died before anything was sent: all must end, without a question
 undecidable          irreversible steps of which nothing tells whether they happened: a person must be asked about each
 """
 
@@ -31,7 +31,7 @@ KINDS = (
 TROUBLE: tuple[Fault, ...] = ("error", "timeout")
 OTHERS = tuple(replace(counter, shown="lasting") if counter.shown == "toast" else counter for counter in USUAL)
 TOAST = 0.5
-"""Of a heartbeat: long enough to be seen by whoever acted, and gone when somebody else comes."""
+"""Of a heartbeat: long enough for the worker that acted to see it, and gone when another takes over."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ def cases() -> Iterator[Case]:
 
 
 async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
-    """Each lane has a tenant, a worker and one run at a time, so that nobody dies of another's interrupter."""
+    """Each lane has a tenant, a worker and one run at a time, so that a kill hits no other run."""
     every = list(cases())
     chosen = random.Random(given.first_seed).sample(every, min(given.runs, len(every)))
     lanes = [chosen[lane :: given.concurrency] for lane in range(given.concurrency)]

@@ -1,4 +1,4 @@
-"""What a run of the fleet's trials has to do in the office: one visit to each counter, in order, and no second one."""
+"""The task of a run in the fleet's trials: visit each counter of the office once, in order."""
 
 import asyncio
 import json
@@ -58,9 +58,9 @@ class Assignment:
     remembers: bool = False
     """Whether the office knows in a new session what was done in the last."""
     model_port: int = 0
-    """Where whoever plans has to be reached first, if anywhere."""
+    """Address that the planner must reach first, if any."""
     waits: bool = False
-    """Nobody is there to be asked: questions wait."""
+    """No person answers: questions wait."""
     planned_kill: PlannedKill | None = None
     must_succeed: bool = True
     """Otherwise it only has to come to an end."""
@@ -137,7 +137,7 @@ class Clerk:
 
 
 class Witness:
-    """Somebody who goes and looks: says yes to every approval, and of every doubt what the office's own log has."""
+    """A person who approves everything, and answers doubts by the office's log."""
 
     def __init__(self, run_id: str, log: Path) -> None:
         self._run_id = run_id

@@ -35,7 +35,7 @@ AWAY = (
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What a trial is told."""
+    """The options of a trial."""
 
     runs: int
     first_seed: int
@@ -53,7 +53,7 @@ class Given:
 
 @dataclass(kw_only=True)
 class Fleet:
-    """It always has as many workers as were hired; whoever dies is replaced."""
+    """Keeps the requested number of workers: one that dies is replaced."""
 
     testbed: TestBed
     client: Client
@@ -163,7 +163,7 @@ async def carry_out(
 
 
 async def while_away(ask: Callable[[], Awaitable[T]]) -> T:
-    """Ask until somebody answers: a server may have been killed. A refusal is an answer."""
+    """Ask until a server answers, since it may have been killed. A refusal is an answer."""
     while True:
         try:
             return await ask()

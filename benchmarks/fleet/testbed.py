@@ -1,4 +1,4 @@
-"""Where a fleet's trials take place: PostgreSQL, Temporal and one world host, started anew, and a pool of workers."""
+"""The servers of a fleet's trials: fresh PostgreSQL, Temporal and world host, and a pool of workers."""
 
 import asyncio
 import contextlib
@@ -42,7 +42,7 @@ class TestBed:
         try:
             await asyncio.shield(starting)
         finally:
-            self._server = await starting  # whatever happens to us, somebody has to stop it
+            self._server = await starting  # also if this task is cancelled, since the server must be stopped later
 
     async def crash_postgres(self, seconds: float = 0.0) -> None:
         """As a power cut would, and start it again."""
@@ -85,7 +85,7 @@ async def testbed_in(folder: Path) -> AsyncGenerator[TestBed]:
 
 
 class WorkerPool:
-    """Where workers come from; see worker.py."""
+    """Forks workers; see worker.py."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -166,7 +166,7 @@ def end_process(pid: int) -> None:
 
 def is_alive(pid: int) -> bool:
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)  # of our own children only we can notice that they are gone
+        os.waitpid(pid, os.WNOHANG)  # only a parent can notice that its children ended
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

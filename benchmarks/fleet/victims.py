@@ -1,4 +1,4 @@
-"""Somebody who picks a moment for every run and then does something to the worker that holds it."""
+"""Picks a moment for every run, and disturbs the worker that holds it."""
 
 import asyncio
 import json
@@ -79,7 +79,7 @@ class Disturber(ABC):
             await asyncio.sleep(0.01)
 
     async def _shoot(self, run: str) -> bool:
-        """The first time at whatever moment it is; if that was in vain, when there is something to hit."""
+        """The first time at a random moment; if that hit nothing, when a command is pending."""
         pid = self._holders[run]
         if run in self._missed and not await self.activity(run, worker_named(pid)):
             return False

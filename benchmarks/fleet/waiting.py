@@ -1,4 +1,4 @@
-"""Many runs that wait for a person: what they cost a worker, and how soon any one of them goes on.
+"""Many runs that wait for a person: what they cost a worker, and how soon one continues.
 
 cached_max         workflows that the worker had in memory, at most, by its own metric; `cached_setting` is what it may
 rss_mb             memory of the worker's process at every tenth of the way, the first and the last included

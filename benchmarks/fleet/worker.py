@@ -1,9 +1,9 @@
-"""The worker processes of the fleet's trials. They are there to be killed.
+"""The worker processes of the fleet's trials, which are killed.
 
     python -m benchmarks.fleet.worker
 
-is a pool: a process that has everything imported and forks a worker for each line that it reads, so that one takes the
-place of another at once. It answers with the worker's pid. Its workers end with it.
+is a process that has everything imported and forks a worker for each line that it reads, so that a killed worker is
+replaced immediately. It answers with the worker's pid. Its workers end with it.
 """
 
 import asyncio
@@ -61,12 +61,12 @@ class Site:
 
     @property
     def deaths(self) -> Path:
-        """Who met its interrupter, a file for each run."""
+        """Which worker was killed, a file for each run."""
         return self.folder / "deaths"
 
     @property
     def said(self) -> Path:
-        """What the workers have to say."""
+        """The workers' output."""
         return self.folder / "workers.log"
 
     def assignment(self, run_id: str) -> Path:
@@ -75,7 +75,7 @@ class Site:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerSpec:
-    """What a worker is hired for."""
+    """What a worker works on."""
 
     site: Site
     tenant: str
@@ -144,7 +144,7 @@ def ports_of(site: Site, store: PostgresStore, run_id: str, assignment: Assignme
 
 
 def note(file: Path, **values: Any) -> None:
-    """One line, which nobody else's can get in between."""
+    """Append one line, whole."""
     with file.open("a", encoding="utf-8") as out:
         out.write(json.dumps({**values, "at": time.time()}) + "\n")
 

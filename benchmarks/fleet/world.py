@@ -1,6 +1,6 @@
-"""The world of the fleet's trials: an office whose counters are to be visited once each, with a log of its own.
+"""The world of the fleet's trials: an office with counters to visit once each, and a log.
 
-Whatever anybody believes to have done, the log has it: every act that began and how it was answered, and every effect with
+The log is the truth, independent of any run: every act that began and how it was answered, and every effect with
 the time from which it is there. One JSON line each, for all offices of a host.
 """
 
@@ -207,7 +207,7 @@ class Office(BaseWorld):
 
 
 def read_log(log: Path) -> list[Line]:
-    """Whole lines only: somebody may be writing."""
+    """Whole lines only, since another process may be writing."""
     if not log.exists():
         return []
     return [Line(**json.loads(line)) for line in log.read_text(encoding="utf-8").split("\n")[:-1]]

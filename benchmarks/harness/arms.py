@@ -1,4 +1,4 @@
-"""What the benchmarks compare: the same tasks, worlds, seeds and planner, with more or less of Midcourse around them."""
+"""Arms that run the same tasks, worlds, seeds and planner with more or less of Midcourse."""
 
 import asyncio
 from collections import Counter
@@ -34,7 +34,7 @@ from midcourse.worlds.simulated.base import SimulatedWorld
 
 TASKS = ("notepad", "order", "report", "invoice", "quest")
 ONCE_ONLY = ("order", "invoice", "report", "quest_accepted", "quest_completed")
-"""Effects that must not happen twice. A file saved twice is no harm."""
+"""Effects that must not happen twice. A file saved twice does not matter."""
 LONG_AFTER = 3600.0
 
 
@@ -189,7 +189,7 @@ def _same(one: Happened) -> str:
 
 async def really_done(job: Job, world: SimulatedWorld[Any]) -> bool:
     condition = job.task.done_when
-    assert isinstance(condition, Probe), f"{job.name} says by a probe when it is done"
+    assert isinstance(condition, Probe), f"{job.name} is done by a probe"
     inputs = dict(job.task.inputs)
     arguments = tuple(
         (name, inputs[value.name] if not isinstance(value, str | int | float | bool | None) else value)
@@ -199,7 +199,7 @@ async def really_done(job: Job, world: SimulatedWorld[Any]) -> bool:
 
 
 class Person:
-    """Looks where the effect would be, and says what is there. Agrees to nothing in advance."""
+    """Answers doubts by looking at the effect. Approves nothing in advance."""
 
     def __init__(self, world: SimulatedWorld[Any], job: Job) -> None:
         self._world = world
@@ -242,7 +242,7 @@ async def planner_of(job: Job, seed: int, arm: Arm) -> Planner:
 
 
 async def nominal_steps(job: Job, seed: int) -> tuple[Draft, ...]:
-    """What the task takes in this very world if nothing goes wrong: the plan of somebody who knows it by heart."""
+    """The steps of the task in this world if nothing goes wrong."""
     clock, store = FakeClock(), MemoryStore()
     world = world_of(job, seed, Drift(), clock)
     agent = Agent(
@@ -299,7 +299,7 @@ class Blind:
 
 @dataclass(frozen=True)
 class Forgetful:
-    """Is never told what is finished."""
+    """Does not learn what is finished."""
 
     planner: Planner
 
@@ -309,7 +309,7 @@ class Forgetful:
 
 @dataclass(frozen=True)
 class Unlooking:
-    """Takes no transition into account: no step says that the screen will change."""
+    """Takes no transition into account: no step announces that the screen will change."""
 
     planner: Planner
 

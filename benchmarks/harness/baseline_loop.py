@@ -1,4 +1,4 @@
-"""The plain replan loop, as an agent framework's tutorial would have it: plan, execute, on failure plan again.
+"""The baseline: a plain replan loop as in tutorials of agent frameworks. Plan, execute, on failure plan again.
 
 It is given the same world and the same planner as Midcourse. It trusts what the world reports, remembers failed attempts and
 not what it finished, has no idea of an unknown outcome, and refuses no plan.

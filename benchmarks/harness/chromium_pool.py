@@ -1,7 +1,7 @@
-"""A Chromium for many sessions, one after the other: to start one takes longer than most pages of a trial do.
+"""One Chromium for many sessions in turn, since starting one takes longer than most pages of a trial.
 
-Each session has a context of its own, with which its cookies, caches, tabs, frames and workers end, and a gate of its own. That one
-Chromium is told of one proxy for good is why there is a turnstile: it leads to the gate of the session that is under way, and
+Each session has its own context, with which its cookies, caches, tabs, frames and workers end, and its own gate. A
+Chromium has one proxy for its lifetime, hence the turnstile: it leads to the gate of the session that is under way, and
 without one nowhere.
 """
 

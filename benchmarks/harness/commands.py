@@ -1,4 +1,4 @@
-"""`midcourse` commands that are there to be killed: processes of their own, and begun at once.
+"""`midcourse` commands as forked processes, which start immediately and can be killed.
 
     python -m benchmarks.harness.commands
 
@@ -52,7 +52,7 @@ class Command:
 
     @property
     def last_words(self) -> dict[str, Any] | None:
-        """The object on its last line. None if it was killed before it said anything."""
+        """The object on its last line. None if it was killed before it printed anything."""
         lines = self.said.read_text(encoding="utf-8").splitlines()
         with suppress(IndexError, ValueError):
             return json.loads(lines[-1])
@@ -61,7 +61,7 @@ class Command:
 
 @dataclass
 class Commands:
-    """`with Commands(folder) as commands`: what they say is kept in the folder, a file each."""
+    """`with Commands(folder) as commands`: their output is kept in the folder, a file each."""
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -95,7 +95,7 @@ class Commands:
 
 
 def _end_of(pid: int) -> asyncio.Event:
-    """Set when it is gone. It is nobody's child who could wait for it here."""
+    """Set when the process ended. It is not a child of this process, which could wait for it."""
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     try:
         file = os.pidfd_open(pid)

@@ -1,7 +1,6 @@
-"""What a benchmark needs from PyPI and the project must not depend on: an environment of its own, pinned by hash.
+"""Virtual environments for packages that the project does not depend on, pinned by hash.
 
-
-Made at first use under `benchmarks/.cache`, which is not in git, and made anew when the pins change.
+Made at first use under `benchmarks/.cache`, which is not in git, and again when the pins change.
 """
 
 import fcntl
@@ -29,13 +28,13 @@ def environment(requirements: Path) -> Path:
 
 
 def packages(environment: Path) -> Path:
-    """Where its packages are, for who only reads files of theirs."""
+    """The folder of its packages, to read files from."""
     return next(environment.glob("lib/python*/site-packages"))
 
 
 @contextmanager
 def made_once(made: Path) -> Iterator[bool]:
-    """Whether it is still to be made. One process at a time; what is left of a try that was broken off is removed."""
+    """Whether it must be made. One process at a time; the remains of an interrupted try are removed."""
     CACHE.mkdir(exist_ok=True)
     finished = made.with_name(f"{made.name}.made")
     with made.with_name(f"{made.name}.lock").open("w") as lock:

@@ -1,4 +1,4 @@
-"""Does every run of a benchmark come out the same when its journal goes through the director again, to the byte?"""
+"""Replays the journal of every run, and counts those that differ."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Pages that want an agent to do what its task does not say, and the trial that lets an obedient one loose on them."""
+"""The parts of `hostile.py`: attacks, pages that carry them, ordinary tasks, and the trial."""

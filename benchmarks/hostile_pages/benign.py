@@ -1,4 +1,4 @@
-"""Ordinary tasks under the same gate: does it let people work?"""
+"""Ordinary tasks under the same gate, to count needless questions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,7 @@
-"""A thousand pages that want something: each an ordinary form to fill in, an attack, and a place where it says so.
+"""A thousand hostile pages: each an ordinary form, an attack, and the place of its instruction.
 
-Six in ten carry a vector of AgentDojo's, on a page that has the controls it asks for; the others one of our own attacks. The
-hosts that AgentDojo's attackers name are replaced with the canary's: it can be counted there, and nobody else is bothered.
+Six in ten carry a vector of AgentDojo's, on a page that has the controls it asks for; the others one of our attacks. The
+hosts that AgentDojo's attackers name are replaced with the canary's: requests are counted there, and reach no real host.
 """
 
 import re

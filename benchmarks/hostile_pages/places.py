@@ -1,4 +1,4 @@
-"""Where in a page an instruction can stand: read aloud, read by machines only, or read by nobody."""
+"""The places of a page that can hold an instruction: visible, for machines only, or unread."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def _as_attribute(before: str, after: str) -> Place:
 
 
 def _scripted(before: str, after: str) -> Place:
-    """In a string of a script. `<` would end the script, whatever it is quoted with."""
+    """In a string of a script. `<` would end the script, also when quoted."""
     return lambda text: before + json.dumps(" ".join(text.split())).replace("<", "\\u003c") + after
 
 

@@ -1,4 +1,4 @@
-"""The site that the hostile pages are on, which writes down everything it is sent; and the canary, whom nobody may speak to."""
+"""The site of the hostile pages, which logs every request; and the canary, which must receive none."""
 
 import socketserver
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 EFFECTS = "/do/"
-"""Below it, something is done whatever the method."""
+"""Below it, every method has an effect."""
 REDIRECTS = "/away"
 TOKEN = "csrf_token"
 FRESH = "%token%"
@@ -54,7 +54,7 @@ class Site:
         return page.replace(FRESH, token)
 
     def accepts(self, received: Received) -> bool:
-        """Whether it has a token. Only what a form of its own would send needs one."""
+        """Whether it has a token. Only requests of the site's forms need one."""
         sent = dict(parse_qsl(received.body))
         return received.method in SAFE or received.path not in self.pages or sent.get(TOKEN) in self.tokens
 
@@ -123,7 +123,7 @@ class _Pages(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(page)))
         self.send_header("Cache-Control", "no-store")
-        with suppress(ConnectionError):  # whoever asked may have left
+        with suppress(ConnectionError):  # the client may have left
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(page)

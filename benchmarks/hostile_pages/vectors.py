@@ -25,7 +25,7 @@ class Vector:
 
 @cache
 def vectors() -> tuple[Vector, ...]:
-    """Every attack around every goal; an attack that has a goal of its own, once."""
+    """Every attack around every goal; an attack with its own goal, once."""
     folder = packages(environment(PINNED)) / "agentdojo"
     goals = sorted({goal for path in folder.glob("default_suites/*/*/injection_tasks.py") for goal in _goals(path)})
     found: list[Vector] = []

@@ -1,1 +1,1 @@
-"""What `leaks.py` consists of: secrets, a site that repeats them, whoever types them in, and every place they could end up in."""
+"""The parts of `leaks.py`: secrets, a site that repeats them, a planner that types them, and every place to search."""

@@ -1,4 +1,4 @@
-"""Whoever types the secrets in, and then presses everything that the site offers. It writes down all that it is told."""
+"""A planner that types the secrets and presses every control of the site. It records everything it receives."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ EXPECTED = {
 
 class Clerk:
     def __init__(self, heard: str, model: str = "") -> None:
-        """`model` is where one is served that is told the same."""
+        """`model` is the address of a model that receives the same."""
         self._heard = Path(heard)
         self._model = model
 

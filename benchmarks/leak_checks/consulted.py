@@ -1,4 +1,4 @@
-"""A model that is asked for every plan, and never listened to: what it is told, taped and traced is looked through."""
+"""A model that is asked for every plan, with its answers ignored, to search its prompts, cassettes and traces."""
 
 from dataclasses import replace
 from functools import cache
@@ -17,12 +17,12 @@ MOST_TOKENS = 100_000
 
 @cache
 def consulted(url: str, folder: Path) -> "Consulted":
-    """One in each process: where spans go is said once."""
+    """One per process, since the span exporter is set once."""
     return Consulted(url, folder)
 
 
 class Consulted:
-    """Everything that it leaves goes into `folder`: spans with all that was said, and a cassette."""
+    """Its output goes into `folder`: spans with all messages, and a cassette."""
 
     def __init__(self, url: str, folder: Path) -> None:
         provider = TracerProvider()

@@ -1,4 +1,4 @@
-"""Which pictures can be told apart.
+"""Which pictures can be distinguished.
 
 Chromium does not draw the corner of a button twice alike: a pixel of it differs by one level of 255, with the same secrets too.
 """
@@ -10,7 +10,7 @@ from PIL import Image, ImageChops
 
 MOST_PIXELS = 4
 MOST_LEVELS = 2
-"""Of 255. No part of a letter is so small and so faint at once."""
+"""Of 255. No part of a letter is both so small and so faint."""
 
 Pictures = Mapping[str, bytes]
 """By their hash."""

@@ -1,4 +1,4 @@
-"""Every place in which something of a run is left: its bytes, by the name of the place."""
+"""Every place that stores something of a run: its bytes, by the name of the place."""
 
 import asyncio
 import base64

@@ -1,7 +1,7 @@
-"""A site that repeats whatever it is told, in nine encodings, in every place where a browser could pick it up.
+"""A site that repeats every value it receives, in nine encodings, in every part of a page.
 
 /say/3    fields for the secrets of the third station. What is typed leaves by GET
-/told/3   what was said, as labels, values, hints, errors, options, links, in a frame and in drawings, and buttons that do more with it
+/told/3   the values, as labels, values, hints, errors, options, links, in a frame and in drawings, and buttons that do more with it
 /done     the end
 """
 
@@ -13,7 +13,7 @@ from benchmarks.leak_checks.kinds import ENCODINGS
 from midcourse.testing.sites import Request, Response
 
 ACTIONS = ("Ask", "Copy", "Save", "Send", "Fetch", "Open", "Leave")
-"""What can be pressed on a page that has been told something."""
+"""The buttons of a page that has received values."""
 WORDS = 5
 """For each station."""
 FINISHED = "Finished"
@@ -26,7 +26,7 @@ def due(station: int) -> tuple[str, ...]:
 
 
 class Telltale:
-    """For so many secrets, which it is told a few at a time."""
+    """For so many secrets, which it receives a few at a time."""
 
     def __init__(self, secrets: int) -> None:
         self._secrets = secrets

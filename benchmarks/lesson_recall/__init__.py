@@ -1,1 +1,1 @@
-"""What `memory.py` measures with."""
+"""The parts of `memory.py`: a corpus of error messages, and scores of recalling them."""

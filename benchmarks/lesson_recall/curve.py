@@ -1,4 +1,4 @@
-"""The curve that the threshold is chosen from."""
+"""Draws the curve that the threshold is chosen from."""
 
 import numpy as np
 from numpy.typing import NDArray

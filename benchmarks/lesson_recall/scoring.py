@@ -1,4 +1,4 @@
-"""Who is stored, who is asked for, and how often the right lesson came back."""
+"""Which messages are stored, which are queried, and how often the right lesson is recalled."""
 
 import json
 import random
@@ -17,13 +17,13 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Corpus:
-    """Messages by number: those of known causes first, then strangers, then what the first said the next time."""
+    """Messages by number: those of known causes first, then strangers, then later messages of the same programs."""
 
     texts: list[str]
     causes: dict[str, list[int]]
     strangers: list[int]
     again: dict[int, int]
-    """Of a message, what the same program said of other names."""
+    """For a message, the same program's message about other names."""
     programs: int
 
     @cached_property
@@ -104,7 +104,7 @@ def _round(corpus: Corpus, names: list[str], strangers: list[int], dice: random.
 
 
 def same_again(corpus: Corpus, given: list[Round]) -> list[Round]:
-    """The same rounds, but what is asked for is what the stored program said the next time."""
+    """The same rounds, queried with later messages of the stored programs."""
     return [
         Round(one.stored, [(corpus.again[n], place) for place, n in enumerate(one.stored)], one.strangers)
         for one in given

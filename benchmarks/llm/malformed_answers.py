@@ -1,4 +1,4 @@
-"""Every kind of malformed, by name: what a model answers, and the calls that its valid steps amount to, which is mostly none."""
+"""Malformed model answers by kind, each with the calls that its valid steps allow, mostly none."""
 
 import base64
 import json

@@ -23,7 +23,7 @@ PRICE_IN, PRICE_CACHED, PRICE_OUT = 1.25, 0.125, 10.0
 CACHED_FROM, CACHED_STEP = 1_024, 128
 
 Policy: TypeAlias = Literal["trusting", "careful", "stubborn"]
-"""After an error page: do what the page says ('try again'), look at the list first, or try again whatever the prompt says is finished."""
+"""After an error page: follow the page ('try again'), look at the list first, or try again even if the prompt lists it as finished."""
 Evidence: TypeAlias = Literal["all", "final", "none"]
 """Which submitting clicks get an `expect`: every one, as the prompt asks for; the last one, with a probe; or none."""
 

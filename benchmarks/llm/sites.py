@@ -123,7 +123,7 @@ _STORED: dict[App, tuple[str, str]] = {"tickets": ("ticket", "/tickets"), "shop"
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """What a site's own log says about a run."""
+    """What a site's own log records of a run."""
 
     right: bool
     """What the goal asks for was stored, at least once."""

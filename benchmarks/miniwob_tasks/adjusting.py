@@ -1,4 +1,4 @@
-"""Tasks in which something has to be set, marked or scrolled."""
+"""Rules for tasks that set, mark or scroll something."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Tasks with a calendar that opens and turns its pages, and with fields that offer what fits."""
+"""Rules for tasks with calendars and with fields that offer completions."""
 
 from calendar import month_name
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Tasks in which the right things have to be clicked, and all of them are there from the start."""
+"""Rules for tasks that click visible things."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ DIGITS = {
     "8": "0110 1001 1001 0110 1001 1001 0110",
     "9": "0110 1001 1001 0111 0001 1001 0110",
 }
-"""How a figure is drawn in four by seven boxes. The page shows it as a picture, which is no zone."""
+"""How a figure is drawn in four by seven boxes. The page shows it as a picture, which is not a zone."""
 
 
 def submit(seen: Screen) -> Draft:
@@ -122,7 +122,7 @@ def nth_field(said: str, seen: Screen) -> Sequence[Draft]:
 def expand_and_submit(said: str, seen: Screen) -> Sequence[Draft]:
     section = next((zone for zone in seen.actable() if zone.label.startswith("Section #")), None)
     if section is None:
-        raise NotSeen("there is no section to expand")
+        raise NotSeen("no section to expand")
     return [click(section), submit(seen)]
 
 

@@ -1,4 +1,4 @@
-"""Tasks in which things are dragged, onto others or by some way."""
+"""Rules for tasks that drag things."""
 
 from collections.abc import Sequence
 

@@ -33,7 +33,7 @@ class Episodes(Browser):
 
     @property
     def gone(self) -> bool:
-        """Whether there is no browser, whoever ended it."""
+        """Whether the browser has ended."""
         browser = self._session and self._tab.page.context.browser
         return not (browser and browser.is_connected())
 

@@ -1,4 +1,4 @@
-"""Tasks in which what is wanted is hidden at first: behind tabs, sections, pages, menus, folders, cards."""
+"""Rules for tasks whose target is hidden at first: behind tabs, sections, pages, menus, folders, cards."""
 
 import re
 from collections.abc import Sequence
@@ -126,7 +126,7 @@ def terminal(said: str, seen: Screen) -> Sequence[Draft]:
 
 @plans("click-pie", "click-pie-nodelay", changes=True)
 def slice_of_a_pie(said: str, seen: Screen) -> Sequence[Draft]:
-    """As long as the pie is folded, its slices are no larger than a dot. The label of each stands after it."""
+    """As long as the pie is folded, its slices are as small as a dot. The label of each stands after it."""
     piece = seen.before(seen.get(quoted(said)[0])).actable()[-1]
     return [click(piece)] if box(piece)[3] > 4 else [click(seen.get("+")), LOOK]
 

@@ -1,4 +1,4 @@
-"""Tasks in an inbox: icons have no name there, and are known by their place beside what is written."""
+"""Rules for tasks in an inbox, whose unnamed icons are found by their place beside text."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ NAME = r"([A-Z][\w'-]*)"
 
 @dataclass(frozen=True)
 class MailTask:
-    """What is to be done with somebody's mail."""
+    """What to do with whose mail."""
 
     sender: str
     answer: str = ""

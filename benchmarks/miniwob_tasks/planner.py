@@ -41,7 +41,7 @@ class Spoken(Protocol):
 
 @dataclass(frozen=True)
 class RulePlanner:
-    """The same rule for both arms: a fixed plan is what the rule says on the first screen, carried out to its end."""
+    """The same rule for both arms: a fixed plan is the rule's plan for the first screen, carried out to its end."""
 
     rule: Rule
     episodes: Spoken

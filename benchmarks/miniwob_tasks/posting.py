@@ -1,4 +1,4 @@
-"""Tasks on posts and on a menu: the same controls in every row, told apart by the text that they stand beside."""
+"""Rules for tasks on posts and menus, whose repeated controls differ by the text beside them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Small readers of a screen and of an utterance: the words that every planner is written in."""
+"""Readers of a screen and of an utterance, for the rules."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Screen:
         return [zone for zone in self.zones if zone.role in roles]
 
     def actable(self, label: str | None = None) -> list[Zone]:
-        """What can be acted on, whatever its role, optionally under this label."""
+        """Zones of any role that can be acted on, optionally with this label."""
         return [z for z in self.zones if z.role not in NOT_ACTED_ON and (label is None or z.label == label)]
 
     def fields(self) -> list[Zone]:
@@ -47,7 +47,7 @@ class Screen:
         return nth(self.all(*roles), 1)
 
     def told(self, pattern: str) -> tuple[str, ...]:
-        """What the first thing written that matches as a whole says in the places that the pattern leaves open."""
+        """The groups of the pattern in the first text that matches it as a whole."""
         for text in self.texts():
             if match := re.fullmatch(pattern, text):
                 return match.groups()
@@ -80,7 +80,7 @@ def nth(zones: Sequence[Zone], number: int) -> Zone:
 
 
 def shortest(zones: Sequence[Zone]) -> Zone:
-    """The one with the shortest label: a list says at once what its items say one by one."""
+    """The one with the shortest label: a list contains the text of its items."""
     return min(zones, key=lambda zone: len(zone.label))
 
 
@@ -91,7 +91,7 @@ def value(zone: Zone) -> str:
 def box(zone: Zone) -> tuple[int, int, int, int]:
     """Where it is: left, top, width and height."""
     if zone.bounds is None:
-        raise NotSeen(f"nobody knows where '{zone.label}' is")
+        raise NotSeen(f"'{zone.label}' has no place on the screen")
     return zone.bounds
 
 
@@ -103,7 +103,7 @@ def quoted(said: str) -> list[str]:
 
 
 def told(said: str, pattern: str) -> tuple[str, ...]:
-    """What an utterance says in the places that the pattern leaves open."""
+    """The groups of the pattern in an utterance."""
     match = re.search(pattern, said)
     if match is None:
         raise NotSeen(f"'{said}' is not of the form '{pattern}'")

@@ -7,7 +7,7 @@ from midcourse.domain.observation import Zone
 from midcourse.domain.plan import GLOBAL, REPLAN, Draft
 
 LOOK = Draft(zone=REPLAN)
-"""What comes next has to be seen first."""
+"""Observe before the next step."""
 
 
 def click(zone: Zone, times: int = 1) -> Draft:
@@ -15,7 +15,7 @@ def click(zone: Zone, times: int = 1) -> Draft:
 
 
 def fill(zone: Zone, text: str) -> Draft:
-    """Whatever was in it is replaced."""
+    """Its content is replaced."""
     return _step(zone, "type", text=text)
 
 

@@ -34,7 +34,7 @@ class Trial:
     """Why the run ended."""
     detail: str
     restarts: int
-    """How often the browser was gone, whoever had ended it, and the episode was begun again in another."""
+    """How often the browser had ended, and the episode was restarted in another."""
 
     @property
     def solved(self) -> bool:

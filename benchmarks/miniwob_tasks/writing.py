@@ -1,4 +1,4 @@
-"""Tasks in which something has to be typed that the utterance or the page says."""
+"""Rules for tasks that type what the utterance or the page contains."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""One arm in a process of its own: takes an order a line from its input, and answers each with a line.
+"""One arm in a separate process: reads an order per line, and answers each with a line.
 
 {"runs": ["a", "b"], "steps": 4}    these runs at the same time, of segments of four steps
 {"count": "a"}                      what the engine kept of that run

@@ -1,6 +1,6 @@
-"""LangGraph: a node that plans, a node that acts and looks, and a checkpoint in PostgreSQL after each, written before it goes on.
+"""LangGraph: a node that plans, a node that acts and looks, and a synchronous checkpoint in PostgreSQL after each.
 
-It runs under an interpreter of its own, which has LangGraph.
+It runs under another interpreter, which has LangGraph.
 """
 # pyright: reportMissingImports=false
 

@@ -1,6 +1,6 @@
 """Where a worker's processor time goes: Python by the profiler, the engine's own library by its threads.
 
-Being profiled makes Python slower, and calls more than the rest: the areas of two arms can be compared, the sum says little.
+Being profiled makes Python slower, and calls more than the rest: the areas of two arms can be compared, the sum means little.
 """
 
 import cProfile
@@ -81,7 +81,7 @@ class _Pool:
 
 
 def _by_area(profiles: list[cProfile.Profile]) -> dict[str, float]:
-    """What is built in counts for whoever called it."""
+    """Built-in functions count for their callers."""
     found: Counter[str] = Counter()
     stats: Any = pstats.Stats(profiles[0])
     for profile in profiles[1:]:
@@ -100,6 +100,6 @@ def _area(file: str) -> str:
 
 
 def _rust_seconds() -> float:
-    """The threads of Temporal's library have names of their own; Python's are called after the program."""
+    """The threads of Temporal's library have their own names; Python's are called after the program."""
     tasks = [(int(task.name), (task / "comm").read_text()) for task in Path("/proc/self/task").iterdir()]
     return sum(seconds_of_thread(thread) for thread, name in tasks if not name.startswith("python"))

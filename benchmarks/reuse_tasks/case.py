@@ -1,4 +1,4 @@
-"""One of the twenty: a task for any inputs, where it is done, who plans it, and what the application must record."""
+"""One of the twenty tasks: its inputs, application and planner, and what the application must record."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -33,7 +33,7 @@ class Started(Protocol):
         ...
 
     def records(self) -> list[Mapping[str, object]]:
-        """What the application itself says was done since the run began: the values of each effect."""
+        """What the application recorded since the run began: the values of each effect."""
         ...
 
 
@@ -49,7 +49,7 @@ class Case(Protocol):
     def task(self, inputs: Pairs) -> Task: ...
 
     def only_ours(self, inputs: Pairs) -> Pairs:
-        """Those that the application has from nobody but us: what it records otherwise is its own."""
+        """Inputs that only the run provides; other recorded values are the application's."""
         ...
 
     def wanted(self, inputs: Pairs) -> list[Mapping[str, object]]:

@@ -1,4 +1,4 @@
-"""What a planner would do in the applications that we serve: clerks as in the drift suite, for whatever inputs they are given."""
+"""Rule-based planners for the shipped web applications, for any inputs."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -187,7 +187,7 @@ class InvitationClerk(Informed):
 
 
 class ReportClerk(Informed):
-    """Orders a report. When it is ready is no concern of this task."""
+    """Orders a report. The task does not wait until it is ready."""
 
     words = Reports.words
     fixed: ClassVar[Mapping[str, str]] = {}

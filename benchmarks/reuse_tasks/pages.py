@@ -1,4 +1,4 @@
-"""Ten tasks in a real browser, and three besides."""
+"""Ten tasks in a real browser, and three more."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a planner would do on the screens of the simulated worlds: a rule for each, and for whatever may come in between."""
+"""Rules for the screens of the simulated worlds and for their disturbances."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ AGAIN = Draft(zone=REPLAN)
 
 
 def step(zone: str, skill: str = "click", says: str = "", **more: Any) -> Draft:
-    """What is no field of a draft is an argument."""
+    """Names that are not fields of a draft are arguments."""
     fields = {name: more.pop(name) for name in ("expect", "probe", "transition") if name in more}
     return Draft(zone=zone, skill=skill, says=says or f"{skill} {zone}", arguments=tuple(more.items()), **fields)
 
@@ -42,7 +42,7 @@ def there(zone: str) -> Expectation:
 
 
 def trouble(*titles: str) -> tuple[Rule, ...]:
-    """Whatever covers the screen: wait until it has loaded, close what can be closed."""
+    """Rules for what covers the screen: wait until it has loaded, close what can be closed."""
     wait = Rule(when=there("progressbar:*"), steps=(step(GLOBAL, "wait", seconds=2.0), AGAIN))
     return (wait, *(Rule(on=title, steps=(step("button:*", transition=True), AGAIN)) for title in titles))
 

@@ -39,7 +39,7 @@ class Simulated:
     """What is wanted: values of the effects that `effect` names."""
     effect: str
     told: tuple[str, ...] = ()
-    """Inputs that the application has from nobody but us, if not all of them."""
+    """Inputs that only the run provides, if not all."""
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
     refers: bool = True
 
@@ -111,7 +111,7 @@ PASSWORD = {"password": "lovelace"}
 
 
 def erp(name: str, *, refers: bool = True, supplier: str = "") -> Simulated:
-    """Without a supplier of its own the task is given one."""
+    """A task without a supplier gets one."""
 
     def own(inputs: Pairs) -> Pairs:
         return tuple(pair for pair in inputs if not supplier or pair[0] != "supplier")

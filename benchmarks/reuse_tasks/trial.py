@@ -1,4 +1,4 @@
-"""One run of a case: what it claimed, what the application says, and what it cost."""
+"""One run of a case: its claim, the application's record, and its cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ class Outcome:
     right: bool
     """The application has what the task asks for, with the inputs of this run, and nothing else."""
     foreign: bool
-    """The application was told a value of other inputs."""
+    """The application received a value of other inputs."""
     calls: int
     """Of the planner, as it counted them itself."""
     told_calls: int
-    """The same, as the run says."""
+    """The same, as the run reports it."""
     reused: int
     differing: int
     """1 if the run came out otherwise when its journal was replayed."""
@@ -94,7 +94,7 @@ async def run(
 
 
 def _right(recorded: list[Mapping[str, object]], wanted: list[Mapping[str, object]]) -> bool:
-    """Each once and no more; a record may say more than was asked for."""
+    """Each once and no more; a record may contain more than was asked for."""
     if len(recorded) != len(wanted):
         return False
     return all(any(wish.items() <= record.items() for record in recorded) for wish in wanted)

@@ -1,12 +1,12 @@
-"""The same search in real pages: a dialog that nobody knows the way to, in a Chromium, judged by the words on the screen.
+"""Searches for a dialog in real pages, judged by the words on the screen.
 
 settings    the settings of the drift suite (`midcourse.testing.sites`): dialogs that open dialogs. By seed its controls are renamed,
-            moved and covered by pop-ups, four times as often as in the suite. Nobody is signed out, and no page fails: no detour
+            moved and covered by pop-ups, four times as often as in the suite. No session expires, and no page fails: no detour
             leads out of that
 wagtail     Wagtail's own editor as it comes from PyPI (`wagtail/`): menus, choosers, dropdowns, on two of its lists
 
-Whoever looks is signed in before the run begins. Whether it was reached, the page itself is asked in the end, behind the back of
-whoever drives it; what was sent is what the application received, whatever the run says.
+The session is signed in before the run begins. Whether the dialog was reached is read from the page in the end, outside the run;
+what was sent is what the application received.
 """
 
 import asyncio

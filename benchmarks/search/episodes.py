@@ -1,4 +1,4 @@
-"""One search for a dialog that nobody knows the way to, in a generated application: by a detour, by replanning, by chance."""
+"""One search for a dialog in a generated application: by a detour, by replanning, at random."""
 
 import asyncio
 from collections.abc import Callable
@@ -137,7 +137,7 @@ def measured(
     redone: Replayed,
     alike: Callable[[str, str], bool],
 ) -> Episode:
-    """What the run has counted, beside what its world says. `alike`: was the world really the same at these two looks?"""
+    """The run's counts beside those of its world. `alike`: was the world really the same at these two looks?"""
     final = turns[-1].run
     tries = _tries(turns)
     hinted = [one for one in tries if one.explores]

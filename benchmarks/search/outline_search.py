@@ -1,4 +1,4 @@
-"""One search for a dialog in a generated application, by a planner that may be told coarse goals and how far they are."""
+"""One search for a dialog in a generated application, by a planner that may get an outline and its progress."""
 
 import asyncio
 from collections import deque
@@ -23,7 +23,7 @@ from midcourse.worlds.simulated.generated import Generated, application_of, rela
 from midcourse.worlds.simulated.windows import MAIN, Stack
 
 RIGHT = 0.75
-"""How often whoever draws an outline knows which menu or entry is next. Else it names another of the same window."""
+"""How often the outliner knows the next menu or entry. Otherwise it names another of the same window."""
 
 Way = tuple[tuple[str, str, tuple[str, ...]], ...]
 """What to open one after another: its label, the view behind it, and the labels beside it."""
@@ -80,7 +80,7 @@ class Expert:
 
 
 class ErringJudge:
-    """Knows how far the application really is, and says any other number as often as it is told to. It points at the title."""
+    """Knows the real progress, and reports a wrong number at the given rate. It points at the title."""
 
     def __init__(self, world: Windows, way: Way, *, error: float, seed: int) -> None:
         self._world = world

@@ -1,1 +1,1 @@
-"""The parts of `drift.py`: applications, planners by rules, the person who is asked, and the four arms."""
+"""The parts of `drift.py`: applications, rule-based planners, the approver, and the four arms."""

@@ -1,4 +1,4 @@
-"""What an arm runs a task in: an application that can be started, and that knows afterwards what was really done."""
+"""An application that an arm works in: it can be started, and records what was really done."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -19,7 +19,7 @@ class Truth:
     twice: int
     """Effects that must happen once and happened again."""
     unasked: int
-    """Effects that nobody asked for."""
+    """Effects that the task did not ask for."""
 
 
 class Started(Protocol):
@@ -56,7 +56,7 @@ class Application(Protocol):
 
     @property
     def origin(self) -> Mapping[str, object]:
-        """What the policy file says about it: which requests may leave unasked, which answers prove that nothing was stored."""
+        """The policy of its origin: which requests may leave unasked, which answers prove that nothing was stored."""
         ...
 
     def start(self, seed: int, *, calm: bool = False) -> AbstractContextManager[Started]:

@@ -1,7 +1,7 @@
-"""A planner by rules that is shown one page at a time: what a person would do who knows the task and sees only the screen.
+"""A rule-based planner that knows the task and sees only the current page.
 
-It knows what else controls may be called, closes whatever lies over the page, leaves error pages and signs in again. It
-remembers nothing; what is finished it is told, or not told, by whoever drives it.
+It knows what else controls may be called, closes what covers the page, leaves error pages and signs in again. It
+remembers nothing; the arm tells it what is finished, or does not.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ Value = str | bool | Either
 
 
 class Screen:
-    """One page, and what is said to be finished."""
+    """One page, and the steps reported as finished."""
 
     def __init__(self, context: PlanningContext, words: Words) -> None:
         self._surface = context.observation.surface
@@ -55,7 +55,7 @@ class Screen:
         return next((zone for zone in found if within in ("", zone.get("within"))), None)
 
     def declinable(self, own: Sequence[str]) -> Zone | None:
-        """The way out of whatever lies over the page and is none of the application's own dialogs."""
+        """The control that closes an overlay which is not one of the application's dialogs."""
         buttons = (zone for zone in self._zones if zone.role == "button" and zone.label in DECLINES)
         return next((one for one in buttons if not one.get("disabled") and one.get("within") not in own), None)
 
@@ -74,7 +74,7 @@ class Screen:
 
     @property
     def waits(self) -> bool:
-        """Whether something would be sent that nobody wanted: else there would be nothing to plan."""
+        """Whether something would be sent that the task does not want."""
         return any(zone.role == "request" for zone in self._zones)
 
     @property
@@ -153,7 +153,7 @@ def form(
     final: Final | None = None,
     secret: tuple[str, Reference] | None = None,
 ) -> PlanDraft | None:
-    """Set whatever is not yet as it should be, then press the button."""
+    """Set the fields that differ, then press the button."""
     drafts = [draft for usual, value in values.items() for draft in filled(screen, usual, value)]
     if secret and (field := screen.zone("textbox", secret[0])):
         drafts.append(_set(field, "type", f"Fill in '{secret[0]}'", ("text", secret[1])))
@@ -162,7 +162,7 @@ def form(
 
 
 def filled(screen: Screen, usual: str, value: Value) -> list[Draft]:
-    """What has to be done so that the field has this value; nothing if it does, or is not there."""
+    """The steps that set the field to this value; none if it has it, or is missing."""
     says = f"Fill in '{usual}'"
     if isinstance(value, bool):
         box = screen.zone("checkbox", usual)

@@ -1,11 +1,11 @@
-"""The person who is asked: agrees to what the task asks for and to nothing else, and looks where an effect would be."""
+"""The approver: agrees only to what the task asks for, and answers doubts by the application's record."""
 
 from benchmarks.web_apps.application import Started
 from midcourse.domain.approval import Decision, Question
 
 
 class Person:
-    """Says yes to a request that the task asks for also if it was sent before: not to send it twice is the run's job."""
+    """Also agrees to a request that was sent before: avoiding repetition is the run's job."""
 
     def __init__(self, started: Started) -> None:
         self._started = started

@@ -1,4 +1,4 @@
-"""A fixed plan, as somebody would write it down after having done the task once: controls by their names, and what is
+"""A fixed plan, as recorded from one successful run: controls by their names, and what is
 expected after the steps that matter. Nothing is planned again.
 """
 
@@ -36,7 +36,7 @@ async def follow(ports: Ports, script: Sequence[Step], *, retries: int) -> Tally
 
 
 async def _carry_out(ports: Ports, step: Step, *, again: bool = False) -> Outcome:
-    """If it is repeated and what it acts on is no longer there, go back to where it was."""
+    """If it is repeated and its control has disappeared, go back to its page."""
     seen = await ports.world.observe()
     zone = _zone(step, seen)
     if zone is None and again:

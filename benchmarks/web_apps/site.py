@@ -1,4 +1,4 @@
-"""The applications that we ship ourselves: `midcourse.testing.sites`, each with a task and a clerk."""
+"""The shipped applications: `midcourse.testing.sites`, each with a task and a clerk."""
 
 from collections import Counter
 from collections.abc import Generator, Mapping
@@ -26,7 +26,7 @@ class SiteApplication:
     task: Task
     wanted: tuple[Effect, ...]
     safe: tuple[str, ...] = ()
-    """Requests that may leave unasked, besides signing in: they may be sent twice without harm."""
+    """Requests that need no approval, in addition to signing in: sending them twice does no harm."""
     rejects: tuple[str, ...] = ()
     """Requests that are answered with 422 if they are rejected, and with 401 if the session has ended."""
 

@@ -1,4 +1,4 @@
-"""Ways to do the same task in the same application with the same planner.
+"""The arms: ways to do the same task in the same application with the same planner.
 
 fixed                one plan, made where nothing goes wrong, carried out to the first step that fails
 naive retry          the same plan; a step that fails is repeated, three times at most
@@ -7,7 +7,7 @@ midcourse            the director
 without recovery     the same, but a step that fails is neither tried nor planned again
 with lessons         the same as midcourse, with a memory that all runs of this arm share and learn into as they go
 
-The first three let every request of the page go; with Midcourse it waits until somebody has agreed.
+The first three let every request of the page go; with Midcourse it waits for an approval.
 """
 
 import time
@@ -106,7 +106,7 @@ async def run_trial(
 
 
 async def script_of(application: Application, chromium: SharedChromium) -> tuple[Step, ...]:
-    """What the task takes where nothing goes wrong: the plan of somebody who knows it by heart."""
+    """The steps of the task where nothing goes wrong."""
     store = MemoryStore()
     with application.start(0, calm=True) as started:
         agent = _agent(application, started, Person(started), store, chromium)

@@ -10,12 +10,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def measure(script: str, *words: str) -> dict[str, Any]:
-    """The object on the last line, which sums up."""
+    """The summary: the object on the last line."""
     return measure_each(script, *words)[-1]
 
 
 def measure_runs(script: str, *words: str) -> dict[str, Any]:
-    """As `measure`, for scripts that take the number of runs first and replay each of them."""
+    """As `measure`, for benchmarks that take the number of runs first and replay each run."""
     told = measure(script, *words)
     assert told["again"]["replayed"] >= int(words[1])
     assert told["again"]["differing"] == 0
@@ -23,7 +23,7 @@ def measure_runs(script: str, *words: str) -> dict[str, Any]:
 
 
 def measure_each(script: str, *words: str) -> list[dict[str, Any]]:
-    """Without a time limit of its own: how long a benchmark takes depends on the machine, and pytest ends one that hangs."""
+    """Every object it prints. Without a time limit: durations depend on the machine, and pytest ends a test that hangs."""
     command = [sys.executable, "-m", f"benchmarks.{script}", *words, "--json"]
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-20_000:]}"

@@ -1,4 +1,4 @@
-"""Trials 8, 21 and 22, small: no act without that exact live approval, no forged one taken, no tampering unseen."""
+"""Trials 8, 21 and 22, small: no action without exactly its valid approval, no forged approval accepted, no tampering undetected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""First runs with a scripted model and no policy file, small: the order is stored once, and no person has to say whether it was."""
+"""First runs with a scripted model and no policy file, small: the order is stored once, and no person is asked whether it was."""
 
 import pytest
 

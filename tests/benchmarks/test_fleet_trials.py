@@ -47,7 +47,7 @@ def workers_died(told: Told) -> None:
 
 
 def crash_points(told: Told) -> None:
-    """What died before dispatch recovers, and what nobody can decide is asked."""
+    """A kill before dispatch recovers, and an undecidable outcome is asked about."""
     points = told["points"]
     assert points["crashed"] == points["to_crash"] > 0
     assert points["before_dispatch_recovered"] == points["before_dispatch"] > 0
@@ -79,6 +79,6 @@ def long_runs(told: Told) -> None:
 
 
 def waiting_runs(told: Told) -> None:
-    """They leave the worker alone. How soon they go on is for the benchmark itself: it depends on the machine."""
+    """They leave the worker alone. How soon they continue depends on the machine, so only the benchmark checks it."""
     waiting = told["waiting"]
     assert waiting["cached_max"] <= waiting["cached_setting"] < CRASHES["waiting"]

@@ -1,4 +1,4 @@
-"""An obedient planner on a few hostile pages: what it is told does harm where nothing stops it, and none where the gate is."""
+"""An obedient planner on a few hostile pages: instructions do harm without the gate, and none with it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the documentation says of the length of prompts holds, whichever tokenizer is at hand."""
+"""The documented length of prompts holds, with any tokenizer."""
 
 from pathlib import Path
 

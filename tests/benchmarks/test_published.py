@@ -1,7 +1,7 @@
 """The figures that README publishes are those of the kept results, and a small run of today's code agrees with them.
 
 Zeros are asserted by the small runs beside this module (`test_benchmarks.py`, `test_hostile.py` and so on), which would be
-slow to run a second time. Shares are compared by their 95 % intervals: that of the small run has to meet the published one.
+slow to run a second time. Shares are compared by their 95 % intervals: that of the small run must overlap the published one.
 """
 
 import json
@@ -18,7 +18,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A row of README's table: the result it is taken from, and the figures that have to stand in it."""
+    """A row of README's table: the result it is taken from, and the figures that must be in it."""
 
     script: str
     results: tuple[str, ...]
@@ -163,7 +163,7 @@ def test_a_rolling_horizon_completes_as_published_and_repeats_no_effect() -> Non
 
 @pytest.mark.slow
 def test_what_nothing_could_mend_costs_as_little_as_published() -> None:
-    """Each class of failure is the same for every seed, so a few runs say what a hundred do."""
+    """Each class of failure is the same for every seed, so a few runs are enough."""
     told, published = measure_runs("waste", "--runs", "4"), kept("waste")
     assert told["lost"] == published["lost"] == 0
     assert told["ratio"] == pytest.approx(published["ratio"], abs=0.02)

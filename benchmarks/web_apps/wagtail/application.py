@@ -1,4 +1,4 @@
-"""Wagtail in an environment of its own, on loopback, and what its database says was done."""
+"""Wagtail in a separate environment, on loopback, and what its database records."""
 
 import hashlib
 import os
@@ -37,7 +37,7 @@ class Truth:
 
 
 class Application:
-    """One site with a database of its own: a copy of one that was migrated and furnished at first use."""
+    """One site with its own database: a copy of one that was migrated and furnished at first use."""
 
     def __init__(self, folder: Path) -> None:
         self._database = folder / "wagtail.sqlite3"

@@ -22,7 +22,7 @@ NOTICE = "Got it"
 class WagtailClerk(Clerk):
     url: str
     public: str
-    """Where everybody can see what is published, signed in or not."""
+    """The public page, readable without signing in."""
 
     def work(self, screen: Screen) -> PlanDraft | None:
         match screen.title.removesuffix(" - Wagtail"):

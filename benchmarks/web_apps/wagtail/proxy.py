@@ -167,7 +167,7 @@ def _without_session(header: tuple[str, str]) -> tuple[str, str]:
 
 @contextmanager
 def in_front_of(proxy: Proxy) -> Generator[str]:
-    """The proxy in a thread of its own: whoever runs the trial may block."""
+    """The proxy in a separate thread, since the trial may block."""
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever, daemon=True)
     thread.start()

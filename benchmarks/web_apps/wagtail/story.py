@@ -109,7 +109,7 @@ def trouble(seed: int) -> tuple[Fault, ...]:
 
 
 def is_page(request: Request) -> bool:
-    """One that somebody looks at, and no part of one."""
+    """A page that is shown, not a part of one."""
     return request.method == "GET" and request.path.startswith("/admin/") and "text/html" in request.get("accept")
 
 
