@@ -111,7 +111,7 @@ class Disturber(ABC):
         return next((one.activity_id for one in its), "")
 
     def fate_of(self, pid: int) -> dict[str, Any] | None:
-        """What a worker noted when it came to its named point (interrupter.py), if it did; the last time, if several runs of its did."""
+        """What a worker noted at its kill point (kill_points.py), if it reached one; the last, if several runs did."""
         for file in self.fleet.site.deaths.glob("*.json"):
             if file.name not in self._fates:
                 self._fates[file.name] = json.loads(file.read_text())
