@@ -37,7 +37,10 @@ LEARNING = range(10_000)
 
 def frozen() -> str:
     """Digest of the world that the arms are compared in."""
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py")))
+    lines = [
+        line for path in sorted(Path(__file__).parent.glob("*.py")) for line in path.read_text("utf-8").splitlines()
+    ]
+    text = "\n".join(line for line in lines if not line.startswith(("from ", "import ")))  # modules may move
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
