@@ -20,6 +20,7 @@ from collections import Counter as Tally
 from dataclasses import dataclass, field
 
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
 from benchmarks.approvals.scenario import DID, FORGERIES, OFTEN, SECONDS, YES, Office, forge, insist, interleaved
@@ -47,6 +48,7 @@ class Found:
 def interleave(examples: int, seed: int, found: Found) -> None:
     moves = st.lists(st.tuples(st.sampled_from(OFTEN), st.booleans()), max_size=40)
 
+    @seeded(seed)  # so that a run can be repeated
     @settings(
         max_examples=examples,
         deadline=None,
