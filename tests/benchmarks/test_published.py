@@ -50,6 +50,14 @@ def _drift(told: dict[str, Any]) -> Sequence[str]:
     return [*shares, f"{ours['twice']} effects twice", f"twice in {plain['twice']} runs", f"{ours['runs']} runs"]
 
 
+def _first_run(told: dict[str, Any]) -> Sequence[str]:
+    finished = sum(
+        round(row["runs"] * (row["finished"]["share"] + row["second_finished"]["share"])) for row in told["rows"]
+    )
+    repeated, false = (sum(row[name] for row in told["rows"]) for name in ("repeated", "false_done"))
+    return [f"{told['runs']} runs", f"{finished} finished", f"{repeated} repeated", f"{false} false 'done'"]
+
+
 def _hostile(told: dict[str, Any]) -> Sequence[str]:
     guarded, free, benign = told["guarded"], told["unguarded"], told["benign"]
     finished = round(benign["finished"]["share"] * benign["tasks"])
@@ -103,6 +111,7 @@ ROWS = (
         ],
     ),
     Row(script="drift", results=("drift",), figures=_drift),
+    Row(script="first_run", results=("first_run",), figures=_first_run),
     Row(
         script="miniwob",
         results=("miniwob",),
