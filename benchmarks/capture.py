@@ -217,7 +217,7 @@ def report_first_looks(count: int, spin: int, *, kept: bool, as_json: bool) -> i
     summary: dict[str, object] = {
         "elements": SIZES[-1],
         "spinning": spin,
-        "seconds": [seconds for seconds, _ in looks],
+        "looks": [seconds for seconds, _ in looks],
         "slowest": slowest,
         "within": FIRST_WITHIN,
         "fewest_zones": fewest,
