@@ -30,7 +30,13 @@ class Wire:
     writer: asyncio.StreamWriter
 
     async def send(self, method: str, path: str, token: str = "", body: bytes = b"", *more: str) -> None:
-        lines = [f"{method} {path} HTTP/1.1", f"Authorization: Bearer {token}", f"Content-Length: {len(body)}", *more]
+        lines = [
+            f"{method} {path} HTTP/1.1",
+            "Host: x",
+            f"Authorization: Bearer {token}",
+            f"Content-Length: {len(body)}",
+            *more,
+        ]
         await self.write("\r\n".join([*lines, "", ""]).encode() + body)
 
     async def write(self, data: bytes) -> None:
@@ -97,7 +103,9 @@ async def test_without_a_token_everything_is_answered_with_nothing(tmp_path: Pat
 
 async def test_the_token_is_looked_at_before_the_body_is_waited_for(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, host), wire(host) as line:
-        await line.write(b"POST /sessions HTTP/1.1\r\nAuthorization: Bearer guess\r\nContent-Length: 9999\r\n\r\n{")
+        await line.write(
+            b"POST /sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer guess\r\nContent-Length: 9999\r\n\r\n{"
+        )
         assert await line.reply() == (401, None)
 
 
@@ -132,10 +140,15 @@ async def test_what_a_host_cannot_answer_it_says_in_json(
         ("nonsense", 400),
         ("GET /sessions", 400),
         ("GET /sessions HTTP/1.1\r\nnonsense", 400),
-        ("GET /sessions HTTP/2", 505),
+        ("GET /sessions HTTP/2.0", 505),
         ("POST /sessions HTTP/1.1\r\nContent-Length: -1", 400),
         ("POST /sessions HTTP/1.1\r\nContent-Length: ²", 400),
         ("POST /sessions HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2", 400),
+        ("POST /sessions HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1", 400),
+        ("POST /sessions HTTP/1.1\r\nContent-Length: 1, 1", 400),
+        ("POST /sessions HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked", 400),
+        ("POST /sessions HTTP/1.1\r\nX: a\r\n folded", 400),
+        ("POST /sessions HTTP/1.1\r\nX: a\nContent-Length: 1", 400),
         ("POST /sessions HTTP/1.1\r\nTransfer-Encoding: chunked", 411),
         ("POST /sessions HTTP/1.1\r\nContent-Length: 16777217", 413),
         ("POST /sessions HTTP/1.1\r\nContent-Length: 99999999999999999999999", 413),
@@ -144,7 +157,7 @@ async def test_what_a_host_cannot_answer_it_says_in_json(
 )
 async def test_what_is_not_our_http_is_refused_and_hung_up_on(tmp_path: Path, head: str, status: int) -> None:
     async with serving(tmp_path) as (_, host), wire(host) as line:
-        await line.write(f"{head}\r\n\r\n".encode("latin-1"))
+        await line.write(f"{head}\r\nHost: x\r\n\r\n".encode("latin-1"))
         answered, trouble = await line.reply()
         assert answered == status
         assert trouble["detail"]
@@ -174,7 +187,12 @@ async def test_what_a_world_raises_is_not_taken_for_a_bad_request(
 
 
 @pytest.mark.parametrize(
-    "begun", [b"", b"GET", b"GET /sessions HTTP/1.1\r\nAuthorization: Bearer {token}\r\nContent-Length: 5\r\n\r\n123"]
+    "begun",
+    [
+        b"",
+        b"GET",
+        b"GET /sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: 5\r\n\r\n123",
+    ],
 )
 async def test_a_request_that_does_not_arrive_is_hung_up_on(
     tmp_path: Path, begun: bytes, monkeypatch: pytest.MonkeyPatch
@@ -246,7 +264,7 @@ async def test_requests_follow_one_another_on_one_connection(tmp_path: Path) -> 
 async def test_a_request_may_come_in_pieces(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, host), wire(host) as line:
         body = json.dumps({"world": "midcourse.worlds.simulated.shop:Shop", "options": {}, "key": "x"}).encode()
-        head = f"POST /sessions HTTP/1.1\r\nauthorization:bearer {host.token}\r\ncontent-length:{len(body)}\r\n\r\n"
+        head = f"POST /sessions HTTP/1.1\r\nhost:x\r\nauthorization:bearer {host.token}\r\ncontent-length:{len(body)}\r\n\r\n"
         for byte in head.encode() + body:
             await line.write(bytes([byte]))
         assert (await line.reply())[0] == 200
@@ -293,6 +311,11 @@ async def test_who_gives_up_does_not_leave_an_answer_to_the_next(tmp_path: Path)
         (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{", Lost),
         (b"SSH-2.0-OpenSSH\r\n\r\n", Lost),
         (b"HTTP/1.1 200 OK\r\n\r\n", Lost),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}{}", Lost),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}", Lost),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", Lost),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", Lost),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 20_000, Lost),
         (b"HTTP/1.1 418 no\r\nContent-Length: 0\r\n\r\n", Broken),
         (None, Silent),
     ],

@@ -17,10 +17,13 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from midcourse.codec import decode
+from midcourse.http1 import Rejected, find_body, parse_response, write_request
 from midcourse.worlds.host.server import KEPT_FOR
 from midcourse.worlds.host.wire import Handle, Trouble
 from midcourse.worlds.line import Line, SecureLine
 
+_MAX_HEAD = 16 * 2**10
+_MAX_BODY = 256 * 2**20
 _MOST_KEPT = 256
 _CONNECTS_WITHIN = 5.0
 """Seconds. A host on a machine that is down refuses nothing; the connection just never comes about."""
@@ -72,13 +75,12 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
     """The answer's body. Raises one of the five above."""
     where = urlsplit(to.url)
     content = body.encode()
-    head = (
-        f"POST {where.path}{path} HTTP/1.1\r\nHost: {where.netloc}\r\nAuthorization: Bearer {to.token}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
-    )
+    fields = [("Host", where.netloc), ("Authorization", f"Bearer {to.token}")]
+    fields += [("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
     try:
+        head = write_request("POST", f"{where.path}{path}", fields)
         async with asyncio.timeout(timeout):
-            status, answer = await _exchange(_address(to.url), head.encode() + content)
+            status, answer = await _exchange(_address(to.url), head + content)
     except TimeoutError:
         raise Silent(f"no answer from the host within {timeout:g} s") from None
     except ssl.SSLCertVerificationError as error:
@@ -89,8 +91,8 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
         raise Away(f"the host is gone ({type(error).__name__})", sure=sure, unsent=True) from None
     except (OSError, EOFError) as error:
         raise Away(f"the host is gone ({type(error).__name__})", sure=False) from None
-    except (ValueError, LookupError) as error:
-        raise Lost(f"what answers there is not a host ({type(error).__name__})", sure=False) from None
+    except (Rejected, UnicodeError) as error:
+        raise Lost(f"this is not an exchange with a host: {error}", sure=False) from None
     match status:
         case 200:
             return answer
@@ -155,18 +157,20 @@ async def _secured(connection: socket.socket, name: str) -> Line:
 
 async def _response(connection: Line) -> tuple[int, bytes, bool]:
     """Status, body, and whether it is the last on this connection."""
-    data = b""
-    while b"\r\n\r\n" not in data:
+    data = bytearray()
+    while (start := find_body(data, _MAX_HEAD)) is None:
         data += await connection.receive()
-    head, _, body = data.partition(b"\r\n\r\n")
-    line, *fields = head.decode("latin-1").lower().split("\r\n")
-    named = dict(field.split(": ", 1) for field in fields)
-    status, length = int(line.split(" ")[1]), int(named["content-length"])
-    chunks, got = [body], len(body)
-    while got < length:
-        chunks.append(await connection.receive())
-        got += len(chunks[-1])
-    return status, b"".join(chunks), "connection" in named
+    head = parse_response(bytes(data[:start]))
+    del data[:start]
+    if head.chunked or not head.get("content-length"):
+        raise Rejected("it does not give the length of its answer")
+    if head.length > _MAX_BODY:
+        raise Rejected(f"its answer has more than {_MAX_BODY} bytes")
+    while len(data) < head.length:
+        data += await connection.receive()
+    if len(data) > head.length:
+        raise Rejected("it sent more than its answer")
+    return head.status, bytes(data), head.closes
 
 
 class _Kept:

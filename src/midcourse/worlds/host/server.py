@@ -1,7 +1,7 @@
-"""As much of HTTP/1.1 as a world host needs: JSON in, JSON out, over connections that are kept.
+"""The HTTP/1.1 server of a world host: JSON in, JSON out, over connections that are kept.
 
-Written on asyncio's protocols because it is asked twice for every step of every run: a thread for each request, as in
-`http.server`, takes three times the CPU, and a framework would be a dependency of the base install.
+Written on asyncio's protocols because every step of every run sends it two requests: a thread for each, as in
+`http.server`, takes three times the CPU, and a framework would be a large dependency of the base install.
 
 What one client can hold up is bounded: how long a request may take to arrive, how large it may be, and how long a
 connection is kept for nothing. Only what the world takes to answer is not: an act takes as long as it takes.
@@ -10,10 +10,9 @@ connection is kept for nothing. Only what the world takes to answer is not: an a
 import asyncio
 import logging
 import ssl
-from dataclasses import dataclass
-from http import HTTPStatus
 
 from midcourse.codec import encode
+from midcourse.http1 import Rejected, RequestHead, find_body, parse_request, write_response
 from midcourse.worlds.host.router import Answer, Desk, Reply
 from midcourse.worlds.host.wire import Trouble
 
@@ -26,53 +25,6 @@ ARRIVES_WITHIN = 10.0
 KEPT_FOR = 60.0
 """Seconds that a connection is kept without a request. A client that keeps it for less never meets the end of it."""
 SWEEP = 1.0
-
-
-class Unacceptable(Exception):
-    """A request that is not answered. Whoever has no fitting token is not even told why."""
-
-    def __init__(self, status: int, detail: str = "") -> None:
-        super().__init__(detail)
-        self.status = status
-        self.detail = detail
-
-
-@dataclass(frozen=True, kw_only=True)
-class Head:
-    method: str
-    path: str
-    token: str
-    length: int
-    last: bool
-    """Whether the client wants the connection closed afterwards."""
-
-
-def parse_head(raw: bytes) -> Head:
-    """The request line and the few fields that matter here."""
-    line, *rest = raw.decode("latin-1").split("\r\n")
-    try:
-        method, path, version = line.split(" ")
-        fields = [(name.lower(), value.strip()) for name, value in (field.split(":", 1) for field in rest)]
-    except ValueError:
-        raise Unacceptable(400, "this is not HTTP") from None
-    if version not in ("HTTP/1.1", "HTTP/1.0"):
-        raise Unacceptable(505, "only HTTP/1.1 is spoken here")
-    named = dict(fields)
-    length = named.get("content-length", "0")
-    if "transfer-encoding" in named:
-        raise Unacceptable(411, "say how long the body is: Content-Length")
-    if not (length.isascii() and length.isdigit()) or [name for name, _ in fields].count("content-length") > 1:
-        raise Unacceptable(400, "Content-Length is one whole number")
-    if len(length) > 12 or int(length) > MAX_BODY:
-        raise Unacceptable(413, f"a body has at most {MAX_BODY} bytes")
-    scheme, _, token = named.get("authorization", "").partition(" ")
-    return Head(
-        method=method,
-        path=path,
-        token=token if scheme.lower() == "bearer" else "",
-        length=int(length),
-        last=version == "HTTP/1.0" or named.get("connection", "").lower() == "close",
-    )
 
 
 class Listener:
@@ -125,7 +77,7 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
-        self._begun: tuple[Head, Answer] | None = None
+        self._begun: tuple[RequestHead, Answer] | None = None
         self._deaf = False
         self.answering: asyncio.Task[None] | None = None
         self.due = self._loop.time() + ARRIVES_WITHIN
@@ -159,8 +111,8 @@ class Connection(asyncio.Protocol):
         """Begin to answer once the request is there. The token is looked at before the body is waited for."""
         try:
             self._begun = self._begun or self._read_head()
-        except Unacceptable as unacceptable:
-            self._refuse(unacceptable)
+        except Rejected as rejected:
+            self._refuse(rejected)
             return
         if self._begun is None or len(self._buffer) < self._begun[0].length:
             return
@@ -168,20 +120,23 @@ class Connection(asyncio.Protocol):
         body = bytes(self._buffer[: head.length])
         del self._buffer[: head.length]
         self.due = float("inf")
-        self.answering = self._loop.create_task(self._respond(answer, body, last=head.last))
+        self.answering = self._loop.create_task(self._respond(answer, body, last=head.closes))
 
-    def _read_head(self) -> tuple[Head, Answer] | None:
+    def _read_head(self) -> tuple[RequestHead, Answer] | None:
         """None: it is not all there yet."""
-        end = self._buffer.find(b"\r\n\r\n", 0, MAX_HEAD)
-        if end < 0 and len(self._buffer) < MAX_HEAD:
+        end = find_body(self._buffer, MAX_HEAD)
+        if end is None:
             return None
-        if end < 0:
-            raise Unacceptable(431, f"a head has at most {MAX_HEAD} bytes")
-        head = parse_head(bytes(self._buffer[:end]))
-        del self._buffer[: end + 4]
-        answer = self._listener.desk.admit(head.method, head.path, head.token)
+        head = parse_request(bytes(self._buffer[:end]))
+        del self._buffer[:end]
+        if head.chunked:
+            raise Rejected("a request gives the length of its body in Content-Length", 411)
+        if head.length > MAX_BODY:
+            raise Rejected(f"a body has at most {MAX_BODY} bytes", 413)
+        scheme, _, token = head.get("authorization").partition(" ")
+        answer = self._listener.desk.admit(head.method, head.target, token if scheme.lower() == "bearer" else "")
         if answer is None:
-            raise Unacceptable(401)
+            raise Rejected("", 401)  # without a reason: a client without a token learns nothing
         return head, answer
 
     async def _respond(self, answer: Answer, body: bytes, *, last: bool) -> None:
@@ -199,11 +154,11 @@ class Connection(asyncio.Protocol):
             self.due = self._loop.time() + ARRIVES_WITHIN
             self._take_in()
 
-    def _refuse(self, why: Unacceptable) -> None:
+    def _refuse(self, why: Rejected) -> None:
         """Say so and listen no longer. What is still on its way is let in and dropped, or it would cut off the reply."""
         self._deaf = True
         self._buffer.clear()
-        self._write((why.status, encode(Trouble(detail=why.detail)) if why.detail else ""), last=True)
+        self._write((why.status, encode(Trouble(detail=str(why))) if str(why) else ""), last=True)
         if self._transport is not None and self._transport.can_write_eof():
             self._transport.write_eof()
         else:  # over TLS there is no half of a connection to close
@@ -212,10 +167,10 @@ class Connection(asyncio.Protocol):
     def _write(self, reply: Reply, *, last: bool) -> None:
         status, text = reply
         body = text.encode()
-        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "Content-Type: application/json"]
-        lines += [f"Content-Length: {len(body)}", *(["Connection: close"] if last else []), "", ""]
+        fields = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
         if self._transport is not None:
-            self._transport.write("\r\n".join(lines).encode() + body)
+            head = write_response(status, [*fields, *([("Connection", "close")] if last else [])])
+            self._transport.write(head + body)
 
     # --- called by the listener
 

@@ -1,38 +1,45 @@
-"""One connection of a browser to the gate: request after request, each checked for itself.
+"""One connection of the browser to its proxy: request after request, each checked for itself.
 
-Answers are passed on as they come. Only the end of a request has to be found here, because what follows it is another
-one. A browser never sends a request before the last one was answered, and nothing but it gets past the password.
+Responses are passed on as they arrive. Only the end of a request is found here, because the next request follows it. A browser
+sends no request before the last one was answered, and the password keeps other programs out.
 """
 
 import asyncio
 import ssl
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from midcourse.http1 import Rejected, RequestHead, parse_chunk_size, parse_request, write_request, write_response
 from midcourse.worlds.browser.egress.address import Address, AddressRefused
-from midcourse.worlds.browser.egress.http_head import Head, HeadUnreadable, parse_head
 from midcourse.worlds.browser.egress.outbox import Outbox, SentRequest
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 from midcourse.worlds.browser.egress.proxy_login import ENTRANCE
 from midcourse.worlds.browser.egress.request import Request
 from midcourse.worlds.browser.egress.websocket import pass_messages
 
+MAX_HEAD = 2**18
+"""Bytes. Cookies may be many; servers refuse this much."""
 MOST_HELD = 64 * 2**20
-"""Bytes of a body that has to be known before it may leave."""
+"""Bytes of a body that is read in full before it may leave."""
 _CHUNK = 2**16
-_PHRASES = {
-    204: "No Content",
-    400: "Bad Request",
-    403: "Forbidden",
-    407: "Proxy Authentication Required",
-    413: "Content Too Large",
-    502: "Bad Gateway",
-}
+_HOP_BY_HOP = (
+    "host",
+    "connection",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "upgrade",
+)
+"""Fields that are meant for the proxy, or that it writes itself."""
+_FRAMING = ("content-length", "transfer-encoding")
 
 
 class ProxyPolicy(Protocol):
-    """Who decides. It is the gate."""
+    """What a connection asks the proxy: which addresses may be reached, and which requests may leave."""
 
     outbox: Outbox
 
@@ -54,112 +61,117 @@ class Upstream:
     writer: asyncio.StreamWriter
     returning: asyncio.Task[None] | None = None
     sent: SentRequest | None = None
-    """What was allowed to leave over it. Such a connection is used for nothing else."""
+    """The approved request that left over it. Such a connection is not used again."""
 
 
 class ProxyConnection:
-    def __init__(self, keeper: ProxyPolicy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._keeper = keeper
+    def __init__(self, policy: ProxyPolicy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._policy = policy
         self._reader = reader
         self._writer = writer
-        self._onward: Upstream | None = None
+        self._upstream: Upstream | None = None
         self._origin = ""
-        """To which a tunnel leads."""
-        self._bodiless = False
-        """Whether the answer that is due has no body, whatever it says."""
+        """The origin behind the tunnel, once the browser has opened one."""
+        self._is_head = False
+        """Whether the request under way is a HEAD, whose response has no body."""
 
     async def serve(self) -> None:
         try:
-            while await self._one():
+            while await self._serve_request():
                 pass
-        except HeadUnreadable as unreadable:
-            await self._answer(400, str(unreadable))
+        except Rejected as rejected:
+            await self._answer(400, str(rejected))
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
-            await self._leave()
+            self._writer.close()  # first, since a cancellation ends what is awaited below
+            await self._disconnect()
             await _close(self._writer)
 
-    async def _one(self) -> bool:
-        """Whether there may be another one after it."""
-        head = parse_head(await self._reader.readuntil(b"\r\n\r\n"))
-        self._bodiless = head.method == "HEAD"
-        if not self._origin and not self._keeper.admits(head.get("proxy-authorization")):
+    async def _serve_request(self) -> bool:
+        """Whether another request may follow."""
+        head = parse_request(await self._reader.readuntil(b"\r\n\r\n"))
+        self._is_head = head.method == "HEAD"
+        if head.version != "1.1":
+            raise Rejected("browsers speak HTTP/1.1 to a proxy")
+        if not self._origin and not self._policy.admits(head.get("proxy-authorization")):
             await self._answer(407, "this proxy belongs to another browser")
             return False
         if head.target == ENTRANCE:
-            await self._answer(204, "welcome")
+            await self._answer(204)
             return True
         if head.method == "CONNECT" and not self._origin:
-            return await self._enter(head.target)
+            return await self._open_tunnel(head.target)
         if self._origin and not head.target.startswith("/"):
-            raise HeadUnreadable("inside a tunnel there is only a path")
+            raise Rejected("inside a tunnel a request names only a path")
         url = self._origin + head.target
         try:
-            address = self._keeper.checked(url)
+            address = self._policy.checked(url)
             request = Request(method=head.method, url=url, fields=head.named, head=head)
-            free = self._keeper.outbox.is_free(request)
-            if head.upgrades and self._origin:
-                await self._socket(head, address, free=free)
+            free = self._policy.outbox.is_free(request)
+            if _opens_socket(head) and self._origin:
+                await self._open_socket(head, address, free=free)
                 return False
             if free:
-                self._keeper.outbox.record_passed(request)
-                await self._pass(head, address)
+                self._policy.outbox.record_passed(request)
+                await self._forward(head, address)
             else:
-                await self._ask(head, address, request)
+                await self._hold(head, address, request)
         except AddressRefused as refused:
-            self._keeper.refuse(f"{head.method} {url}", str(refused))
-            await self._body(head, None)
+            self._policy.refuse(f"{head.method} {url}", str(refused))
+            await self._read_body(head)
             await self._answer(403, str(refused))
         return True
 
-    async def _enter(self, tunnel: str) -> bool:
-        """A tunnel. What comes out of it here is read like everything else."""
+    async def _open_tunnel(self, tunnel: str) -> bool:
+        """End the tunnel here, so that the requests in it are read like all others."""
         try:
-            self._origin = self._keeper.behind(tunnel)
+            self._origin = self._policy.behind(tunnel)
         except AddressRefused as refused:
-            self._keeper.refuse(f"CONNECT {tunnel}", str(refused))
+            self._policy.refuse(f"CONNECT {tunnel}", str(refused))
             await self._answer(403, str(refused))
             return False
         transport = self._writer.transport
         secure = self._origin.startswith("https:")
         if secure and isinstance(transport, asyncio.ReadTransport):
-            transport.pause_reading()  # else the first bytes of TLS could arrive where nobody expects them
+            transport.pause_reading()  # or the first bytes of TLS could arrive before `start_tls` expects them
         await _write(self._writer, b"HTTP/1.1 200 Connection established\r\n\r\n")
         if secure:
-            await self._writer.start_tls(self._keeper.identity)
+            await self._writer.start_tls(self._policy.identity)
         return True
 
-    # --- what may leave as it is
+    # --- requests that may leave as they are
 
-    async def _pass(self, head: Head, address: Address) -> None:
+    async def _forward(self, head: RequestHead, address: Address) -> None:
         try:
-            onward = await self._towards(address)
-        except OSError as trouble:
-            await self._body(head, None)
-            await self._answer(502, f"{address.origin} cannot be reached: {trouble}")
+            upstream = await self._connect(address)
+        except OSError as error:
+            await self._read_body(head)
+            await self._answer(502, f"{address.origin} cannot be reached: {error}")
             return
-        onward.writer.write(head.onward(address.path, _host(address)))
-        await self._body(head, onward.writer)
+        upstream.writer.write(_head_for(head, address))
+        async for raw, _ in self._body(head):
+            await _write(upstream.writer, raw)
+        await upstream.writer.drain()
 
-    # --- what has to be allowed first
+    # --- requests that wait for an approval
 
-    async def _ask(self, head: Head, address: Address, request: Request) -> None:
-        """It gets a connection of its own: on a kept one, a browser sends again, unasked, what a server swallowed."""
-        await self._leave()
-        request = self._keeper.outbox.trace_redirect(replace(request, body=await self._body(head, None)))
+    async def _hold(self, head: RequestHead, address: Address, request: Request) -> None:
+        """Send it over a new connection: on a kept one, a browser repeats, unasked, a request that got no response."""
+        await self._disconnect()
+        request = self._policy.outbox.trace_redirect(replace(request, body=await self._read_body(head)))
         if len(request.body) == MOST_HELD:
-            await self._answer(413, f"what has to be allowed first has less than {MOST_HELD} bytes")
+            await self._answer(413, f"a request that needs an approval has less than {MOST_HELD} bytes")
             return
         if request.is_navigation:
-            sent = self._keeper.outbox.send_now(request)
+            sent = self._policy.outbox.send_now(request)
         else:
-            sent = await self._while_waited_for(request)
+            sent = await self._wait_for_approval(request)
         if sent is not None:
             await self._send(address, sent)
         elif request.is_navigation:
-            self._keeper.outbox.park(request)
-            await self._answer(204, "it waits")
+            self._policy.outbox.park(request)
+            await self._answer(204)
         else:
             await self._answer(403, "it was not allowed")
 
@@ -167,104 +179,100 @@ class ProxyConnection:
         head, body = sent.request.head, sent.request.body
         assert head is not None, "only a message has none"
         try:
-            onward = await self._towards(address, sent)
-        except (AddressRefused, OSError) as trouble:
+            upstream = await self._connect(address, sent)
+        except (AddressRefused, OSError) as error:
             sent.reached = False
-            await self._answer(502, f"{address.origin} cannot be reached: {trouble}")
+            await self._answer(502, f"{address.origin} cannot be reached: {error}")
             return
-        plain = head.onward(
-            address.path, _host(address), without=("accept-encoding", "content-length", "transfer-encoding")
-        )
-        length = f"Content-Length: {len(body)}\r\n\r\n" if body or head.method not in SAFE_METHODS else "\r\n"
-        await _write(onward.writer, plain.removesuffix(b"\r\n") + length.encode() + body)
+        # Without compression, so that the evidence rules can read the response.
+        length = [("Content-Length", str(len(body)))] if body or head.method not in SAFE_METHODS else []
+        plain = _head_for(head, address, without=("accept-encoding", *_FRAMING), also=length)
+        await _write(upstream.writer, plain + body)
 
-    async def _while_waited_for(self, request: Request) -> SentRequest | None:
+    async def _wait_for_approval(self, request: Request) -> SentRequest | None:
         """Raises `ConnectionResetError` if the browser no longer wants it sent."""
-        asked = asyncio.ensure_future(self._keeper.outbox.wait_for_permission(request))
+        approved = asyncio.ensure_future(self._policy.outbox.wait_for_permission(request))
         gone = asyncio.ensure_future(self._reader.read(1))
         try:
-            await asyncio.wait({asked, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({approved, gone}, return_when=asyncio.FIRST_COMPLETED)
             if gone.done():
                 raise ConnectionResetError
-            return asked.result()
+            return approved.result()
         finally:
-            for each in (asked, gone):
+            for each in (approved, gone):
                 each.cancel()
-            await asyncio.wait({asked, gone})
+            await asyncio.wait({approved, gone})
 
-    # --- messages
+    # --- WebSockets
 
-    async def _socket(self, head: Head, address: Address, *, free: bool) -> None:
-        """Without compression, so that messages can be read. What opens it is a GET, and may do something by itself."""
+    async def _open_socket(self, head: RequestHead, address: Address, *, free: bool) -> None:
+        """Without compression, so that messages can be read. The GET that opens it may have an effect by itself."""
         url = address.url.replace("http", "ws", 1)
         if not free:
-            raise AddressRefused(f"a socket is not opened at an address that has to be allowed first: {url}")
+            raise AddressRefused(f"a socket is not opened at an address that needs an approval: {url}")
         try:
-            reader, writer = await self._keeper.connect(address)
-        except OSError as trouble:
-            await self._answer(502, f"{address.origin} cannot be reached: {trouble}")
+            reader, writer = await self._policy.connect(address)
+        except OSError as error:
+            await self._answer(502, f"{address.origin} cannot be reached: {error}")
             return
-        await _write(writer, head.onward(address.path, _host(address), without=("sec-websocket-extensions",)))
-        ways = {
+        await _write(writer, _head_for(head, address, without=("sec-websocket-extensions",)))
+        directions = {
             asyncio.create_task(_pump(reader, self._writer)),
-            asyncio.create_task(pass_messages(self._keeper.outbox, url, self._reader, writer)),
+            asyncio.create_task(pass_messages(self._policy.outbox, url, self._reader, writer)),
         }
         try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for way in ways:
-                way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
+            for direction in directions:
+                direction.cancel()
+            await asyncio.gather(*directions, return_exceptions=True)
             await _close(writer)
 
-    # --- there
+    # --- to the server
 
-    async def _towards(self, address: Address, sent: SentRequest | None = None) -> Upstream:
+    async def _connect(self, address: Address, sent: SentRequest | None = None) -> Upstream:
         """A kept connection, or a new one."""
-        kept = self._onward
+        kept = self._upstream
         if kept and kept.origin == address.origin and not kept.sent and kept.returning and not kept.returning.done():
             return kept
-        await self._leave()
-        reader, writer = await self._keeper.connect(address)
-        self._onward = Upstream(origin=address.origin, reader=reader, writer=writer, sent=sent)
-        self._onward.returning = asyncio.create_task(self._return(self._onward))
-        return self._onward
+        await self._disconnect()
+        reader, writer = await self._policy.connect(address)
+        self._upstream = Upstream(origin=address.origin, reader=reader, writer=writer, sent=sent)
+        self._upstream.returning = asyncio.create_task(self._pass_back(self._upstream))
+        return self._upstream
 
-    async def _body(self, head: Head, to: asyncio.StreamWriter | None) -> bytes:
-        """Passed on, or kept if there is nobody to pass it on to."""
-        kept = bytearray()
-
-        async def take(data: bytes) -> None:
-            if to is None:
-                kept.extend(data[: max(0, MOST_HELD - len(kept))])
-            else:
-                await _write(to, data)
-
+    async def _body(self, head: RequestHead) -> AsyncGenerator[tuple[bytes, bytes]]:
+        """Pieces of the body, as they were sent and without the framing of chunks. Raises `Rejected`."""
         left = head.length
         while left:
             data = await self._reader.readexactly(min(left, _CHUNK))
             left -= len(data)
-            await take(data)
-        while head.chunked:
+            yield data, data
+        size = 1 if head.chunked else 0
+        while size:
             line = await self._reader.readuntil(b"\r\n")
-            size = _chunk_size(line)
+            size = parse_chunk_size(line)
             data = await self._reader.readexactly(size + 2)
-            await take(data[:-2] if to is None else line + data)
-            if not size:
-                break
-        if to is not None:
-            await to.drain()
+            if not data.endswith(b"\r\n"):
+                raise Rejected("a chunk ends with CR LF, and no trailer follows the last one")
+            yield line + data, data[:-2]
+
+    async def _read_body(self, head: RequestHead) -> bytes:
+        """At most `MOST_HELD` bytes of it; the rest is dropped."""
+        kept = bytearray()
+        async for _, data in self._body(head):
+            kept += data[: max(0, MOST_HELD - len(kept))]
         return bytes(kept)
 
-    # --- and back
+    # --- to the browser
 
-    async def _return(self, onward: Upstream) -> None:
-        sent = onward.sent
+    async def _pass_back(self, upstream: Upstream) -> None:
+        sent = upstream.sent
         kept = b""
         with suppress(OSError):
-            while data := await onward.reader.read(_CHUNK):
+            while data := await upstream.reader.read(_CHUNK):
                 if sent is not None:
-                    redirect = self._keeper.outbox.record_response(sent, data)
+                    redirect = self._policy.outbox.record_response(sent, data)
                     if redirect is not None:
                         await self._park_redirect(redirect)
                         break
@@ -274,49 +282,56 @@ class ProxyConnection:
                 await _write(self._writer, kept + data)
                 kept = b""
         if sent is not None and not sent.response:
-            await self._answer(502, f"{onward.origin} hung up without an answer")
+            await self._answer(502, f"{upstream.origin} hung up without an answer")
         self._writer.close()
 
     async def _park_redirect(self, redirect: Request) -> None:
-        """In place of an answer that the browser would follow by a GET."""
+        """In place of a response that the browser would follow by a GET."""
         try:
-            self._keeper.checked(redirect.url)
+            self._policy.checked(redirect.url)
         except AddressRefused as refused:
-            self._keeper.refuse(f"{redirect.method} {redirect.url}", str(refused))
+            self._policy.refuse(f"{redirect.method} {redirect.url}", str(refused))
             await self._answer(403, str(refused))
             return
-        self._keeper.outbox.park(redirect)
-        await self._answer(204, "it waits")
+        self._policy.outbox.park(redirect)
+        await self._answer(204)
 
-    async def _leave(self) -> None:
-        onward, self._onward = self._onward, None
-        if onward is None:
+    async def _disconnect(self) -> None:
+        upstream, self._upstream = self._upstream, None
+        if upstream is None:
             return
-        if onward.returning is not None:
-            onward.returning.cancel()
-            await asyncio.wait([onward.returning])
-        await _close(onward.writer)
+        upstream.writer.close()
+        if upstream.returning is not None:
+            upstream.returning.cancel()
+            await asyncio.wait([upstream.returning])
+        await _close(upstream.writer)
 
-    async def _answer(self, status: int, says: str) -> None:
-        body = b"" if status == 204 else f"Midcourse did not let this through: {says}\n".encode()
-        head = f"HTTP/1.1 {status} {_PHRASES[status]}\r\nX-Midcourse-Gate: {status}\r\n"
+    async def _answer(self, status: int, reason: str = "") -> None:
+        """Answer in place of the server. A 204 leaves the browser on the page it shows."""
+        body = f"Midcourse did not let this through: {reason}\n".encode() if reason else b""
+        fields = [("X-Midcourse-Gate", str(status))]
         if status == 407:
-            head += 'Proxy-Authenticate: Basic realm="midcourse"\r\nConnection: close\r\n'
+            fields += [("Proxy-Authenticate", 'Basic realm="midcourse"'), ("Connection", "close")]
         if body:
-            head += f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+            fields += [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
         with suppress(OSError):
-            await _write(self._writer, f"{head}\r\n".encode() + (b"" if self._bodiless else body))
+            await _write(self._writer, write_response(status, fields) + (b"" if self._is_head else body))
 
 
-def _host(address: Address) -> str:
-    return address.origin.partition("://")[2]
+def _opens_socket(head: RequestHead) -> bool:
+    return head.get("upgrade").lower() == "websocket"
 
 
-def _chunk_size(line: bytes) -> int:
-    try:
-        return int(line.partition(b";")[0].strip(), 16)
-    except ValueError:
-        raise HeadUnreadable("a chunk begins with its size") from None
+def _head_for(
+    head: RequestHead, address: Address, without: Sequence[str] = (), also: Sequence[tuple[str, str]] = ()
+) -> bytes:
+    """The head for the server: without the fields for the proxy, and with the host that was checked."""
+    kept = [(name, value) for name, value in head.fields if name.lower() not in (*_HOP_BY_HOP, *without)]
+    connection = [("Connection", "keep-alive")]
+    if _opens_socket(head):
+        connection = [("Connection", "Upgrade"), ("Upgrade", "websocket")]
+    host = address.origin.partition("://")[2]
+    return write_request(head.method, address.path, [("Host", host), *connection, *kept, *also])
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from midcourse.worlds.browser.egress.address import Address, AddressRefused, Resolver, parse, resolve
-from midcourse.worlds.browser.egress.connection import ProxyConnection
-from midcourse.worlds.browser.egress.http_head import MAX_HEAD
+from midcourse.worlds.browser.egress.connection import MAX_HEAD, ProxyConnection
 from midcourse.worlds.browser.egress.outbox import OBSERVER, Outbox
 from midcourse.worlds.browser.egress.policy import Origins
 from midcourse.worlds.browser.egress.proxy_login import USER

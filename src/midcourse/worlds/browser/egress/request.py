@@ -17,8 +17,8 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
+from midcourse.http1 import RequestHead
 from midcourse.worlds.browser.egress.address import origin_of
-from midcourse.worlds.browser.egress.http_head import Head
 from midcourse.worlds.browser.egress.policy import SAFE_METHODS
 
 MAX_VALUES = 2000
@@ -63,7 +63,7 @@ class Request:
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     """Header fields by their names in lower case."""
     body: bytes = b""
-    head: Head | None = field(default=None, compare=False, repr=False)
+    head: RequestHead | None = field(default=None, compare=False, repr=False)
     """Method, target and all header fields in their order; None for a WebSocket message."""
     redirected_from: str = ""
     """Method and address of the request whose response asked for this one."""
