@@ -19,7 +19,7 @@ from midcourse.codec import encode
 from midcourse.runtimes.temporal import development as temporal
 from midcourse.store.postgres import development as postgres
 from midcourse.store.postgres.migrate import migrate
-from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
 
 
@@ -145,7 +145,7 @@ class Host:
             if self._process.poll() is not None:
                 raise SystemExit(f"the host did not start: {log.read_text()}")
             time.sleep(0.05)
-        handle = host_in(ready)
+        handle = read_host_file(ready)
         self._port = urlsplit(handle.url).port or 0
         return handle
 

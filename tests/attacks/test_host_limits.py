@@ -14,9 +14,9 @@ from midcourse.errors import TaskInvalid
 from midcourse.ports.world import WorldAway
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.egress.address import AddressRefused
-from midcourse.worlds.host.lifecycle import Host, Terms, hosting
-from midcourse.worlds.host.registry import Menu, NotServed, session_folder
-from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
+from midcourse.worlds.host.registry import NotServed, WorldRegistry, session_folder
+from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
 from midcourse.worlds.simulated import read_effects
@@ -30,10 +30,10 @@ START = "https://shop.example/"
 
 
 @asynccontextmanager
-async def serving(tmp_path: Path, menu: Menu, **terms: Any) -> AsyncIterator[tuple[Host, Handle]]:
+async def serving(tmp_path: Path, worlds: WorldRegistry, **terms: Any) -> AsyncIterator[tuple[Host, Handle]]:
     ready = tmp_path / "host.json"
-    async with hosting(Terms(menu=menu, ready=ready, **terms)) as host:
-        yield host, host_in(ready)
+    async with serve_host(HostConfig(worlds=worlds, ready=ready, **terms)) as host:
+        yield host, read_host_file(ready)
 
 
 @pytest.mark.parametrize(
@@ -47,25 +47,25 @@ async def serving(tmp_path: Path, menu: Menu, **terms: Any) -> AsyncIterator[tup
 )
 async def test_a_session_cannot_name_programs_or_files_of_the_host(world: str, options: Mapping[str, str]) -> None:
     with pytest.raises(NotServed, match="set by the operator of the host"):
-        await Menu([SHOP, BROWSER]).make(world, options)
+        await WorldRegistry([SHOP, BROWSER]).make(world, options)
 
 
 async def test_a_session_cannot_have_the_host_read_a_policy_file() -> None:
     with pytest.raises(NotServed, match="not a file name"):
-        await Menu([BROWSER]).make(BROWSER, {"start": START, "origins": "/etc/passwd"})
+        await WorldRegistry([BROWSER]).make(BROWSER, {"start": START, "origins": "/etc/passwd"})
 
 
 async def test_what_the_host_is_started_with_counts_for_every_session_and_cannot_be_changed() -> None:
-    menu = Menu([SHOP], options={SHOP: {"seed": 7}})
-    assert getattr(await menu.make(SHOP, {}), "_seed") == 7  # noqa: B009
+    worlds = WorldRegistry([SHOP], options={SHOP: {"seed": 7}})
+    assert getattr(await worlds.make(SHOP, {}), "_seed") == 7  # noqa: B009
     with pytest.raises(NotServed, match="seed"):
-        await menu.make(SHOP, {"seed": 8})
+        await worlds.make(SHOP, {"seed": 8})
     with pytest.raises(NotServed, match="no option 'executible'"):
-        Menu([BROWSER], options={BROWSER: {"executible": "/usr/bin/chromium"}})
+        WorldRegistry([BROWSER], options={BROWSER: {"executible": "/usr/bin/chromium"}})
 
 
 async def test_what_a_session_writes_is_in_a_folder_that_the_host_chooses(tmp_path: Path) -> None:
-    async with serving(tmp_path, Menu([SHOP], home=tmp_path)) as (_, host):
+    async with serving(tmp_path, WorldRegistry([SHOP], home=tmp_path)) as (_, host):
         world = RemoteWorld(SHOP, host=host, key="acme/run-1")
         await world.open()
         await fill_in(hand := Hand(world), "R-1")
@@ -102,12 +102,12 @@ def private(url: str) -> dict[str, dict[str, bool]]:
 async def test_without_a_policy_of_its_own_a_host_reaches_no_private_network(url: str) -> None:
     for options in ({"start": url}, {"start": START, "origins": private(url)}):
         with pytest.raises(NotServed):
-            await Menu([BROWSER]).make(BROWSER, options)
+            await WorldRegistry([BROWSER]).make(BROWSER, options)
 
 
 async def test_a_name_that_a_session_calls_private_is_not() -> None:
     with pytest.raises(NotServed, match="private network"):
-        await Menu([BROWSER]).make(BROWSER, {"start": START, "origins": private("http://metadata.internal")})
+        await WorldRegistry([BROWSER]).make(BROWSER, {"start": START, "origins": private("http://metadata.internal")})
 
 
 def test_a_session_can_only_narrow_the_policy_of_the_host() -> None:
@@ -139,12 +139,12 @@ def test_a_session_can_only_narrow_the_policy_of_the_host() -> None:
 
 
 async def test_a_host_that_is_full_says_so_and_takes_the_next_one_when_there_is_room(tmp_path: Path) -> None:
-    async with serving(tmp_path, Menu([SHOP]), most=2) as (host, there):
+    async with serving(tmp_path, WorldRegistry([SHOP]), most=2) as (host, there):
         worlds = [RemoteWorld(SHOP, host=there, key=f"run-{number}") for number in range(3)]
         await worlds[0].open()
         await worlds[1].open()
         for _ in range(2):
-            with pytest.raises(WorldAway, match="2 sessions open, which is as many as it may"):
+            with pytest.raises(WorldAway, match="2 sessions open, its limit"):
                 await worlds[2].open()
         await worlds[1].open()  # the same session once more is none beside it
         assert len(host.sessions) == 2
@@ -173,7 +173,7 @@ def test_plain_http_where_something_else_encrypts() -> None:
 async def test_a_host_with_a_certificate_is_worked_over_https(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     certificate, key = certificate_files(tmp_path)
     tls = Listening(address="127.0.0.1", port=0, certificate=str(certificate), key=str(key)).tls()
-    async with serving(tmp_path, Menu([SHOP], home=tmp_path), tls=tls) as (_, host):
+    async with serving(tmp_path, WorldRegistry([SHOP], home=tmp_path), tls=tls) as (_, host):
         assert host.url.startswith("https://")
         with pytest.raises(ConnectionError, match=r"the certificate of 127\.0\.0\.1 is not trusted: self-signed"):
             await RemoteWorld(SHOP, host=host, key="run-1", timeout=5.0).open()

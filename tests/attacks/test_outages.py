@@ -17,9 +17,9 @@ from midcourse.domain.result import Result
 from midcourse.drive import Progress
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.store.memory import MemoryStore
-from midcourse.worlds.host.lifecycle import Host, Terms, hosting
-from midcourse.worlds.host.registry import Menu
-from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
+from midcourse.worlds.host.registry import WorldRegistry
+from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
 
@@ -33,14 +33,14 @@ class SwitchedHost:
 
     def __init__(self, folder: Path) -> None:
         self._ready = folder / "host.json"
-        self._terms: dict[str, Any] = {"menu": Menu([LETTERBOX]), "ready": self._ready}
+        self._terms: dict[str, Any] = {"worlds": WorldRegistry([LETTERBOX]), "ready": self._ready}
         self._stack = AsyncExitStack()
         self._host: Host | None = None
         self.handle = Handle(url="", token="")
 
     async def start(self) -> None:
-        self._host = await self._stack.enter_async_context(hosting(Terms(**self._terms)))
-        self.handle = host_in(self._ready)
+        self._host = await self._stack.enter_async_context(serve_host(HostConfig(**self._terms)))
+        self.handle = read_host_file(self._ready)
         self._terms |= {"port": int(self.handle.url.rpartition(":")[2]), "token": self.handle.token}
 
     async def leave(self) -> None:
@@ -218,4 +218,4 @@ async def test_a_host_without_room_is_an_outage(tmp_path: Path) -> None:
         await host.leave()
         result = await agent(host, tmp_path, Posts(), max_step_retries=1, max_outage_seconds=0.2).run("Post one letter")
     assert result.final_reason == "outage"
-    assert "about to go" in result.final_detail
+    assert "the host is stopping" in result.final_detail

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from midcourse.codec import decode
-from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle, Ready
 from midcourse.worlds.remote import RemoteWorld
 from tests.cli.conftest import Cli
@@ -103,7 +103,7 @@ def test_in_a_log_it_says_what_is_opened_and_closed_and_how_to_stop_it(tmp_path:
         try:
             ready = tmp_path / ".midcourse" / "host.json"
             until(ready.exists)
-            world = opened(host_in(ready), SHOP, "run-1\nforged line")
+            world = opened(read_host_file(ready), SHOP, "run-1\nforged line")
             asyncio.run(world.close())
             host.terminate()
             out, err = host.communicate(timeout=600)
@@ -121,7 +121,7 @@ def test_at_a_terminal_the_sessions_are_seen_and_ctrl_c_stops_it(tmp_path: Path)
     with sitting_at(tmp_path, "host") as person:
         person.sees("http://127.0.0.1:")
         person.sees("Ctrl-C closes every world and stops")
-        host = host_in(tmp_path / ".midcourse" / "host.json")
+        host = read_host_file(tmp_path / ".midcourse" / "host.json")
         world = opened(host, SHOP, "the run of \x1b[31mred")
         asyncio.run(Hand(world).do("go", page="basket"))
         person.sees("1 session now")
@@ -180,5 +180,5 @@ def test_a_second_host_in_one_home_keeps_its_file_when_the_first_goes(tmp_path: 
     with standing(tmp_path) as first, standing(tmp_path) as second:
         first.process.terminate()
         assert first.process.wait(120) == 0
-        assert host_in(tmp_path / "host.json") == second.host
+        assert read_host_file(tmp_path / "host.json") == second.host
         opened(second.host, SHOP, "run-1")

@@ -9,7 +9,7 @@ from rich.console import Console
 from midcourse.cli.view.host import HostView
 from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
 from midcourse.worlds.host.lifecycle import Host
-from midcourse.worlds.host.registry import Menu
+from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.sessions import Sessions
 from midcourse.worlds.host.wire import Listed
 
@@ -18,7 +18,7 @@ class Pretended(Sessions):
     """So many, opened one second after the other; the first is closing, the second is being asked."""
 
     def __init__(self, count: int) -> None:
-        super().__init__(Menu([]), idle=60.0)
+        super().__init__(WorldRegistry([]), idle=60.0)
         self.opened = count + 5
         self._count = count
 

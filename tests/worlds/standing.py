@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +42,6 @@ def standing(folder: Path, *arguments: str, worlds: str = f"shop,erp,{GATE},{DIA
         try:
             assert process.stdout is not None
             said = json.loads(process.stdout.readline())
-            yield Standing(process=process, said=said, host=host_in(ready))
+            yield Standing(process=process, said=said, host=read_host_file(ready))
         finally:
             process.kill()

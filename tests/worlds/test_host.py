@@ -368,7 +368,7 @@ async def test_what_must_be_concealed_is_told_to_the_world_itself(tmp_path: Path
     async with opened(diary):
         await diary.conceal((("pin", "2580"),))
         assert (tmp_path / "concealed").read_text() == "(('pin', '2580'),)"
-    with pytest.raises(ConnectionError, match="not told what to conceal"):
+    with pytest.raises(ConnectionError, match="did not receive the values to conceal"):
         await diary.conceal((("pin", "2580"),))
 
 

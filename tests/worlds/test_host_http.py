@@ -16,7 +16,7 @@ from midcourse.domain.observation import Observation
 from midcourse.worlds import host_client as posting
 from midcourse.worlds.host import server
 from midcourse.worlds.host.wire import Handle
-from midcourse.worlds.host_client import Broken, Lost, Silent, post
+from midcourse.worlds.host_client import HostError, HostTimeout, HostUnreachable, post
 from tests.worlds.support import Hand, ok
 from tests.worlds.test_host import until
 from tests.worlds.test_host_many import GATE, at, serving, shop
@@ -118,8 +118,8 @@ async def test_the_token_is_looked_at_before_the_body_is_waited_for(tmp_path: Pa
         ("POST /sessions", b"nonsense", 400, "JSON"),
         ("POST /sessions", b'{"world": 1}', 400, "world"),
         ("POST /sessions", b'{"world": "os:system", "options": {}, "key": "x"}', 422, "not served here"),
-        ("GET /elsewhere", b"", 404, "nothing that a host answers"),
-        ("DELETE /sessions", b"", 404, "nothing that a host answers"),
+        ("GET /elsewhere", b"", 404, "not a request to a host"),
+        ("DELETE /sessions", b"", 404, "not a request to a host"),
     ],
 )
 async def test_what_a_host_cannot_answer_it_says_in_json(
@@ -167,7 +167,7 @@ async def test_what_is_not_our_http_is_refused_and_hung_up_on(tmp_path: Path, he
 async def test_a_body_that_is_too_large_is_refused_and_the_world_is_still_there(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, host):
         handle = decode(Handle, await shop(host, "run-1").open())
-        with pytest.raises(Broken, match="at most 16777216 bytes"):
+        with pytest.raises(HostError, match="at most 16777216 bytes"):
             await post(handle, "/act", "x" * (2**24 + 1), 20)
         await post(handle, "/observe", '{"epoch": 1}', 20)
 
@@ -197,7 +197,7 @@ async def test_what_a_world_raises_is_not_taken_for_a_bad_request(
 async def test_a_request_that_does_not_arrive_is_hung_up_on(
     tmp_path: Path, begun: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "ARRIVES_WITHIN", 0.1)
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.1)
     monkeypatch.setattr(server, "SWEEP", 0.01)
     async with serving(tmp_path) as (_, host), wire(host) as line:
         await line.write(begun.replace(b"{token}", host.token.encode()))
@@ -205,7 +205,7 @@ async def test_a_request_that_does_not_arrive_is_hung_up_on(
 
 
 async def test_a_trickle_does_not_keep_a_request_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "ARRIVES_WITHIN", 0.1)
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.1)
     monkeypatch.setattr(server, "SWEEP", 0.01)
 
     async def trickle(line: Wire) -> None:
@@ -223,7 +223,7 @@ async def test_a_trickle_does_not_keep_a_request_alive(tmp_path: Path, monkeypat
 async def test_a_connection_without_requests_is_closed_and_nobody_notices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "KEPT_FOR", 0.05)
+    monkeypatch.setattr(server, "IDLE_SECONDS", 0.05)
     monkeypatch.setattr(server, "SWEEP", 0.01)
     async with serving(tmp_path) as (_, host), wire(host) as line:
         world = shop(host, "run-1")
@@ -235,7 +235,7 @@ async def test_a_connection_without_requests_is_closed_and_nobody_notices(
 
 
 async def test_an_answer_takes_as_long_as_the_world_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ARRIVES_WITHIN", "KEPT_FOR", "SWEEP"):
+    for name in ("REQUEST_SECONDS", "IDLE_SECONDS", "SWEEP"):
         monkeypatch.setattr(server, name, 1.0)
     async with serving(tmp_path) as (_, host):
         await (gate := at(GATE, host, "run-1", tmp_path)).open()
@@ -272,7 +272,7 @@ async def test_a_request_may_come_in_pieces(tmp_path: Path) -> None:
 
 async def test_one_connection_is_enough_for_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[object] = []
-    connected = posting._connected
+    connected = posting._connect
 
     async def counted(address: posting.Address) -> Any:
         made.append(address)
@@ -306,18 +306,18 @@ async def test_who_gives_up_does_not_leave_an_answer_to_the_next(tmp_path: Path)
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (b"", Lost),
-        (b"HTTP/1.1 200 OK\r\nContent-Le", Lost),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{", Lost),
-        (b"SSH-2.0-OpenSSH\r\n\r\n", Lost),
-        (b"HTTP/1.1 200 OK\r\n\r\n", Lost),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}{}", Lost),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}", Lost),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", Lost),
-        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", Lost),
-        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 20_000, Lost),
-        (b"HTTP/1.1 418 no\r\nContent-Length: 0\r\n\r\n", Broken),
-        (None, Silent),
+        (b"", HostUnreachable),
+        (b"HTTP/1.1 200 OK\r\nContent-Le", HostUnreachable),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{", HostUnreachable),
+        (b"SSH-2.0-OpenSSH\r\n\r\n", HostUnreachable),
+        (b"HTTP/1.1 200 OK\r\n\r\n", HostUnreachable),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}{}", HostUnreachable),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}", HostUnreachable),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", HostUnreachable),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", HostUnreachable),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 20_000, HostUnreachable),
+        (b"HTTP/1.1 418 no\r\nContent-Length: 0\r\n\r\n", HostError),
+        (None, HostTimeout),
     ],
 )
 async def test_whatever_answers_it_is_one_of_five(answer: bytes | None, error: type[Exception]) -> None:

@@ -14,9 +14,9 @@ import pytest
 from midcourse.codec import decode
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.errors import TaskInvalid
-from midcourse.worlds.host.lifecycle import Host, Terms, hosting
-from midcourse.worlds.host.registry import Menu
-from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
+from midcourse.worlds.host.registry import WorldRegistry
+from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
 from midcourse.worlds.simulated import read_effects
@@ -30,9 +30,14 @@ from tests.worlds.test_shop import fill_in
 async def serving(tmp_path: Path, **terms: object) -> AsyncIterator[tuple[Host, Handle]]:
     """A host in this process, and what a worker is told of it."""
     ready = tmp_path / "host.json"
-    given = {"menu": Menu([SHOP, GATE, DIARY, SLEEPER], home=tmp_path), "ready": ready, "idle": 60.0, **terms}
-    async with hosting(Terms(**given)) as host:
-        yield host, host_in(ready)
+    given = {
+        "worlds": WorldRegistry([SHOP, GATE, DIARY, SLEEPER], home=tmp_path),
+        "ready": ready,
+        "idle": 60.0,
+        **terms,
+    }
+    async with serve_host(HostConfig(**given)) as host:
+        yield host, read_host_file(ready)
 
 
 def shop(host: Handle, key: str, **options: object) -> RemoteWorld:
@@ -69,7 +74,7 @@ async def test_opening_under_the_same_key_finds_the_session_as_it_was(tmp_path: 
         assert await second.open() == handle
         assert (await Hand(second).zone("Desk lamp")).get("quantity") == 7
         assert isinstance(await first.observe(), Unseen)
-        assert [(row.key, row.epoch) for row in host.sessions.listed()] == [("run-1", 2)]
+        assert [(row.key, row.epoch) for row in host.sessions.list()] == [("run-1", 2)]
 
 
 async def test_many_open_under_one_key_at_once_and_one_world_is_opened(tmp_path: Path) -> None:
@@ -235,7 +240,7 @@ async def test_a_host_for_one_world_takes_nobody_in_once_that_is_closed(tmp_path
     async with serving(tmp_path, once=True) as (_, host):
         await (world := shop(host, "run-1")).open()
         await world.close()
-        with pytest.raises(ConnectionError, match="about to go"):
+        with pytest.raises(ConnectionError, match="the host is stopping"):
             await world.open()
 
 
@@ -252,7 +257,7 @@ async def test_a_host_that_goes_lets_acts_finish_and_closes_every_world(tmp_path
         await until((tmp_path / "closed").exists)
         late = asyncio.create_task(gate.act(replace(call, command=2)))
         barring = asyncio.create_task(gate.bar(call.command))
-        with pytest.raises(ConnectionError, match="about to go"):
+        with pytest.raises(ConnectionError, match="the host is stopping"):
             await shop(host, "late").open()
         assert not leaving.done()
         assert not barring.done()
@@ -316,7 +321,7 @@ async def test_a_host_that_comes_back_on_its_port_knows_nobody_from_before(tmp_p
 
 
 async def test_only_the_worlds_it_was_started_with_are_opened(tmp_path: Path) -> None:
-    async with serving(tmp_path, menu=Menu([SHOP])) as (_, host):
+    async with serving(tmp_path, worlds=WorldRegistry([SHOP])) as (_, host):
         for spec in ("midcourse.worlds.simulated.erp:Erp", "os:system", "tests.worlds.hosted:Diary"):
             with pytest.raises(TaskInvalid, match=f"'{spec}' is not served here"):
                 await RemoteWorld(spec, host=host).open()

@@ -1,7 +1,7 @@
-"""One request to a world host: sent once, never again, and given up when the caller gives up.
+"""The client of a world host. It sends each request once, and gives it up when the caller does.
 
-Connections are kept, and shared by all worlds of this process. They are bare sockets, not asyncio's streams: between
-requests they belong to no event loop, and right before one it can be seen whether the host has hung up meanwhile.
+Connections are kept, and shared by all worlds of this process. They are bare sockets instead of asyncio's streams: between
+requests they belong to no event loop, and right before a request the client can check whether the host has closed one.
 """
 
 import asyncio
@@ -18,15 +18,15 @@ from pydantic import ValidationError
 
 from midcourse.codec import decode
 from midcourse.http1 import Rejected, find_body, parse_response, write_request
-from midcourse.worlds.host.server import KEPT_FOR
+from midcourse.worlds.host.server import IDLE_SECONDS
 from midcourse.worlds.host.wire import Handle, Trouble
-from midcourse.worlds.line import Line, SecureLine
+from midcourse.worlds.line import HostSocket, TlsHostSocket
 
 _MAX_HEAD = 16 * 2**10
 _MAX_BODY = 256 * 2**20
-_MOST_KEPT = 256
-_CONNECTS_WITHIN = 5.0
-"""Seconds. A host on a machine that is down refuses nothing; the connection just never comes about."""
+_MAX_IDLE = 256
+_CONNECT_SECONDS = 5.0
+"""Seconds. A machine that is down refuses no connection; the attempt just never ends."""
 
 
 class Address(NamedTuple):
@@ -35,44 +35,44 @@ class Address(NamedTuple):
     secure: bool
 
 
-class Lost(Exception):
-    """There is no such host or session any more. `sure` is False if only the connection broke: ask again to be sure."""
+class HostUnreachable(Exception):
+    """The host or the session is gone. `sure` is False if only the connection broke: ask again to be sure."""
 
     def __init__(self, detail: str, *, sure: bool = True) -> None:
         super().__init__(detail)
         self.sure = sure
 
 
-class Away(Lost):
-    """The host cannot be reached or is full. `unsent`: not a byte of the request has left."""
+class HostAway(HostUnreachable):
+    """The host does not answer or is full. `unsent`: no byte of the request has left."""
 
     def __init__(self, detail: str, *, sure: bool, unsent: bool = False) -> None:
         super().__init__(detail, sure=sure)
         self.unsent = unsent
 
 
-class _Unconnected(Exception):
-    """No connection came about."""
+class _NotConnected(Exception):
+    """No connection could be made, so nothing was sent."""
 
 
-class Silent(Exception):
-    """The host is there and did not answer in time."""
+class HostTimeout(Exception):
+    """The host did not answer in time."""
 
 
-class Refused(Exception):
-    """The session is somebody else's now, or closed."""
+class SessionTaken(Exception):
+    """Another process has taken over the session, or it is closed."""
 
 
-class Unserved(Exception):
+class WorldNotServed(Exception):
     """The host has no such world, or not with these options."""
 
 
-class Broken(Exception):
-    """The host answered with an error of its own, or of its world's."""
+class HostError(Exception):
+    """The host or its world failed."""
 
 
 async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # noqa: ASYNC109
-    """The answer's body. Raises one of the five above."""
+    """Send a request and return the body of its answer. Raises one of the five errors above."""
     where = urlsplit(to.url)
     content = body.encode()
     fields = [("Host", where.netloc), ("Authorization", f"Bearer {to.token}")]
@@ -80,73 +80,73 @@ async def post(to: Handle, path: str, body: str, timeout: float) -> bytes:  # no
     try:
         head = write_request("POST", f"{where.path}{path}", fields)
         async with asyncio.timeout(timeout):
-            status, answer = await _exchange(_address(to.url), head + content)
+            status, answer = await _send_once(_address_of(to.url), head + content)
     except TimeoutError:
-        raise Silent(f"no answer from the host within {timeout:g} s") from None
+        raise HostTimeout(f"no answer from the host within {timeout:g} s") from None
     except ssl.SSLCertVerificationError as error:
-        raise Broken(f"the certificate of {where.hostname} is not trusted: {error.verify_message}") from None
-    except _Unconnected as unconnected:
+        raise HostError(f"the certificate of {where.hostname} is not trusted: {error.verify_message}") from None
+    except _NotConnected as unconnected:
         error = unconnected.__cause__
         sure = isinstance(error, ConnectionRefusedError)
-        raise Away(f"the host is gone ({type(error).__name__})", sure=sure, unsent=True) from None
+        raise HostAway(f"the host is gone ({type(error).__name__})", sure=sure, unsent=True) from None
     except (OSError, EOFError) as error:
-        raise Away(f"the host is gone ({type(error).__name__})", sure=False) from None
+        raise HostAway(f"the host is gone ({type(error).__name__})", sure=False) from None
     except (Rejected, UnicodeError) as error:
-        raise Lost(f"this is not an exchange with a host: {error}", sure=False) from None
+        raise HostUnreachable(f"this is not an exchange with a host: {error}", sure=False) from None
     match status:
         case 200:
             return answer
         case 401:
-            raise Lost("there is no such session any more where it was")
+            raise HostUnreachable("the host has no such session any more")
         case 409:
-            raise Refused(_detail(answer))
+            raise SessionTaken(_detail_of(answer))
         case 422:
-            raise Unserved(_detail(answer))
+            raise WorldNotServed(_detail_of(answer))
         case 503:
-            raise Away(_detail(answer) or "the host accepts no sessions", sure=False)
+            raise HostAway(_detail_of(answer) or "the host accepts no sessions", sure=False)
         case _:
-            raise Broken(_detail(answer) or f"the host answered {status}")
+            raise HostError(_detail_of(answer) or f"the host answered {status}")
 
 
-def _address(url: str) -> Address:
+def _address_of(url: str) -> Address:
     where = urlsplit(url)
     secure = where.scheme == "https"
     return Address(where.hostname or "", where.port or (443 if secure else 80), secure)
 
 
-async def _exchange(address: Address, request: bytes) -> tuple[int, bytes]:
-    connection = _kept.take(address) or await _connected(address)
+async def _send_once(address: Address, request: bytes) -> tuple[int, bytes]:
+    connection = _pool.take(address) or await _connect(address)
     try:
         await connection.send(request)
-        status, answer, last = await _response(connection)
+        status, answer, closes = await _read_response(connection)
     except BaseException:
         connection.close()
         raise
-    if last:
+    if closes:
         connection.close()
     else:
-        _kept.put(address, connection)
+        _pool.put(address, connection)
     return status, answer
 
 
-async def _connected(address: Address) -> Line:
+async def _connect(address: Address) -> HostSocket:
     connection = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
     try:
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        async with asyncio.timeout(_CONNECTS_WITHIN):
+        async with asyncio.timeout(_CONNECT_SECONDS):
             await asyncio.get_running_loop().sock_connect(connection, address[:2])
-    except OSError as error:  # of which a time-out is one
+    except OSError as error:  # includes time-outs
         connection.close()
-        raise _Unconnected from error
+        raise _NotConnected from error
     except BaseException:
         connection.close()
         raise
-    return await _secured(connection, address.host) if address.secure else Line(connection)
+    return await _start_tls(connection, address.host) if address.secure else HostSocket(connection)
 
 
-async def _secured(connection: socket.socket, name: str) -> Line:
-    line = SecureLine(connection, name)
+async def _start_tls(connection: socket.socket, name: str) -> HostSocket:
+    line = TlsHostSocket(connection, name)
     try:
         await line.shake_hands()
     except BaseException:
@@ -155,8 +155,8 @@ async def _secured(connection: socket.socket, name: str) -> Line:
     return line
 
 
-async def _response(connection: Line) -> tuple[int, bytes, bool]:
-    """Status, body, and whether it is the last on this connection."""
+async def _read_response(connection: HostSocket) -> tuple[int, bytes, bool]:
+    """Status, body, and whether the host closes the connection."""
     data = bytearray()
     while (start := find_body(data, _MAX_HEAD)) is None:
         data += await connection.receive()
@@ -173,25 +173,25 @@ async def _response(connection: Line) -> tuple[int, bytes, bool]:
     return head.status, bytes(data), head.closes
 
 
-class _Kept:
-    """Connections without a request under way, the latest used last."""
+class _Pool:
+    """Idle connections by address, the most recently used last."""
 
     def __init__(self) -> None:
-        self._idle: dict[Address, deque[tuple[float, Line]]] = {}
+        self._idle: dict[Address, deque[tuple[float, HostSocket]]] = {}
 
-    def take(self, address: Address) -> Line | None:
+    def take(self, address: Address) -> HostSocket | None:
         idle = self._idle.get(address)
         while idle:
             since, connection = idle.pop()
-            if time.monotonic() - since < KEPT_FOR / 2 and connection.is_open:
+            if time.monotonic() - since < IDLE_SECONDS / 2 and connection.is_open:
                 return connection
             connection.close()
         return None
 
-    def put(self, address: Address, connection: Line) -> None:
+    def put(self, address: Address, connection: HostSocket) -> None:
         idle = self._idle.setdefault(address, deque())
         idle.append((time.monotonic(), connection))
-        while len(idle) > _MOST_KEPT or time.monotonic() - idle[0][0] > KEPT_FOR:
+        while len(idle) > _MAX_IDLE or time.monotonic() - idle[0][0] > IDLE_SECONDS:
             idle.popleft()[1].close()
 
     def close(self) -> None:
@@ -200,13 +200,13 @@ class _Kept:
                 idle.pop()[1].close()
 
 
-_kept = _Kept()
-atexit.register(_kept.close)
+_pool = _Pool()
+atexit.register(_pool.close)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_kept.close)  # two processes on one connection would read each other's answers
+    os.register_at_fork(after_in_child=_pool.close)  # two processes on one connection would read each other's answers
 
 
-def _detail(answer: bytes) -> str:
+def _detail_of(answer: bytes) -> str:
     try:
         return decode(Trouble, answer).detail
     except ValidationError:

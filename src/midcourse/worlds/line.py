@@ -1,4 +1,4 @@
-"""A bare socket to a world host, under TLS or not, that belongs to no event loop between requests."""
+"""A socket to a world host, with or without TLS, that belongs to no event loop between requests."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ T = TypeVar("T")
 _CHUNK = 2**16
 
 
-class Line:
+class HostSocket:
     """One connection. `receive` raises `EOFError` where the host hangs up."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -29,7 +29,7 @@ class Line:
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing has come, not even the end: an answer to nothing would be as bad."""
+        """Whether the host has sent nothing, neither an end of file nor data that no request asked for."""
         try:
             self._socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
@@ -42,34 +42,34 @@ class Line:
         self._socket.close()
 
 
-class SecureLine(Line):
-    """The same under TLS. The host's certificate is checked against the system's authorities, or those in SSL_CERT_FILE."""
+class TlsHostSocket(HostSocket):
+    """A socket under TLS. The host's certificate is checked against the system's authorities, or those in SSL_CERT_FILE."""
 
     def __init__(self, connection: socket.socket, name: str) -> None:
         super().__init__(connection)
         self._coming, self._going = ssl.MemoryBIO(), ssl.MemoryBIO()
-        context = _trusting(os.environ.get("SSL_CERT_FILE", ""))
+        context = _tls_context(os.environ.get("SSL_CERT_FILE", ""))
         self._tls = context.wrap_bio(self._coming, self._going, server_hostname=name)
 
     async def shake_hands(self) -> None:
         """Raises `ssl.SSLError` for a certificate that is not trusted."""
-        await self._through(self._tls.do_handshake)
+        await self._run_step(self._tls.do_handshake)
 
     async def send(self, data: bytes) -> None:
         sent = 0
         while sent < len(data):
-            sent += await self._through(partial(self._tls.write, data[sent:]))
+            sent += await self._run_step(partial(self._tls.write, data[sent:]))
 
     async def receive(self) -> bytes:
         try:
-            data = await self._through(lambda: self._tls.read(_CHUNK))
+            data = await self._run_step(lambda: self._tls.read(_CHUNK))
         except ssl.SSLZeroReturnError:
             data = b""
         if not data:
             raise EOFError("the host hung up")
         return data
 
-    async def _through(self, step: Callable[[], T]) -> T:
+    async def _run_step(self, step: Callable[[], T]) -> T:
         while True:
             try:
                 done = step()
@@ -86,6 +86,6 @@ class SecureLine(Line):
 
 
 @lru_cache(maxsize=4)
-def _trusting(authorities: str) -> ssl.SSLContext:
-    """OpenSSL looks at SSL_CERT_FILE by itself; another value of it needs another context."""
+def _tls_context(authorities: str) -> ssl.SSLContext:
+    """One context for each value of SSL_CERT_FILE, since OpenSSL reads that variable when it makes one."""
     return ssl.create_default_context(cafile=authorities or None)

@@ -1,4 +1,4 @@
-"""A world in another process. The session outlives this one; another takes it over by its handle."""
+"""A world in another process. Its session outlives this process; another one takes it over by its handle."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import TaskInvalid
 from midcourse.ports.world import UNSENT, Call, Catalogue, Finding, Turn, WorldAway
-from midcourse.worlds.host.start import left_behind, start
+from midcourse.worlds.host.start import find_started_hosts, start
 from midcourse.worlds.host.wire import (
     Ask,
     AttachAsk,
@@ -31,11 +31,19 @@ from midcourse.worlds.host.wire import (
     ProbeAsk,
     RereadAsk,
 )
-from midcourse.worlds.host_client import Away, Broken, Lost, Refused, Silent, Unserved, post
+from midcourse.worlds.host_client import (
+    HostAway,
+    HostError,
+    HostTimeout,
+    HostUnreachable,
+    SessionTaken,
+    WorldNotServed,
+    post,
+)
 
 log = logging.getLogger(__name__)
 
-_TROUBLE = (Lost, Silent, Refused, Unserved, Broken)
+_TROUBLE = (HostUnreachable, HostTimeout, SessionTaken, WorldNotServed, HostError)
 _PAUSE = 0.05
 _ATTACH_SECONDS = 10.0
 _IDLE = 600.0
@@ -62,7 +70,7 @@ class RemoteWorld:
         idle: float | None = None,
         timeout: float = 60.0,
     ) -> None:
-        """At `host`, a session of its own under `key`, such as a run's id: opening twice finds the same one.
+        """`key` names the session at `host`, for example by a run's id: opening it twice finds the same one.
 
         Without a host, one is started for this session alone, and writes its log in `folder`. The world is closed after
         `idle` seconds without a request (600, unless the host says less).
@@ -86,7 +94,7 @@ class RemoteWorld:
 
     @property
     def rebuilds(self) -> bool:
-        """As the class says that is served."""
+        """As declared by the class of the world."""
         module, _, name = self._spec.partition(":")
         return bool(getattr(getattr(import_module(module), name), "rebuilds", False))
 
@@ -100,11 +108,11 @@ class RemoteWorld:
         """Raises `TaskInvalid` for a world that cannot be made, `ConnectionError` for one that does not open, `WorldAway` if its
         host cannot be reached or has no room.
 
-        A host that somebody started in this folder and never told anyone about is taken over.
+        A host that an earlier process started in this folder, before it died, is taken over.
         """
         if self._host is not None:
             return await self._open_at(self._host, self._timeout)
-        for host in left_behind(self._folder):
+        for host in find_started_hosts(self._folder):
             with contextlib.suppress(ConnectionError, TaskInvalid):
                 return await self._open_at(host, min(self._timeout, _ATTACH_SECONDS))
         host = await asyncio.to_thread(start, self._spec, self._folder, self._idle or _IDLE)
@@ -119,83 +127,83 @@ class RemoteWorld:
         return True
 
     async def conceal(self, secrets: Pairs) -> None:
-        """Raises `ConnectionError` unless the host has heard of them: without that, no look may be taken."""
+        """Raises `ConnectionError` unless the host has received them: without them it must not observe."""
         try:
             await self._ask("/conceal", ConcealAsk(epoch=self._epoch, secrets=secrets))
-        except (Lost, Silent, Refused, Broken) as trouble:
-            raise ConnectionError(f"the world was not told what to conceal: {trouble}") from trouble
+        except (HostUnreachable, HostTimeout, SessionTaken, HostError) as trouble:
+            raise ConnectionError(f"the world did not receive the values to conceal: {trouble}") from trouble
 
     async def observe(self) -> Observation | Unseen:
         try:
             answer = await self._ask("/observe", Ask(epoch=self._epoch))
-        except Lost as lost:
+        except HostUnreachable as lost:
             return Unseen(reason="world_lost", detail=str(lost))
-        except Silent as silent:
+        except HostTimeout as silent:
             return Unseen(reason="timeout", detail=str(silent))
-        except (Refused, Broken) as trouble:
+        except (SessionTaken, HostError) as trouble:
             return Unseen(reason="failed", detail=str(trouble))
         return decode_any(Observation | Unseen, answer)
 
     async def commit_set(self, call: Call) -> CommitSet | None:
         try:
             answer = await self._ask("/commit_set", self._call(call))
-        except (Lost, Silent, Refused, Broken):
+        except (HostUnreachable, HostTimeout, SessionTaken, HostError):
             return None
         return decode_any(CommitSet | None, answer)
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
         try:
             answer = await self._ask("/reread", RereadAsk(epoch=self._epoch, call=call, names=names))
-        except (Lost, Silent, Refused, Unserved, Broken):
+        except (HostUnreachable, HostTimeout, SessionTaken, WorldNotServed, HostError):
             return None
         return decode_any(tuple[str, ...] | None, answer)
 
     async def act(self, call: Call) -> Outcome:
         try:
             answer = await self._ask("/act", self._call(call))
-        except Lost as lost:
-            if isinstance(lost, Away) and lost.unsent:
+        except HostUnreachable as lost:
+            if isinstance(lost, HostAway) and lost.unsent:
                 return Outcome(status="no_effect", reason=UNSENT, detail=str(lost))
             return Outcome(status="unknown", reason="world_lost", detail=str(lost))
-        except Silent as silent:
+        except HostTimeout as silent:
             return Outcome(status="unknown", reason="timeout", detail=str(silent))
-        except (Refused, Broken) as trouble:
+        except (SessionTaken, HostError) as trouble:
             return Outcome(status="unknown", reason="error", detail=str(trouble))
         return decode(Outcome, answer)
 
     async def probe(self, name: str, arguments: Pairs) -> Finding:
         try:
             answer = await self._ask("/probe", ProbeAsk(epoch=self._epoch, name=name, arguments=arguments))
-        except (Lost, Silent, Refused, Broken):
+        except (HostUnreachable, HostTimeout, SessionTaken, HostError):
             return "unclear"
         return decode_any(Finding, answer)
 
     async def attend(self) -> str:
         """Raises `ConnectionError` if the host does not answer."""
-        return await attended(encode(self._handle) if self._handle else "")
+        return await hand_over(encode(self._handle) if self._handle else "")
 
     async def bar(self, command: int) -> None:
-        """Waits for an act under way, however long it takes. A host that is gone can do nothing: it is barred.
+        """Wait for an act under way, without a limit. On a host that is gone the command counts as barred.
 
-        One that is there and does not answer raises `TimeoutError`: it may still act, and nobody must believe it barred.
+        One that does not answer raises `TimeoutError`: it may still act, so the command does not count as barred.
         """
         over = False
         while not over:
             try:
                 over = decode(Barred, await self._ask("/bar", BarAsk(epoch=self._epoch, command=command))).over
-            except Refused:
+            except SessionTaken:
                 return
-            except Lost as lost:
+            except HostUnreachable as lost:
                 if lost.sure:
                     return
                 await asyncio.sleep(_PAUSE)
-            except (Silent, Broken) as trouble:
+            except (HostTimeout, HostError) as trouble:
                 raise TimeoutError(f"command {command} could not be barred: {trouble}") from trouble
 
     async def close(self) -> None:
-        """Ask the host to close the world and go. Whoever has been taken over from closes nothing."""
+        """Ask the host to close the world. After a takeover by another process this has no effect."""
         if self._attached is not None:
-            with contextlib.suppress(Lost, Silent, Refused, Broken):
+            with contextlib.suppress(HostUnreachable, HostTimeout, SessionTaken, HostError):
                 await self._ask("/close", Ask(epoch=self._epoch))
         self._handle = None
 
@@ -208,23 +216,23 @@ class RemoteWorld:
 
     async def _ask(self, path: str, request: object) -> bytes:
         if self._handle is None:
-            raise Lost("the world is not open")
+            raise HostUnreachable("the world is not open")
         return await post(self._handle, path, encode(request), self._timeout)
 
     async def _open_at(self, host: Handle, seconds: float) -> str:
         request = OpenAsk(world=self._spec, options=self._options, key=self._key, idle=self._idle)
         try:
             opened = decode(Opened, await post(host, "/sessions", encode(request), seconds))
-        except (Unserved, Refused) as refusal:
+        except (WorldNotServed, SessionTaken) as refusal:
             raise TaskInvalid(str(refusal)) from refusal
-        except Away as away:
+        except HostAway as away:
             raise WorldAway(f"the world did not open: {away}") from away
-        except (Lost, Silent, Broken) as trouble:
+        except (HostUnreachable, HostTimeout, HostError) as trouble:
             raise ConnectionError(f"the world did not open: {trouble}") from trouble
         handle = Handle(url=f"{host.url}/sessions/{opened.session}", token=opened.token)
         try:
             await self._attach_to(handle)
-        except Away as away:
+        except HostAway as away:
             raise WorldAway(f"the session of {self._spec} was opened, then its host went: {away}") from away
         except _TROUBLE as trouble:
             raise ConnectionError(
@@ -239,8 +247,8 @@ class RemoteWorld:
         self._handle = handle
 
 
-async def attended(handle: str) -> str:
-    """Give the session over to a person without taking it from whoever holds it. See `World.attend`.
+async def hand_over(handle: str) -> str:
+    """Hand the session over to a person without taking it from its worker. See `World.attend`.
 
     Raises `ConnectionError` if there is no such session, or its host cannot be reached from here.
     """
@@ -248,5 +256,5 @@ async def attended(handle: str) -> str:
         raise ConnectionError("the world is not open")
     try:
         return decode(str, await post(decode(Handle, handle), "/attend", "", _ATTACH_SECONDS))
-    except (ValueError, Lost, Silent, Refused, Unserved, Broken) as trouble:
-        raise ConnectionError(f"the world cannot be given over: {trouble}") from trouble
+    except (ValueError, HostUnreachable, HostTimeout, SessionTaken, WorldNotServed, HostError) as trouble:
+        raise ConnectionError(f"the world cannot be handed over: {trouble}") from trouble

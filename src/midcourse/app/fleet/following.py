@@ -20,7 +20,7 @@ from midcourse.ports.approver import Approver
 from midcourse.ports.controls import Controls
 from midcourse.ports.store import JournalRow
 from midcourse.runtimes.temporal.wire import Word
-from midcourse.worlds.remote import attended
+from midcourse.worlds.remote import hand_over
 
 GLANCE = 0.2
 """Seconds between two looks into the journal."""
@@ -74,7 +74,7 @@ class FollowedRun(Controls[str]):
 
     async def attend(self) -> str:
         """While it is paused: have a person act in its world. Says where. Raises `ConnectionError` if that cannot be."""
-        return await attended(await self._store.session(self.run_id))
+        return await hand_over(await self._store.session(self.run_id))
 
     def tell(self, word: Word, /) -> str:
         why_not = objection(self.run, word)

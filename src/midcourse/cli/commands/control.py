@@ -9,7 +9,7 @@ from temporalio.service import RPCError
 from midcourse.cli.lookup.durable import Reached, reached, report
 from midcourse.errors import TaskInvalid
 from midcourse.runtimes.temporal.client import RunHandle
-from midcourse.worlds.remote import attended
+from midcourse.worlds.remote import hand_over
 
 GLANCE = 0.2
 NO_WORKER = (
@@ -57,7 +57,7 @@ async def _take_over(name: str, overrides: Sequence[str], *, json: bool) -> int:
         if not why_not:
             why_not = await _paused(there)
         if not why_not:
-            where = await attended(await there.fleet.store.session(there.run.id))
+            where = await hand_over(await there.fleet.store.session(there.run.id))
         said = f"the world is yours{f', {where}' if where else ''}; when you are done, midcourse resume {there.run.id} looks at it and goes on"
         return report(there.run.id, why_not, said, json=json)
 

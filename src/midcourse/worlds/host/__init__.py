@@ -1,11 +1,11 @@
-"""A process that owns the sessions of worlds and serves them over HTTP, so that a session outlives whoever works it.
+"""A process that owns the sessions of worlds and serves them over HTTP, so that a session outlives the worker that uses it.
 
-`midcourse host` is a standing one for many runs. `python -m midcourse.worlds.host` is one for a single world, started by
-`RemoteWorld` where it is told of no other.
+`midcourse host` is a permanent one for many runs. `python -m midcourse.worlds.host` is one for a single world, started by
+`RemoteWorld` if it was given no host.
 """
 
-from midcourse.worlds.host.lifecycle import Terms, hosting
-from midcourse.worlds.host.registry import Menu
-from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.lifecycle import HostConfig, serve_host
+from midcourse.worlds.host.registry import WorldRegistry
+from midcourse.worlds.host.start import read_host_file
 
-__all__ = ["Menu", "Terms", "host_in", "hosting"]
+__all__ = ["HostConfig", "WorldRegistry", "read_host_file", "serve_host"]

@@ -1,4 +1,4 @@
-"""A host for one world and whoever starts it: it goes when that world is closed, when it is told to, or forgotten."""
+"""A host for one world. It ends when that world is closed, when it is stopped, or when no request comes any more."""
 
 import argparse
 import asyncio
@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from midcourse.redact import log_discreetly
-from midcourse.worlds.host.lifecycle import Host, NotClosed, Terms, hosting
-from midcourse.worlds.host.registry import Menu
+from midcourse.worlds.host.lifecycle import Host, HostConfig, NotClosed, serve_host
+from midcourse.worlds.host.registry import WorldRegistry
 
 log = logging.getLogger("midcourse.worlds.host")
 SERVED, FAILED = 0, 1
@@ -21,8 +21,8 @@ def main() -> int:
     log_discreetly(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     options = _arguments().parse_args()
     if options.detach:
-        return _detached(options)
-    return _run(options, told=lambda: None)
+        return _run_detached(options)
+    return _run(options, on_ready=lambda: None)
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -34,8 +34,8 @@ def _arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def _detached(options: argparse.Namespace) -> int:
-    """Serve in a child that nobody has to wait for, and stay only until it serves or has failed."""
+def _run_detached(options: argparse.Namespace) -> int:
+    """Serve in a detached child, and return once it serves or has failed."""
     heard, says = os.pipe()
     if os.fork():
         os.close(says)
@@ -43,44 +43,46 @@ def _detached(options: argparse.Namespace) -> int:
         return word[0] if word else FAILED
     os.close(heard)
     os.setsid()
-    return _run(options, told=lambda: _tell(says))
+    return _run(options, on_ready=lambda: _report_ready(says))
 
 
-def _tell(says: int) -> None:
-    """A parent that is gone means that nobody will ever know of this host: fail."""
+def _report_ready(says: int) -> None:
+    """Fail if the parent is gone: then no process will ever know of this host."""
     os.write(says, bytes([SERVED]))
     os.close(says)
 
 
-def _run(options: argparse.Namespace, told: Callable[[], None]) -> int:
-    terms = Terms(menu=Menu([options.world], private=True), ready=options.ready, idle=options.idle, once=True)
+def _run(options: argparse.Namespace, on_ready: Callable[[], None]) -> int:
+    config = HostConfig(
+        worlds=WorldRegistry([options.world], private=True), ready=options.ready, idle=options.idle, once=True
+    )
     try:
-        asyncio.run(_serve(terms, told))
+        asyncio.run(_serve(config, on_ready))
     except NotClosed as trouble:
         log.error("%s: %s", options.world, trouble)
         logging.shutdown()
-        os._exit(FAILED)  # a thread of its own would let it act on while the interpreter winds down
+        os._exit(FAILED)  # or a world in a thread could still act while the interpreter shuts down
     except Exception as error:
         log.error("%s could not be served: %s: %s", options.world, type(error).__name__, error)
         return FAILED
     return SERVED
 
 
-async def _serve(terms: Terms, told: Callable[[], None]) -> None:
+async def _serve(config: HostConfig, on_ready: Callable[[], None]) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with hosting(terms) as host:
-        told()
-        leaving = asyncio.ensure_future(_until_left(host, terms.idle))
+    async with serve_host(config) as host:
+        on_ready()
+        emptied = asyncio.ensure_future(_wait_until_empty(host, config.idle))
         stopping = asyncio.ensure_future(stopped.wait())
-        _, rest = await asyncio.wait({leaving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        _, rest = await asyncio.wait({emptied, stopping}, return_when=asyncio.FIRST_COMPLETED)
         for task in rest:
             task.cancel()
 
 
-async def _until_left(host: Host, idle: float) -> None:
-    """Until its sessions have come and gone. If none ever comes, whoever started it is dead."""
+async def _wait_until_empty(host: Host, idle: float) -> None:
+    """Wait until all sessions have ended. If none was opened in time, the process that started this host is dead."""
     try:
         async with asyncio.timeout(idle):
             await host.sessions.emptied.wait()

@@ -1,4 +1,4 @@
-"""A host from its first breath to its last: it listens, says where, serves, and closes every world before it goes."""
+"""The life of a host: it listens, writes its address to a file, serves, and closes every world before it ends."""
 
 import asyncio
 import contextlib
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from midcourse.codec import decode, encode
 from midcourse.files import atomic_write, private_folder
-from midcourse.worlds.host.registry import Menu
-from midcourse.worlds.host.router import Desk
+from midcourse.worlds.host.registry import WorldRegistry
+from midcourse.worlds.host.router import Router
 from midcourse.worlds.host.server import Listener
 from midcourse.worlds.host.sessions import Sessions
 from midcourse.worlds.host.wire import Ready
@@ -23,10 +23,10 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
-    """What a host is started with."""
+class HostConfig:
+    """The options that a host is started with."""
 
-    menu: Menu
+    worlds: WorldRegistry
     ready: Path
     """Written once it listens: url, token, pid, worlds."""
     idle: float = 600.0
@@ -35,15 +35,15 @@ class Terms:
     token: str = ""
     """Empty: a new one."""
     grace: float = 10.0
-    """Seconds that the acts under way get when it is told to stop."""
+    """Seconds that the acts under way get when it is stopped."""
     once: bool = False
-    """Whether it goes when its last session has ended."""
+    """Whether it ends with its last session."""
     most: int = 1000
-    """Sessions that may be open at a time."""
+    """The number of sessions that may be open at the same time."""
     tls: ssl.SSLContext | None = None
-    """With which it speaks HTTPS itself."""
+    """Given, it serves HTTPS itself."""
     url: str = ""
-    """Where it is reached, if that is not where it listens."""
+    """The address for clients, if it differs from where it listens."""
 
 
 class NotClosed(Exception):
@@ -52,14 +52,14 @@ class NotClosed(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """One that listens."""
+    """A host that listens."""
 
     url: str
     sessions: Sessions
     grace: float
 
     async def end(self) -> None:
-        """Close every world. Whoever asks for a session meanwhile is refused."""
+        """Close every world. Requests for new sessions are refused meanwhile."""
         try:
             async with asyncio.timeout(self.grace):
                 await self.sessions.end()
@@ -68,31 +68,31 @@ class Host:
 
 
 @asynccontextmanager
-async def hosting(terms: Terms) -> AsyncGenerator[Host]:
-    """Inside it serves; afterwards every world is closed.
+async def serve_host(config: HostConfig) -> AsyncGenerator[Host]:
+    """Serve inside the context; afterwards every world is closed.
 
-    Raises `NotClosed` if one is not. Then the port stays taken: a refused connection means a world that is gone.
+    Raises `NotClosed` if one is not. Then the port stays taken, because clients take a refused connection for a world that is gone.
     """
-    sessions = Sessions(terms.menu, idle=terms.idle, most=terms.most, once=terms.once)
-    token = terms.token or secrets.token_urlsafe(32)
-    listener = Listener(Desk(sessions, token))
-    port = await listener.listen(terms.address, terms.port, terms.tls)
-    name = f"[{terms.address}]" if ":" in terms.address else terms.address
-    url = terms.url or f"{'https' if terms.tls else 'http'}://{name}:{port}"
-    host = Host(url=url, sessions=sessions, grace=terms.grace)
-    ready = Ready(url=host.url, token=token, pid=os.getpid(), worlds=terms.menu.specs)
+    sessions = Sessions(config.worlds, idle=config.idle, most=config.most, once=config.once)
+    token = config.token or secrets.token_urlsafe(32)
+    listener = Listener(Router(sessions, token))
+    port = await listener.listen(config.address, config.port, config.tls)
+    name = f"[{config.address}]" if ":" in config.address else config.address
+    url = config.url or f"{'https' if config.tls else 'http'}://{name}:{port}"
+    host = Host(url=url, sessions=sessions, grace=config.grace)
+    ready = Ready(url=host.url, token=token, pid=os.getpid(), worlds=config.worlds.specs)
     try:
-        private_folder(terms.ready.parent)
-        atomic_write(terms.ready, encode(ready))  # the token gives access to the worlds
+        private_folder(config.ready.parent)
+        atomic_write(config.ready, encode(ready))  # the token gives access to the worlds
         log.info("listening on %s in process %s", host.url, ready.pid)
         yield host
     finally:
-        _remove(terms.ready, ready)
+        _remove_ready(config.ready, ready)
         await host.end()
         await listener.close()
 
 
-def _remove(path: Path, ready: Ready) -> None:
+def _remove_ready(path: Path, ready: Ready) -> None:
     """Unless another host has written its own there since."""
     with contextlib.suppress(OSError, ValueError):
         if decode(Ready, path.read_bytes()) == ready:

@@ -1,6 +1,6 @@
-"""Which worlds a host opens, and with which options. Nothing else is ever imported, whatever a request names.
+"""The worlds that a host opens, and the options that it allows. No other module is imported for a request.
 
-A world says which of its options belong to the operator of the host: `keeps` are files that a session writes, each named with its place in the
+A world declares which of its options belong to the operator of the host: `keeps` are files that a session writes, each named with its place in the
 session's own folder; `host_options` are the others, such as programs, each with its value unless the host was started with another. A
 session that sends one of them is refused.
 """
@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from midcourse.ports.world import World
-from midcourse.worlds.host.threaded import in_its_own_thread
+from midcourse.worlds.host.threaded import start_in_thread
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 _DEFAULT_TENANT = "default"
 
 
 class NotServed(Exception):
-    """There is no such world here, or not with these options. The message is for whoever asked for it."""
+    """The host has no such world, or not with these options. The client gets the message."""
 
 
-class Menu:
-    """Worlds by 'package.module:Class', each imported when it is first asked for."""
+class WorldRegistry:
+    """Worlds by 'package.module:Class', each imported when it is first requested."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Menu:
     ) -> None:
         """`options` are the host's own, for each world. Sessions write below `home`, or nothing without one.
 
-        A `private` host was started by the process that opens the session, for that session: all options are that process's own.
+        A `private` host was started by the process that opens the session, for that session: that process sets all options.
         """
         self.specs = tuple(specs)
         self._options = options or {}
@@ -46,17 +46,17 @@ class Menu:
         self._private = private
         self._kinds: dict[str, Any] = {}
         for spec, own in self._options.items():
-            self._check(spec, own)
+            self._check_options(spec, own)
 
     async def make(self, spec: str, options: Mapping[str, Any], key: str = "") -> World:
-        """One that may block gets a thread of its own; the others share the host's event loop."""
+        """Make a world. One that may block gets its own thread; the others share the host's event loop."""
         if spec not in self.specs:
             raise NotServed(f"'{spec}' is not served here; there is {', '.join(self.specs) or 'none'}")
         try:
             kind = self._kinds.get(spec) or await asyncio.to_thread(self.load, spec)
-            given = options if self._private else self._bounded(spec, kind, options, key)
+            given = options if self._private else self._allowed_options(spec, kind, options, key)
             if getattr(kind, "blocks", True):
-                return await in_its_own_thread(lambda: kind(**given))
+                return await start_in_thread(lambda: kind(**given))
             return kind(**given)
         except NotServed:
             raise
@@ -68,7 +68,7 @@ class Menu:
         kind = self._kinds[spec] = getattr(import_module(module), name)
         return kind
 
-    def _bounded(self, spec: str, kind: Any, options: Mapping[str, Any], key: str) -> dict[str, Any]:
+    def _allowed_options(self, spec: str, kind: Any, options: Mapping[str, Any], key: str) -> dict[str, Any]:
         keeps, usual = dict(getattr(kind, "keeps", {})), dict(getattr(kind, "host_options", {}))
         given = self._options.get(spec, {})
         refused = sorted({*options} & {*keeps, *usual, *given})
@@ -81,7 +81,7 @@ class Menu:
         files = {} if folder is None else {option: str((folder / name).absolute()) for option, name in keeps.items()}
         return {**usual, **files, **given, **options}
 
-    def _check(self, spec: str, own: Mapping[str, object]) -> None:
+    def _check_options(self, spec: str, own: Mapping[str, object]) -> None:
         """Raises `NotServed` for options that this world does not have."""
         taken = signature(self._kinds.get(spec) or self.load(spec)).parameters
         if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
@@ -92,7 +92,7 @@ class Menu:
 
 
 def session_folder(key: str) -> Path:
-    """Below the home: where the session of a run keeps its files. A key is a run's id, or 'tenant/run'."""
+    """The folder, relative to the home, in which the session of a run keeps its files. A key is a run's id, or 'tenant/run'."""
     tenant, _, run = key.rpartition("/")
     if not _PLAIN.fullmatch(run) or (tenant and not _PLAIN.fullmatch(tenant)):
         return Path("runs") / f"key-{sha256(key.encode(errors='surrogatepass')).hexdigest()[:32]}"

@@ -1,4 +1,4 @@
-"""Who may ask a host for what, and what the answer is. It knows nothing of HTTP but paths and numbers."""
+"""Routes requests to the host or to a session, by path and token. Of HTTP it knows only paths and status codes."""
 
 import hmac
 import logging
@@ -13,7 +13,7 @@ from midcourse.domain.observation import Observation, Unseen
 from midcourse.ports.world import Finding
 from midcourse.worlds.host.registry import NotServed
 from midcourse.worlds.host.session import Fenced
-from midcourse.worlds.host.sessions import Full, KeyInUse, Leaving, NotOpened, Sessions, Stay
+from midcourse.worlds.host.sessions import Full, KeyInUse, Lease, Leaving, NotOpened, Sessions
 from midcourse.worlds.host.wire import (
     Ask,
     AttachAsk,
@@ -38,11 +38,11 @@ Answer: TypeAlias = Callable[[bytes], Awaitable[Reply]]
 
 
 class Malformed(Exception):
-    """The body is not what this path takes."""
+    """The body does not fit the path."""
 
 
 class NoSuchPath(Exception):
-    """Nothing is answered there, or not in this way."""
+    """There is no such path, or not with this method."""
 
 
 STATUSES: dict[type[Exception], int] = {
@@ -57,36 +57,36 @@ STATUSES: dict[type[Exception], int] = {
 }
 
 
-class Desk:
-    """Answers for the host with its token, and for each session with that session's."""
+class Router:
+    """Answers requests to the host under its token, and to each session under that session's token."""
 
     def __init__(self, sessions: Sessions, token: str) -> None:
         self._sessions = sessions
         self._token = token.encode()
 
     def admit(self, method: str, path: str, token: str) -> Answer | None:
-        """What answers this request. None: whoever has no fitting token is told nothing at all."""
+        """The function that answers this request, or None: a client without the right token gets no explanation."""
         _, _, rest = path.partition("/sessions/")
         session, _, what = rest.partition("/")
-        if session and (stay := self._sessions.find(session, token)) is not None:
-            return lambda body: _replied(path, self._asked(stay, f"{method} {what}", body))
+        if session and (lease := self._sessions.find(session, token)) is not None:
+            return lambda body: _reply(path, self._answer_for_session(lease, f"{method} {what}", body))
         if hmac.compare_digest(token.encode(), self._token):
-            return lambda body: _replied(path, self._asked_of_host(f"{method} {path}", body))
+            return lambda body: _reply(path, self._answer_for_host(f"{method} {path}", body))
         return None
 
-    async def _asked_of_host(self, what: str, body: bytes) -> str:
+    async def _answer_for_host(self, what: str, body: bytes) -> str:
         match what:
             case "POST /sessions":
-                stay = await self._sessions.open(_read(OpenAsk, body))
-                return encode(Opened(session=stay.id, token=stay.token))
+                lease = await self._sessions.open(_read(OpenAsk, body))
+                return encode(Opened(session=lease.id, token=lease.token))
             case "GET /sessions":
-                return encode(self._sessions.listed(), tuple[Listed, ...])
+                return encode(self._sessions.list(), tuple[Listed, ...])
             case _:
-                raise NoSuchPath(f"{what} is nothing that a host answers")
+                raise NoSuchPath(f"{what} is not a request to a host")
 
-    async def _asked(self, stay: Stay, what: str, body: bytes) -> str:
-        session = stay.session
-        with stay.asked():
+    async def _answer_for_session(self, lease: Lease, what: str, body: bytes) -> str:
+        session = lease.session
+        with lease.track_request():
             match what:
                 case "POST attach":
                     ask = _read(AttachAsk, body)
@@ -115,13 +115,13 @@ class Desk:
                     ask = _read(BarAsk, body)
                     return encode(Barred(over=await session.bar(ask.epoch, ask.command)))
                 case "POST close":
-                    await self._sessions.close(stay, _read(Ask, body).epoch)
+                    await self._sessions.close(lease, _read(Ask, body).epoch)
                     return "null"
                 case _:
-                    raise NoSuchPath(f"{what} is nothing that a session answers")
+                    raise NoSuchPath(f"{what} is not a request to a session")
 
 
-async def _replied(path: str, answer: Awaitable[str]) -> Reply:
+async def _reply(path: str, answer: Awaitable[str]) -> Reply:
     try:
         return 200, await answer
     except Exception as error:

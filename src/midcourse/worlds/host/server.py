@@ -3,8 +3,8 @@
 Written on asyncio's protocols because every step of every run sends it two requests: a thread for each, as in
 `http.server`, takes three times the CPU, and a framework would be a large dependency of the base install.
 
-What one client can hold up is bounded: how long a request may take to arrive, how large it may be, and how long a
-connection is kept for nothing. Only what the world takes to answer is not: an act takes as long as it takes.
+A client is limited in how long a request may take to arrive, how large it may be, and how long a connection is kept
+idle. The time that a world takes to answer is not limited here.
 """
 
 import asyncio
@@ -13,25 +13,25 @@ import ssl
 
 from midcourse.codec import encode
 from midcourse.http1 import Rejected, RequestHead, find_body, parse_request, write_response
-from midcourse.worlds.host.router import Answer, Desk, Reply
+from midcourse.worlds.host.router import Answer, Reply, Router
 from midcourse.worlds.host.wire import Trouble
 
 log = logging.getLogger(__name__)
 
 MAX_HEAD = 16 * 2**10
 MAX_BODY = 16 * 2**20
-ARRIVES_WITHIN = 10.0
-"""Seconds from a request's first byte to its last."""
-KEPT_FOR = 60.0
-"""Seconds that a connection is kept without a request. A client that keeps it for less never meets the end of it."""
+REQUEST_SECONDS = 10.0
+"""Seconds from a request's first byte to its closes."""
+IDLE_SECONDS = 60.0
+"""Seconds that an idle connection is kept. The client reuses connections for half of that, so it never meets a closed one."""
 SWEEP = 1.0
 
 
 class Listener:
     """A port, and the connections to it."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, router: Router) -> None:
+        self.router = router
         self.connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
         self._sweeping: asyncio.TimerHandle | None = None
@@ -45,13 +45,13 @@ class Listener:
             port,
             backlog=1024,
             ssl=tls,
-            ssl_handshake_timeout=ARRIVES_WITHIN if tls else None,
+            ssl_handshake_timeout=REQUEST_SECONDS if tls else None,
         )
         self._sweep()
         return self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
-        """Take nobody in any more, and go when every answer under way is out."""
+        """Accept no more connections, and close the open ones once their answers are sent."""
         if self._server is not None:
             self._server.close()
         if self._sweeping is not None:
@@ -59,10 +59,10 @@ class Listener:
         busy = [connection.answering for connection in self.connections if connection.answering is not None]
         await asyncio.gather(*busy, return_exceptions=True)
         for connection in list(self.connections):
-            connection.hang_up()
+            connection.close()
 
     def _sweep(self) -> None:
-        """One timer for all connections: one for each request would cost more than answering it."""
+        """Abort late connections. One timer serves all, since one for each request would cost more than the answer."""
         loop = asyncio.get_running_loop()
         for connection in [each for each in self.connections if each.due < loop.time()]:
             connection.abort()
@@ -70,7 +70,7 @@ class Listener:
 
 
 class Connection(asyncio.Protocol):
-    """One request after the other. What comes in while one is being answered waits."""
+    """One request after the other. A request that arrives while another is answered waits."""
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
@@ -78,9 +78,9 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._begun: tuple[RequestHead, Answer] | None = None
-        self._deaf = False
+        self._ignores_input = False
         self.answering: asyncio.Task[None] | None = None
-        self.due = self._loop.time() + ARRIVES_WITHIN
+        self.due = self._loop.time() + REQUEST_SECONDS
 
     # --- called by asyncio
 
@@ -90,25 +90,25 @@ class Connection(asyncio.Protocol):
         self._listener.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Whoever asked is gone. What they asked for goes on to its end."""
+        """The client is gone. The act that it requested still runs to its end."""
         self._transport = None
         self._listener.connections.discard(self)
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
+        if self._ignores_input:
             return
         if not self._buffer and self.answering is None:
-            self.due = self._loop.time() + ARRIVES_WITHIN
+            self.due = self._loop.time() + REQUEST_SECONDS
         self._buffer += data
         if self.answering is None:
-            self._take_in()
+            self._read_request()
         elif self._transport is not None and len(self._buffer) > MAX_HEAD:
             self._transport.pause_reading()
 
     # --- one request
 
-    def _take_in(self) -> None:
-        """Begin to answer once the request is there. The token is looked at before the body is waited for."""
+    def _read_request(self) -> None:
+        """Begin to answer once the request has arrived. The token is checked before the body is read."""
         try:
             self._begun = self._begun or self._read_head()
         except Rejected as rejected:
@@ -120,10 +120,10 @@ class Connection(asyncio.Protocol):
         body = bytes(self._buffer[: head.length])
         del self._buffer[: head.length]
         self.due = float("inf")
-        self.answering = self._loop.create_task(self._respond(answer, body, last=head.closes))
+        self.answering = self._loop.create_task(self._respond(answer, body, closes=head.closes))
 
     def _read_head(self) -> tuple[RequestHead, Answer] | None:
-        """None: it is not all there yet."""
+        """The head and the function that answers it, or None if it has not all arrived."""
         end = find_body(self._buffer, MAX_HEAD)
         if end is None:
             return None
@@ -134,48 +134,48 @@ class Connection(asyncio.Protocol):
         if head.length > MAX_BODY:
             raise Rejected(f"a body has at most {MAX_BODY} bytes", 413)
         scheme, _, token = head.get("authorization").partition(" ")
-        answer = self._listener.desk.admit(head.method, head.target, token if scheme.lower() == "bearer" else "")
+        answer = self._listener.router.admit(head.method, head.target, token if scheme.lower() == "bearer" else "")
         if answer is None:
             raise Rejected("", 401)  # without a reason: a client without a token learns nothing
         return head, answer
 
-    async def _respond(self, answer: Answer, body: bytes, *, last: bool) -> None:
+    async def _respond(self, answer: Answer, body: bytes, *, closes: bool) -> None:
         reply = await answer(body)
         self.answering = None
-        self.due = self._loop.time() + KEPT_FOR
+        self.due = self._loop.time() + IDLE_SECONDS
         if self._transport is None:
-            log.info("whoever asked for this is gone")
+            log.info("client disconnected before the reply")
             return
-        self._write(reply, last=last)
-        if last:
+        self._write(reply, closes=closes)
+        if closes:
             self._transport.close()
         elif self._buffer:
             self._transport.resume_reading()
-            self.due = self._loop.time() + ARRIVES_WITHIN
-            self._take_in()
+            self.due = self._loop.time() + REQUEST_SECONDS
+            self._read_request()
 
     def _refuse(self, why: Rejected) -> None:
-        """Say so and listen no longer. What is still on its way is let in and dropped, or it would cut off the reply."""
-        self._deaf = True
+        """Reply and read no further. Data that still arrives is dropped; closing at that point would reset the reply."""
+        self._ignores_input = True
         self._buffer.clear()
-        self._write((why.status, encode(Trouble(detail=str(why))) if str(why) else ""), last=True)
+        self._write((why.status, encode(Trouble(detail=str(why))) if str(why) else ""), closes=True)
         if self._transport is not None and self._transport.can_write_eof():
             self._transport.write_eof()
-        else:  # over TLS there is no half of a connection to close
-            self.hang_up()
+        else:  # TLS connections cannot be closed in one direction only
+            self.close()
 
-    def _write(self, reply: Reply, *, last: bool) -> None:
+    def _write(self, reply: Reply, *, closes: bool) -> None:
         status, text = reply
         body = text.encode()
         fields = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
         if self._transport is not None:
-            head = write_response(status, [*fields, *([("Connection", "close")] if last else [])])
+            head = write_response(status, [*fields, *([("Connection", "close")] if closes else [])])
             self._transport.write(head + body)
 
     # --- called by the listener
 
-    def hang_up(self) -> None:
-        """Once what was written is out. Over TLS, the client's goodbye is not waited for."""
+    def close(self) -> None:
+        """Close once everything is written. Over TLS, do not wait for the client's close message."""
         if self._transport is None:
             return
         if self._transport.get_extra_info("sslcontext") is not None and not self._transport.get_write_buffer_size():
@@ -184,6 +184,6 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def abort(self) -> None:
-        """At once, whatever has not been read or written."""
+        """Close without waiting for data that has not been read or written."""
         if self._transport is not None:
             self._transport.abort()

@@ -1,4 +1,4 @@
-"""The session that a host owns, and its fence: who may act, which commands may not, and each command once at most."""
+"""A session of a world and its fence: one epoch may act, barred commands may not, and each command acts at most once."""
 
 import asyncio
 import time
@@ -14,15 +14,15 @@ from midcourse.worlds.base import failed
 from midcourse.worlds.host.wire import Attached
 
 PATIENCE = 2.0
-"""Seconds that a bar waits for an act under way before it says so and is asked again."""
+"""Seconds that `bar` waits for an act under way before it returns False and the client asks again."""
 
 
 class Fenced(Exception):
-    """The caller has been taken over from, or the session is closing."""
+    """Another process has taken over the session, or it is closing."""
 
 
 class Session:
-    """Everything runs on one event loop. An act goes on to its end even if whoever asked for it is gone."""
+    """Runs on one event loop. An act runs to its end even if the client that requested it is gone."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -47,13 +47,13 @@ class Session:
         return self._closed
 
     def attach(self, not_after: float, turn: Turn = (0, 0)) -> Attached:
-        """At once, whatever is under way: who is in doubt about an act bars it, and that waits."""
+        """Take over the session, even during an act. A client in doubt about that act bars it, and `bar` waits."""
         if self._closed:
             raise Fenced("the session is closed")
         if time.time() > not_after:
-            raise Fenced("it came after everybody had stopped waiting for it")
+            raise Fenced("request expired before it was handled")
         if turn < self._turn:
-            raise Fenced(f"the run has gone on without turn {turn}: whoever drives it now has the session")
+            raise Fenced(f"turn {turn} is over: the worker of a later turn has the session")
         self._turn = turn
         self._epoch += 1
         return Attached(epoch=self._epoch, name=self._world.name, catalogue=self._world.catalogue())
@@ -65,8 +65,8 @@ class Session:
 
     async def observe(self, epoch: int) -> Observation | Unseen:
         self._admit(epoch)
-        unfit = Unseen(reason="failed", detail="what the world showed cannot be written down")
-        return encodable(await self._world.observe()) or unfit
+        fallback = Unseen(reason="failed", detail="what the world showed cannot be written down")
+        return encodable(await self._world.observe()) or fallback
 
     async def commit_set(self, epoch: int, call: Call) -> CommitSet | None:
         self._admit(epoch)
@@ -90,15 +90,17 @@ class Session:
             if call.command in self._barred:
                 return failed("barred", f"command {call.command} was barred and may no longer act")
             if time.time() > not_after:
-                return failed("late", f"command {call.command} came after everybody had stopped waiting for it")
+                return failed("late", f"command {call.command} expired before it was handled")
             if call.command in self._begun:
                 return Outcome(status="unknown", reason="repeated", detail=f"command {call.command} was sent before")
             self._begun.add(call.command)
-            unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be written down")
-            return encodable(await self._world.act(call)) or unfit
+            fallback = Outcome(
+                status="unknown", reason="error", detail="what the world answered cannot be written down"
+            )
+            return encodable(await self._world.act(call)) or fallback
 
     async def attend(self) -> str:
-        """Whoever has the token may: a person takes over from whoever holds the session, and gives it back to them."""
+        """Needs no epoch: a person takes over from the worker that holds the session, and gives it back."""
         async with self._acting:
             if self._closed:
                 raise Fenced("the session is closed")
@@ -107,7 +109,7 @@ class Session:
     async def bar(self, epoch: int, command: int) -> bool:
         """True: no act of this command is or will be under way. False: one still is; ask again.
 
-        A closed session begins nothing more, but what was under way may go on for a while: there it only waits.
+        A closed session begins no act, but one that was under way may still run: then this only waits.
         """
         if not self._closed:
             self._admit(epoch)
@@ -119,12 +121,12 @@ class Session:
             return False
 
     def close(self, epoch: int) -> None:
-        """From here on nobody may do anything."""
+        """Refuse all further requests."""
         self._admit(epoch)
         self._closed = True
 
     async def end(self) -> None:
-        """Close it, and the world once the act under way is over. Returns when that is done, whoever began it."""
+        """Close the session, and the world once the act under way is over. Returns when the world is closed."""
         self._closed = True
         async with self._acting:
             if not self._ended:

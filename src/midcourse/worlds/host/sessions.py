@@ -1,4 +1,4 @@
-"""The sessions that a host has open: each with a world, a fence, a token and an idle time of its own."""
+"""The sessions that a host has open: each with its world, fence, token and idle time."""
 
 import asyncio
 import hmac
@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from midcourse.ports.world import World
-from midcourse.worlds.host.registry import Menu
+from midcourse.worlds.host.registry import WorldRegistry
 from midcourse.worlds.host.session import Session
 from midcourse.worlds.host.wire import Listed, OpenAsk
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class KeyInUse(Exception):
-    """There is a session under this key, and it is not the one that was asked for."""
+    """Another session is open under this key."""
 
 
 class NotOpened(Exception):
@@ -32,8 +32,8 @@ class Leaving(Exception):
     """The host accepts no new sessions."""
 
 
-class Stay:
-    """One session for as long as it is in the host."""
+class Lease:
+    """One session for as long as the host keeps it open."""
 
     def __init__(self, ask: OpenAsk, world: World, idle: float) -> None:
         self.id = secrets.token_hex(8)
@@ -47,8 +47,8 @@ class Stay:
         self._opened = self._asked = time.monotonic()
 
     @contextmanager
-    def asked(self) -> Generator[None]:
-        """A request is under way."""
+    def track_request(self) -> Generator[None]:
+        """Count a request as under way, so that the session is not idle meanwhile."""
         self._under_way += 1
         try:
             yield
@@ -59,8 +59,8 @@ class Stay:
     def leave(self) -> None:
         self._leaving.set()
 
-    async def until_left(self) -> None:
-        """Until somebody closed it, or nobody asked for anything for as long as that may be."""
+    async def wait_until_left(self) -> None:
+        """Wait until a client closes it, or it has been idle for too long."""
         while (left := self._idle - self._idle_seconds()) > 0:
             try:
                 async with asyncio.timeout(left):
@@ -68,9 +68,9 @@ class Stay:
                     return
             except TimeoutError:
                 continue
-        log.info("%s for %r: nobody asked for anything in %g seconds", self.ask.world, self.ask.key, self._idle)
+        log.info("%s for %r: no request in %g seconds", self.ask.world, self.ask.key, self._idle)
 
-    def listed(self) -> Listed:
+    def describe(self) -> Listed:
         return Listed(
             session=self.id,
             world=self.ask.world,
@@ -87,17 +87,17 @@ class Stay:
 
 
 class Sessions:
-    """`idle` is the longest that any session may go without a request, `most` the number of them that may be open at a time. With
-    `once`, the last one to end is the last.
+    """`idle` is the longest time that a session may be without a request, `most` the number that may be open at the same time.
+    With `once`, no session is opened after the last one has ended.
     """
 
-    def __init__(self, menu: Menu, *, idle: float, most: int = 1000, once: bool = False) -> None:
-        self._menu = menu
+    def __init__(self, worlds: WorldRegistry, *, idle: float, most: int = 1000, once: bool = False) -> None:
+        self._worlds = worlds
         self._most = most
         self._idle = idle
         self._once = once
-        self._by_key: dict[str, asyncio.Task[Stay]] = {}
-        self._by_id: dict[str, Stay] = {}
+        self._by_key: dict[str, asyncio.Task[Lease]] = {}
+        self._by_id: dict[str, Lease] = {}
         self._keepers: set[asyncio.Task[None]] = set()
         self._leaving = False
         self.opened = 0
@@ -105,51 +105,51 @@ class Sessions:
         """Set whenever the last session has ended, or did not open."""
 
     def __len__(self) -> int:
-        """Those that are just being opened count, too."""
+        """Including those that are being opened."""
         return len(self._by_key)
 
-    async def open(self, ask: OpenAsk) -> Stay:
-        """The session under this key: opened now, or by whoever came first. One that is closing is waited for."""
+    async def open(self, ask: OpenAsk) -> Lease:
+        """The session under this key: opened now, or by an earlier request. Waits for one that is closing."""
         while (opening := self._by_key.get(ask.key)) is not None:
-            stay = await asyncio.shield(opening)
-            if not stay.session.closed:
-                if (stay.ask.world, stay.ask.options) != (ask.world, ask.options):
-                    raise KeyInUse(f"'{ask.key}' is a session of {stay.ask.world}, or one with other options")
-                return stay
-            await stay.over.wait()
+            lease = await asyncio.shield(opening)
+            if not lease.session.closed:
+                if (lease.ask.world, lease.ask.options) != (ask.world, ask.options):
+                    raise KeyInUse(f"'{ask.key}' is a session of {lease.ask.world}, or one with other options")
+                return lease
+            await lease.over.wait()
         if self._leaving:
-            raise Leaving("the host is about to go")
+            raise Leaving("the host is stopping")
         if len(self) >= self._most:
-            raise Full(f"the host has {self._most} sessions open, which is as many as it may; ask again later")
+            raise Full(f"the host has {self._most} sessions open, its limit; ask again later")
         opening = self._by_key[ask.key] = asyncio.create_task(self._begin(ask))
         return await asyncio.shield(opening)
 
-    def find(self, session: str, token: str) -> Stay | None:
-        """Whether the session is not there or the token is not its own, nobody can tell."""
-        stay = self._by_id.get(session)
-        known = hmac.compare_digest((stay.token if stay else "").encode(), token.encode())
-        return stay if known else None
+    def find(self, session: str, token: str) -> Lease | None:
+        """None for a missing session and for a wrong token alike, so that a client cannot tell which."""
+        lease = self._by_id.get(session)
+        known = hmac.compare_digest((lease.token if lease else "").encode(), token.encode())
+        return lease if known else None
 
-    def listed(self) -> tuple[Listed, ...]:
-        return tuple(stay.listed() for stay in self._by_id.values())
+    def list(self) -> tuple[Listed, ...]:
+        return tuple(lease.describe() for lease in self._by_id.values())
 
-    async def close(self, stay: Stay, epoch: int) -> None:
+    async def close(self, lease: Lease, epoch: int) -> None:
         """Returns once the world is closed and the session gone."""
-        stay.session.close(epoch)
-        stay.leave()
-        await stay.over.wait()
+        lease.session.close(epoch)
+        lease.leave()
+        await lease.over.wait()
 
     async def end(self) -> None:
         """Close every world as soon as its act under way is over."""
         self._leaving = True
-        for stay in self._by_id.values():
-            stay.leave()
+        for lease in self._by_id.values():
+            lease.leave()
         await asyncio.gather(*self._by_key.values(), return_exceptions=True)
         await asyncio.gather(*self._keepers)
 
-    async def _begin(self, ask: OpenAsk) -> Stay:
+    async def _begin(self, ask: OpenAsk) -> Lease:
         try:
-            world = await self._menu.make(ask.world, ask.options, ask.key)
+            world = await self._worlds.make(ask.world, ask.options, ask.key)
             try:
                 await world.open()
             except Exception as error:
@@ -157,28 +157,28 @@ class Sessions:
         except BaseException:
             self._forget(ask.key)
             raise
-        stay = Stay(ask, world, min(self._idle, ask.idle or self._idle))
+        lease = Lease(ask, world, min(self._idle, ask.idle or self._idle))
         if self._leaving:
-            stay.leave()
-        self._by_id[stay.id] = stay
+            lease.leave()
+        self._by_id[lease.id] = lease
         self.opened += 1
-        keeper = asyncio.create_task(self._keep(stay))
+        keeper = asyncio.create_task(self._keep(lease))
         self._keepers.add(keeper)
         keeper.add_done_callback(self._keepers.discard)
         log.info("%s is open for %r", ask.world, ask.key)
-        return stay
+        return lease
 
-    async def _keep(self, stay: Stay) -> None:
-        """A world that does not close stays in the list: it may still act, and nobody must believe it gone."""
-        await stay.until_left()
+    async def _keep(self, lease: Lease) -> None:
+        """Close the world once the lease ends. One that does not close stays listed, because it may still act."""
+        await lease.wait_until_left()
         try:
-            await stay.session.end()
+            await lease.session.end()
         except Exception:
-            log.exception("%s for %r did not close properly", stay.ask.world, stay.ask.key)
-        del self._by_id[stay.id]
-        self._forget(stay.ask.key)
-        stay.over.set()
-        log.info("%s for %r is closed after %s acts", stay.ask.world, stay.ask.key, stay.session.acts)
+            log.exception("%s for %r did not close properly", lease.ask.world, lease.ask.key)
+        del self._by_id[lease.id]
+        self._forget(lease.ask.key)
+        lease.over.set()
+        log.info("%s for %r is closed after %s acts", lease.ask.world, lease.ask.key, lease.session.acts)
 
     def _forget(self, key: str) -> None:
         del self._by_key[key]

@@ -1,6 +1,6 @@
-"""Start a host in a process of its own that outlives this one.
+"""Starts a host in a detached process that outlives this one.
 
-For systems with `fork` (Linux, macOS): the host detaches itself from whoever started it.
+Needs `fork` (Linux, macOS): the host detaches itself from the process that started it.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from midcourse.worlds.host.wire import Handle, Ready
 
 
 def start(world: str, folder: Path, idle: float) -> Handle:
-    """Blocks until it listens. It writes to a file and shares no pipe, so it can outlive us unnoticed."""
+    """Blocks until it listens. It writes to a file and shares no pipe, so it outlives this process."""
     private_folder(folder)
     stem = folder / f"host-{secrets.token_hex(4)}"
     ready, log = stem.with_suffix(".json"), stem.with_suffix(".log")
@@ -29,26 +29,26 @@ def start(world: str, folder: Path, idle: float) -> Handle:
             stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            umask=0o077,  # a world may keep files beside the run's
+            umask=0o077,  # a world may write files beside those of the run
             env=_environment(),
             check=False,
         ).returncode
     if code:
-        said = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
-        raise ConnectionError(f"the host of {world} did not start: {said}")
-    return host_in(ready)
+        last_line = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        raise ConnectionError(f"the host of {world} did not start: {last_line}")
+    return read_host_file(ready)
 
 
-def left_behind(folder: Path) -> list[Handle]:
-    """Hosts that somebody started here and may have told nobody about."""
+def find_started_hosts(folder: Path) -> list[Handle]:
+    """Hosts that were started in this folder, perhaps by a worker that died before it stored their handle."""
     found: list[Handle] = []
     for ready in sorted(folder.glob("host-*.json")):
         with contextlib.suppress(OSError, ValueError):
-            found.append(host_in(ready))
+            found.append(read_host_file(ready))
     return found
 
 
-def host_in(ready: Path) -> Handle:
+def read_host_file(ready: Path) -> Handle:
     """The host that wrote this file."""
     there = decode(Ready, ready.read_bytes())
     return Handle(url=there.url, token=there.token)

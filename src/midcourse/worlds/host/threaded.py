@@ -1,4 +1,4 @@
-"""A world on a thread and an event loop of its own: however long it blocks, nobody else waits for it."""
+"""A world in its own thread with its own event loop, so that one that blocks does not hold up the others."""
 
 import asyncio
 import threading
@@ -15,14 +15,14 @@ from midcourse.ports.world import Call, Catalogue, Finding, Rereads, World
 T = TypeVar("T")
 
 
-async def in_its_own_thread(make: Callable[[], World]) -> World:
-    """Made there, too: a constructor may block, and what it makes may belong to the thread that made it."""
+async def start_in_thread(make: Callable[[], World]) -> World:
+    """Make the world in a new thread: its constructor may block, and some objects belong to the thread that made them."""
     made: Future[Threaded] = Future()
-    threading.Thread(target=lambda: asyncio.run(_live(make, made)), name="world", daemon=True).start()
+    threading.Thread(target=lambda: asyncio.run(_run_world(make, made)), name="world", daemon=True).start()
     return await asyncio.wrap_future(made)
 
 
-async def _live(make: Callable[[], World], made: "Future[Threaded]") -> None:
+async def _run_world(make: Callable[[], World], made: "Future[Threaded]") -> None:
     over = asyncio.Event()
     try:
         made.set_result(Threaded(make(), asyncio.get_running_loop(), over))
@@ -33,7 +33,7 @@ async def _live(make: Callable[[], World], made: "Future[Threaded]") -> None:
 
 
 class Threaded:
-    """Hands every call over to the loop that the world lives on. After `close` there is no such loop any more."""
+    """Hands every call over to the loop that the world lives on. `close` ends that loop."""
 
     def __init__(self, world: World, loop: asyncio.AbstractEventLoop, over: asyncio.Event) -> None:
         self._world = world
@@ -53,46 +53,46 @@ class Threaded:
 
     async def open(self) -> str:
         try:
-            return await self._there(self._world.open())
+            return await self._call(self._world.open())
         except BaseException:
-            self._leave()
+            self._stop()
             raise
 
     async def attach(self, handle: str) -> bool:
-        return await self._there(self._world.attach(handle))
+        return await self._call(self._world.attach(handle))
 
     async def conceal(self, secrets: Pairs) -> None:
-        await self._there(self._world.conceal(secrets))
+        await self._call(self._world.conceal(secrets))
 
     async def observe(self) -> Observation | Unseen:
-        return await self._there(self._world.observe())
+        return await self._call(self._world.observe())
 
     async def commit_set(self, call: Call) -> CommitSet | None:
-        return await self._there(self._world.commit_set(call))
+        return await self._call(self._world.commit_set(call))
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
-        return await self._there(self._world.reread(call, names)) if isinstance(self._world, Rereads) else None
+        return await self._call(self._world.reread(call, names)) if isinstance(self._world, Rereads) else None
 
     async def act(self, call: Call) -> Outcome:
-        return await self._there(self._world.act(call))
+        return await self._call(self._world.act(call))
 
     async def probe(self, name: str, arguments: Pairs) -> Finding:
-        return await self._there(self._world.probe(name, arguments))
+        return await self._call(self._world.probe(name, arguments))
 
     async def attend(self) -> str:
-        return await self._there(self._world.attend())
+        return await self._call(self._world.attend())
 
     async def bar(self, command: int) -> None:
-        await self._there(self._world.bar(command))
+        await self._call(self._world.bar(command))
 
     async def close(self) -> None:
         try:
-            await self._there(self._world.close())
+            await self._call(self._world.close())
         finally:
-            self._leave()
+            self._stop()
 
-    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _call(self, work: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
-    def _leave(self) -> None:
+    def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._over.set)

@@ -1,11 +1,11 @@
-"""What goes over the wire between a world host and `RemoteWorld`.
+"""The requests and answers between a world host and `RemoteWorld`.
 
-    POST /sessions           OpenAsk -> Opened      with the host's token; 503 if it is full or about to go, 422 for other options
+    POST /sessions           OpenAsk -> Opened      with the host's token; 503 if it is full or stopping, 422 for other options
     GET  /sessions           -> (Listed, ...)       with the host's token
     POST /sessions/ID/WHAT   attach, conceal, observe, commit_set, reread, act, probe, attend, bar, close; with the token of that session
 
-Every request to a session names its epoch, but for the first and `attend`. `not_after`: nobody waits for it any longer from then on, so it
-is not begun. A host may have been frozen meanwhile.
+Every request to a session names its epoch, but for the first and `attend`. `not_after`: from then on the client no longer waits, so the
+request is not begun. A host may have been frozen meanwhile.
 """
 
 from dataclasses import dataclass, field
@@ -17,18 +17,18 @@ from midcourse.ports.world import Call, Catalogue, Turn
 
 @dataclass(frozen=True, kw_only=True)
 class Ready:
-    """What a host writes down once it listens."""
+    """The file that a host writes once it listens."""
 
     url: str
     token: str
     pid: int
     worlds: tuple[str, ...] = ()
-    """What it opens, as 'package.module:Class'."""
+    """The worlds that it opens, as 'package.module:Class'."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Handle:
-    """Where a host or one of its sessions is, and the token for it. Whoever has a session's can take it over."""
+    """Address and token of a host or of one of its sessions. A client with a session's token can take it over."""
 
     url: str
     token: str
@@ -36,7 +36,7 @@ class Handle:
 
 @dataclass(frozen=True, kw_only=True)
 class OpenAsk:
-    """For a session of this world. There is one for each `key`: whoever asks again is given the same one."""
+    """Request for a session of this world. There is one for each `key`: asking again returns the same one."""
 
     world: str
     options: dict[str, Any]
@@ -53,7 +53,7 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """A session in the words of a list for people."""
+    """A session as `midcourse` lists it for an operator."""
 
     session: str
     world: str
@@ -70,7 +70,7 @@ class Listed:
 class AttachAsk:
     not_after: float
     turn: Turn = (0, 0)
-    """Nobody who comes for an earlier one is let in any more."""
+    """Workers of earlier turns are refused from then on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Attached:
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """To look, or to close."""
+    """Request to observe or to close."""
 
     epoch: int
 
@@ -95,7 +95,7 @@ class ConcealAsk:
 
 @dataclass(frozen=True, kw_only=True)
 class CallAsk:
-    """To act, or to read what an act would send."""
+    """Request to act, or to read what an act would send."""
 
     epoch: int
     call: Call
@@ -104,7 +104,7 @@ class CallAsk:
 
 @dataclass(frozen=True, kw_only=True)
 class RereadAsk:
-    """Which of these values of what the call would send its form changes by itself."""
+    """Request for the names of those values that the form itself changes from one load to the next."""
 
     epoch: int
     call: Call
@@ -133,6 +133,6 @@ class Barred:
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """Why a request got no answer."""
+    """The reason for an error status."""
 
     detail: str

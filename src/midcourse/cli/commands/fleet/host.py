@@ -26,8 +26,8 @@ from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.cli.view.vocabulary import several
 from midcourse.errors import TaskInvalid
 from midcourse.redact import log_discreetly
-from midcourse.worlds.host.lifecycle import Host, NotClosed, Terms, hosting
-from midcourse.worlds.host.registry import Menu, NotServed
+from midcourse.worlds.host.lifecycle import Host, HostConfig, NotClosed, serve_host
+from midcourse.worlds.host.registry import NotServed, WorldRegistry
 
 STOPPED, UNCLEAN = 0, 1
 HINT = "Ctrl-C closes every world and stops"
@@ -88,11 +88,11 @@ def host(
     names = [name.strip() for name in worlds.split(",") if name.strip()] or list(SIMULATED)
     tls = listening.tls()
     try:
-        menu = Menu(world_classes(names), options=_options(options, names), home=settings.home)
+        registry = WorldRegistry(world_classes(names), options=_options(options, names), home=settings.home)
     except NotServed as wrong:
         raise TaskInvalid(f"--option: {wrong}") from None
-    terms = Terms(
-        menu=menu,
+    terms = HostConfig(
+        worlds=registry,
         ready=Path(ready) if ready else settings.home / "host.json",
         idle=idle,
         grace=grace,
@@ -141,7 +141,7 @@ def _token_in(file: str) -> str:
 class Hosting:
     """A host in front of one person, or of nobody."""
 
-    def __init__(self, terms: Terms, names: Sequence[str], settings: Settings, *, json: bool) -> None:
+    def __init__(self, terms: HostConfig, names: Sequence[str], settings: Settings, *, json: bool) -> None:
         self._terms = terms
         self._names = names
         self._settings = settings
@@ -154,7 +154,7 @@ class Hosting:
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
         try:
-            async with hosting(self._terms) as host:
+            async with serve_host(self._terms) as host:
                 await self._until(stopped, host)
         except OSError as trouble:
             if trouble.filename is not None:
