@@ -278,7 +278,7 @@ async def test_one_connection_is_enough_for_one_run(tmp_path: Path, monkeypatch:
         made.append(address)
         return await connected(address)
 
-    monkeypatch.setattr(posting, "_connected", counted)
+    monkeypatch.setattr(posting, "_connect", counted)
     async with serving(tmp_path) as (_, host):
         await (world := shop(host, "run-1")).open()
         hand = Hand(world)

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 MAX_HEAD = 16 * 2**10
 MAX_BODY = 16 * 2**20
 REQUEST_SECONDS = 10.0
-"""Seconds from a request's first byte to its closes."""
+"""Seconds from a request's first byte to its last."""
 IDLE_SECONDS = 60.0
 """Seconds that an idle connection is kept. The client reuses connections for half of that, so it never meets a closed one."""
 SWEEP = 1.0
