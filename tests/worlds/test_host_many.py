@@ -172,13 +172,13 @@ async def test_fifty_runs_are_taken_over_at_once_and_each_orders_once(tmp_path: 
 FROZEN = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from midcourse.worlds.host.start import host_in
+from midcourse.worlds.host.start import read_host_file
 from tests.worlds.support import Hand
 from tests.worlds.test_host_many import shop
 from tests.worlds.test_shop import fill_in
 
 async def main(folder: Path) -> None:
-    world = shop(host_in(folder / "host.json"), "run-1")
+    world = shop(read_host_file(folder / "host.json"), "run-1")
     await world.open()
     await fill_in(hand := Hand(world))
     call = hand.call("place_order", await hand.zone("Place order"))
