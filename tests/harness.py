@@ -8,40 +8,34 @@ from midcourse.director.decide import decide
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import (
     Act,
+    Advise,
     AskPerson,
     CheckDone,
     Command,
-    DrawOutline,
     Finish,
     JudgeCloseness,
-    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
     PlanRevert,
     PlanTry,
     Record,
-    ReflectOn,
-    ReviewPath,
     Verify,
     Wait,
 )
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.event import (
     Acted,
+    Advised,
     ApprovalDecided,
     ClosenessJudged,
     DoneChecked,
     Event,
     Finished,
     Observed,
-    Outlined,
-    PathReviewed,
     PersonAsked,
     Planned,
-    ProgressJudged,
     Recorded,
-    Reflected,
     RevertPlanned,
     Started,
     TimerFired,
@@ -51,6 +45,7 @@ from midcourse.domain.event import (
 )
 from midcourse.domain.expectation import Expectation, Probe, TextContains, ZoneAppears
 from midcourse.domain.monitor import Advice, Problem
+from midcourse.domain.move import Adviser
 from midcourse.domain.observation import ObservationRef, Zone
 from midcourse.domain.phase import Asking, Ended, Phase
 from midcourse.domain.plan import Draft, PlannedStep
@@ -153,6 +148,19 @@ class Drill:
         """All commands of this kind so far."""
         return [command for command in self.commands if isinstance(command, kind)]
 
+    def asked(self, role: Adviser) -> Advise:
+        """The adviser that is asked now."""
+        found = self.pending(Advise)
+        assert found.role == role, f"a {found.role} is asked"
+        return found
+
+    def consulted(self, role: Adviser) -> list[Advise]:
+        """All questions to this adviser so far."""
+        return [command for command in self.sent(Advise) if command.role == role]
+
+    def is_advised(self, role: Adviser, *, after: float = 1.0, **more: Any) -> "Drill":
+        return self.tell(Advised(answers=self.asked(role).id, role=role, **more), after)
+
     # --- answers to what is pending
 
     def starts(self) -> "Drill":
@@ -229,25 +237,22 @@ class Drill:
 
     def outlines(self, *goals: str, **more: Any) -> "Drill":
         """The outliner names these goals, or says otherwise."""
-        answers = self.pending(DrawOutline).id
-        return self.tell(Outlined(answers=answers, **_filled(more, goals=goals, cost=Cost(calls=1))))
+        return self.is_advised("outliner", **_filled(more, goals=goals, cost=Cost(calls=1)))
 
     def judges(self, current: int, evidence: str = "seen", **more: Any) -> "Drill":
-        answers = self.pending(JudgeProgress).id
-        return self.tell(ProgressJudged(answers=answers, **_filled(more, current=current, evidence=evidence)))
+        return self.is_advised("judge", **_filled(more, current=current, evidence=evidence))
 
     def reflects(self, cause: str = "", **more: Any) -> "Drill":
         """Somebody explains the failure like this, or cannot be reached."""
         analysis = Analysis(error_type="other", severity="LOW", root_cause=cause)
         found = Reflection(analysis=analysis, fix=Fix(message="Do it otherwise"), by="model") if cause else None
-        verdict = "reflected" if found else "transport"
-        filled = _filled(more, verdict=verdict, reflection=found, cost=Cost(calls=1))
-        return self.tell(Reflected(answers=self.pending(ReflectOn).id, **filled))
+        verdict = "answered" if found else "transport"
+        return self.is_advised("reflector", **_filled(more, verdict=verdict, reflection=found, cost=Cost(calls=1)))
 
     def reviews(self, says: str = "", problem: Problem = "repetition", **more: Any) -> "Drill":
         """The monitor has this to say, or nothing."""
         advice = Advice(problem=problem, says=says) if says else None
-        return self.tell(PathReviewed(answers=self.pending(ReviewPath).id, **_filled(more, advice=advice)))
+        return self.is_advised("monitor", **_filled(more, advice=advice))
 
     def records(self) -> "Drill":
         return self.tell(Recorded(answers=self.pending(Record).id))

@@ -1,4 +1,4 @@
-"""The loop: feed what happened to `decide`, start what it wants done. The same on every runtime."""
+"""The loop: pass each event to `decide`, start the commands it returns. The same on every runtime."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +13,7 @@ from midcourse.errors import ImpossibleEvent
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """One turn: what happened, the state it led to, and what is being done about it."""
+    """One turn: the event, the state it led to, and the commands issued."""
 
     event: Event
     run: Run
@@ -38,12 +38,12 @@ class Runtime(Protocol):
         ...
 
     def should_rest(self) -> bool:
-        """Whether to stop here and have another `drive` go on from the state."""
+        """Whether to stop here, for another `drive` to continue from the state."""
         ...
 
 
 async def drive(run: Run, runtime: Runtime) -> Run:
-    """Perform what is pending, then turn after turn until the end. Starting, resuming and continuing are one thing."""
+    """Perform what is pending, then turn after turn until the end. Starting, resuming and continuing are the same."""
     for issued in run.pending:
         runtime.start(issued)
     while not is_over(run):

@@ -24,6 +24,7 @@ from midcourse.domain.command import (
 from midcourse.domain.detour import Option, Tried
 from midcourse.domain.event import (
     Acted,
+    Advised,
     ApprovalDecided,
     CancelAsked,
     ClosenessJudged,
@@ -32,7 +33,6 @@ from midcourse.domain.event import (
     Finished,
     Guided,
     Observed,
-    PathReviewed,
     PauseAsked,
     Planned,
     Recorded,
@@ -146,10 +146,14 @@ def said(event: Event, *commands: Command) -> str:
             (Finish(id=9, reason="replan_no_change", detail="Click Save failed here", verified=False),),
             "the plan was refused (Click Save failed here)",
         ),
-        (PathReviewed(answers=6), (), ""),
-        (PathReviewed(answers=6, verdict="transport", detail="hm"), (), "nobody could review the path (hm)"),
+        (Advised(answers=6, role="monitor"), (), ""),
         (
-            PathReviewed(answers=6, advice=Advice(problem="no_progress", says="It leads nowhere")),
+            Advised(answers=6, role="monitor", verdict="transport", detail="hm"),
+            (),
+            "the path could not be reviewed (hm)",
+        ),
+        (
+            Advised(answers=6, role="monitor", advice=Advice(problem="no_progress", says="It leads nowhere")),
             (ERROR,),
             "the monitor: It leads nowhere; planning again (no progress)",
         ),

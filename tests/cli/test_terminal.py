@@ -211,7 +211,7 @@ def test_a_question_expires_and_leaves_the_keyboard_alone(tmp_path: Path, home: 
         person.sees("failed: it was not approved")
         assert person.leaves_with() == 1
         assert person.echoes()
-    assert result_of(home, "order")["final_detail"] == "nobody approved place_order in time"
+    assert result_of(home, "order")["final_detail"] == "place_order was not approved in time"
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ from midcourse.cli.view.run import View
 from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
 from midcourse.domain.command import Wait
 from midcourse.domain.event import TimerFired
-from midcourse.domain.move import Advance, AskPlanner, Doubt, Orient, Plan
-from midcourse.domain.phase import BackingOff, Looking, Paused, Planning, Reviewing, Verifying
+from midcourse.domain.move import Advance, AskPlanner, CheckOutcome, Consult, Plan
+from midcourse.domain.phase import Advising, BackingOff, Looking, Paused, Planning, Verifying
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.run import Issued, Run
 from midcourse.drive import Progress
@@ -160,7 +160,7 @@ def test_a_step_whose_outcome_is_unknown_has_a_question_mark() -> None:
     plan = plan_of()
     run = running(plan)
     assert run.segment is not None
-    doubt = Doubt(step=run.segment.steps[1], purpose="segment", command=20, before="f2")
+    doubt = CheckOutcome(step=run.segment.steps[1], purpose="segment", command=20, before="f2")
     assert "? Click the file name" in standing(replace(run, phase=Verifying(doubt=doubt)), plan)
 
 
@@ -180,10 +180,11 @@ def test_a_new_plan_that_a_monitor_looks_at_has_no_cross() -> None:
     """Whatever failed in the one before it."""
     plan = plan_of()
     again = AskPlanner(cause="error", why="click failed: busy", objected=True)
-    for phase in (Reviewing(then=Orient(then=again), drafted=True), Planning(asked=again)):
+    review = Advising(role="monitor", then=Consult(role="outliner", then=again), drafted=True)
+    for phase in (review, Planning(asked=again)):
         assert "▸ Click the file name" in standing(replace(running(plan), phase=phase), plan)
     view = view_of(plan)
-    reviewing = replace(running(plan), phase=Reviewing(then=Orient(then=again), drafted=True))
+    reviewing = replace(running(plan), phase=review)
     view.heard(Progress(event=TimerFired(answers=99, at=1012.0), run=reviewing, commands=()))
     assert any("reviewing the plan" in line for line in drawn(view, 80, 23))
 

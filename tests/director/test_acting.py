@@ -184,7 +184,7 @@ def test_a_person_stops_the_run() -> None:
 
 def test_nobody_says_whether_it_happened() -> None:
     drill = in_doubt().verifies("undecided").waits()
-    assert drill.ended == ("needs_human", "nobody said whether order happened")
+    assert drill.ended == ("needs_human", "no answer whether order happened")
 
 
 def test_nothing_is_asked_about_what_happened_when_approval_is_for_nobody() -> None:

@@ -81,7 +81,7 @@ def test_guidance_of_spaces_is_none() -> None:
 
 def test_a_question_that_nobody_answers_is_a_no() -> None:
     drill = Drill(approval_seconds=600.0).to_acting(ORDER).waits()
-    assert drill.ended == ("rejected", "nobody approved order in time")
+    assert drill.ended == ("rejected", "order was not approved in time")
     assert drill.run.now == START + 604.0
 
 
@@ -95,7 +95,7 @@ def test_a_decision_that_comes_after_the_question_expired_approves_nothing(poste
     drill.tell(ApprovalDecided(question=number, verdict="approved", shown=("c-order",)), 600.0)
     assert drill.sent(Act) == []
     assert drill.run.grants == ()
-    assert drill.ended == ("rejected", "nobody approved order in time")
+    assert drill.ended == ("rejected", "order was not approved in time")
 
 
 def test_a_question_does_not_outlive_the_deadline() -> None:

@@ -19,7 +19,7 @@ ORDER = a_step("order", "irreversible")
 
 def test_cancel_ends_a_run_that_only_waits_and_charges_what_was_under_way() -> None:
     drill = Drill().to_planning().tell(CancelAsked())
-    assert drill.ended == ("cancelled", "somebody asked for it")
+    assert drill.ended == ("cancelled", "cancelled on request")
     assert drill.run.budget.spent.calls == 1
     assert drill.run.budget.reserved.calls == 0
     assert [issued.command.kind for issued in drill.run.pending] == ["finish"]

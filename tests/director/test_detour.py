@@ -156,7 +156,7 @@ def test_whoever_cannot_be_reached_is_waited_for() -> None:
 
 def test_a_judge_without_an_answer_is_asked_again_and_then_no_more() -> None:
     judge = on_a_detour(max_step_retries=1).tries().acts(fingerprint="f2").weighs(0.0, verdict="garbage").waits()
-    assert "nobody can say" in judge.weighs(0.0, verdict="garbage").pending(MakePlan).why
+    assert "could not be judged" in judge.weighs(0.0, verdict="garbage").pending(MakePlan).why
 
 
 # --- nothing irreversible

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from midcourse.director.decide import decide
-from midcourse.director.lost import lost
+from midcourse.director.lost import answer_for_lost
 from midcourse.domain.command import Command
 from midcourse.domain.phase import BackingOff, Verifying
 from midcourse.domain.run import Issued, Run
@@ -28,7 +28,7 @@ def test_there_is_one_of_every_kind() -> None:
 @pytest.mark.parametrize("kind", [kind.kind for kind in get_args(get_args(Command)[0])])
 def test_a_lost_command_is_answered_for_or_done_again(kind: str) -> None:
     run, issued = under_way()[kind]
-    answer = lost(issued.command, issued.reserved)
+    answer = answer_for_lost(issued.command, issued.reserved)
     if kind in REPEATED:
         assert answer is None
         return
@@ -40,7 +40,7 @@ def test_a_lost_command_is_answered_for_or_done_again(kind: str) -> None:
 
 def test_a_lost_act_may_have_happened() -> None:
     drill = Drill(approvals="never").to_acting(a_step("order", "irreversible"))
-    answer = lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
+    answer = answer_for_lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
     assert answer is not None
     drill.tell(answer)
     assert isinstance(drill.phase, Verifying)
@@ -49,7 +49,7 @@ def test_a_lost_act_may_have_happened() -> None:
 
 def test_a_lost_plan_is_no_replan() -> None:
     drill = Drill().to_planning()
-    answer = lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
+    answer = answer_for_lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
     assert answer is not None
     drill.tell(answer)
     assert isinstance(drill.phase, BackingOff)
@@ -59,6 +59,6 @@ def test_a_lost_plan_is_no_replan() -> None:
 
 def test_a_lost_check_is_made_again() -> None:
     drill = Drill(approvals="never").to_acting(a_step("order", "irreversible")).acts("unknown")
-    answer = lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
+    answer = answer_for_lost(drill.run.pending[0].command, drill.run.pending[0].reserved)
     assert answer is not None
     assert isinstance(drill.tell(answer).phase, Verifying)

@@ -7,8 +7,8 @@ import pytest
 
 from midcourse.domain.approval import Change
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.command import Act, DrawOutline, MakePlan, ReviewPath
-from midcourse.domain.event import CancelAsked, PathReviewed, PauseAsked, ResumeAsked, Resumed
+from midcourse.domain.command import Act, MakePlan
+from midcourse.domain.event import CancelAsked, PauseAsked, ResumeAsked, Resumed
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
 from midcourse.policy.advice.monitor import LASTS
@@ -34,9 +34,9 @@ def told(run: Drill) -> Advice | None:
 def test_the_path_is_reviewed_before_every_plan_but_the_first() -> None:
     assert drill().to_planning().phase.kind == "planning"
     run = walking()
-    assert run.pending(ReviewPath).seen == "o-f2"
+    assert run.asked("monitor").seen == "o-f2"
     assert run.reviews().phase.kind == "planning"
-    assert run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3").phase.kind == "reviewing"
+    assert run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3").asked("monitor")
 
 
 def test_by_default_nobody_reviews_anything() -> None:
@@ -56,7 +56,7 @@ def rounds(*words: str) -> int:
     """How often the same plan is adopted on the same screen, with these words from round to round, before that is too often."""
     run, adopted = drill(max_replans=20).to_planning("a"), 0
     for word in words:
-        if run.phase.kind == "reviewing":
+        if run.phase.kind == "advising":
             run.reviews(word)
         run.plans(a_step("go"), REPLAN_STEP)
         if run.phase.kind == "ended":
@@ -79,15 +79,15 @@ def test_who_was_asked_again_is_told_again() -> None:
 
 def test_what_it_has_spoken_about_is_not_reviewed_again() -> None:
     run = walking().reviews(ROUND).plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3")
-    review = run.pending(ReviewPath)
-    assert review.since > run.sent(ReviewPath)[0].id
+    review = run.asked("monitor")
+    assert review.since > run.consulted("monitor")[0].id
     quiet = walking().reviews().plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3")
-    assert quiet.pending(ReviewPath).since == 0
+    assert quiet.asked("monitor").since == 0
 
 
 def test_after_a_failure_too_within_the_time_for_a_new_plan() -> None:
     run = drill(replan_timeout_seconds=40.0).to_acting(a_step()).acts("failed", reason="broken", fingerprint="f2")
-    assert run.pending(ReviewPath).timeout == 10.0
+    assert run.asked("monitor").timeout == 10.0
 
 
 def test_nothing_is_reviewed_from_what_is_stale() -> None:
@@ -105,7 +105,7 @@ def outlined(mode: str = "on", **limits: Any) -> Drill:
 
 def test_a_finished_goal_never_changes_on_guidance_of_a_monitor() -> None:
     run = outlined().reviews(ROUND).judges(2, "Basket")
-    rewriting = run.pending(DrawOutline)
+    rewriting = run.asked("outliner")
     assert rewriting.advice == Advice(problem="repetition", says=ROUND)
     run.outlines("Explore the cellar", "Find the lamp", "Locate the door")
     assert run.run.outline is not None
@@ -124,7 +124,7 @@ def test_goals_are_rewritten_once_for_a_word() -> None:
     run.plans(a_step("next"), REPLAN_STEP).acts(fingerprint="f3").sees("f3").reviews().judges(1)
     assert run.phase.kind == "planning"
     run.plans(a_step("more"), REPLAN_STEP).acts(fingerprint="f4").sees("f4").reviews("Still").judges(1)
-    assert run.phase.kind == "outlining"
+    assert run.asked("outliner")
 
 
 def test_silence_rewrites_nothing() -> None:
@@ -133,7 +133,7 @@ def test_silence_rewrites_nothing() -> None:
 
 def test_an_automatic_outline_is_drawn_once_the_monitor_speaks() -> None:
     run = Drill(has_outliner=True, monitor="path", outline="auto").to_acting(a_step(), REPLAN_STEP).acts().sees("f2")
-    assert run.reviews(ROUND).phase.kind == "outlining"
+    assert run.reviews(ROUND).asked("outliner")
 
 
 # --- nothing stands in a plan's way
@@ -143,12 +143,12 @@ def test_an_automatic_outline_is_drawn_once_the_monitor_speaks() -> None:
 def test_who_cannot_be_reached_or_says_nothing_is_not_asked_again(answer: dict[str, Any]) -> None:
     run = walking().reviews(**answer)
     assert told(run) is None
-    assert len(run.sent(ReviewPath)) == 1
+    assert len(run.consulted("monitor")) == 1
 
 
 def test_what_a_plan_needs_is_never_spent_on_it() -> None:
     assert walking(max_calls=2).phase.kind == "planning"
-    assert walking(max_calls=3).phase.kind == "reviewing"
+    assert walking(max_calls=3).asked("monitor")
     assert walking(max_calls=3).reviews(cost=Cost(calls=1)).phase.kind == "planning"
 
 
@@ -173,7 +173,7 @@ def proposing(**limits: Any) -> Drill:
 
 def test_a_plan_is_reviewed_before_its_first_step_from_what_it_was_made_for() -> None:
     run = proposing()
-    review = run.pending(ReviewPath)
+    review = run.asked("monitor")
     assert (review.version, review.made_by, review.seen) == (1, run.sent(MakePlan)[0].id, "o-f1")
     run.reviews()
     assert run.pending(Act).version == 1
@@ -181,8 +181,8 @@ def test_a_plan_is_reviewed_before_its_first_step_from_what_it_was_made_for() ->
 
 def test_the_path_is_still_reviewed_before_the_next_plan() -> None:
     run = proposing().reviews().acts(fingerprint="f2").sees("f2")
-    assert run.pending(ReviewPath).version == 0
-    assert run.reviews().plans(a_step("next")).pending(ReviewPath).version == 2
+    assert run.asked("monitor").version == 0
+    assert run.reviews().plans(a_step("next")).asked("monitor").version == 2
 
 
 def test_with_path_nobody_looks_at_plans() -> None:
@@ -207,7 +207,7 @@ def test_whoever_planned_what_is_objected_to_is_asked_again_with_the_word_and_th
 def test_nobody_objects_a_second_time() -> None:
     run = proposing().reviews(ROUND).plans(a_step("draft"), REPLAN_STEP)
     assert run.phase.kind == "acting", "who insists may know better"
-    assert len(run.sent(ReviewPath)) == 1
+    assert len(run.consulted("monitor")) == 1
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_who_planned_knowing_a_new_word_is_not_told_another() -> None:
     run = proposing().reviews().acts(fingerprint="f2").sees("f2").reviews(ROUND)
     assert run.plans(a_step("next"), REPLAN_STEP).phase.kind == "acting"
     run.acts(fingerprint="f3").sees("f3").reviews().plans(a_step("more"))
-    assert run.pending(ReviewPath).version == 3
+    assert run.asked("monitor").version == 3
 
 
 def test_a_word_on_a_plan_reaches_as_many_plans_as_any() -> None:
@@ -259,7 +259,7 @@ def test_a_word_on_a_plan_reaches_as_many_plans_as_any() -> None:
     while told(run):
         heard += 1
         run.plans(a_step(f"s{heard}"), REPLAN_STEP)
-        if run.phase.kind == "reviewing":
+        if run.phase.kind == "advising":
             run.reviews()
         run.acts(fingerprint=f"s{heard}").sees(f"s{heard}").reviews()
     assert heard == LASTS
@@ -267,7 +267,7 @@ def test_a_word_on_a_plan_reaches_as_many_plans_as_any() -> None:
 
 def test_a_person_is_asked_about_a_plan_that_stands() -> None:
     run = Drill(monitor="proposals").to_acting(a_step("pay", "irreversible"))
-    assert run.phase.kind == "reviewing"
+    assert run.asked("monitor")
     assert run.reviews().phase.kind == "asking"
 
 
@@ -285,14 +285,14 @@ def test_a_plan_that_worked_before_is_not_reviewed() -> None:
 def test_what_the_plan_after_it_needs_is_never_spent_on_an_objection() -> None:
     """A review, the plan made again, and the next one."""
     assert proposing(max_calls=3).phase.kind == "acting"
-    assert proposing(max_calls=4).phase.kind == "reviewing"
+    assert proposing(max_calls=4).asked("monitor")
 
 
 def test_the_time_for_a_new_plan_after_a_failure_ends_no_run_that_has_one() -> None:
     run = Drill(monitor="proposals", replan_timeout_seconds=10.0).to_acting(a_step("broken")).reviews()
     run.acts("failed", reason="broken").reviews().plans(a_step("other"))
-    assert run.pending(ReviewPath).timeout < 2.5
-    run.tell(PathReviewed(answers=run.pending(ReviewPath).id, advice=Advice(problem="error", says=ROUND)), after=20.0)
+    assert run.asked("monitor").timeout < 2.5
+    run.is_advised("monitor", advice=Advice(problem="error", says=ROUND), after=20.0)
     assert run.pending(Act).version == 2
 
 
@@ -322,4 +322,4 @@ def test_goals_are_rewritten_for_an_objection_before_the_next_plan() -> None:
     run = Drill(has_outliner=True, monitor="proposals", outline="on").to_planning().outlines(*GOALS)
     run.plans(a_step("draft"), REPLAN_STEP).reviews(ROUND).plans(a_step("other"), REPLAN_STEP)
     run.acts(fingerprint="f2").sees("f2").reviews().judges(1)
-    assert run.pending(DrawOutline).advice == Advice(problem="repetition", says=ROUND)
+    assert run.asked("outliner").advice == Advice(problem="repetition", says=ROUND)

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from midcourse.domain.budget import Cost, Spent
-from midcourse.domain.command import MakePlan, ReflectOn
+from midcourse.domain.command import MakePlan
 from midcourse.domain.event import CancelAsked, PauseAsked, ResumeAsked
+from midcourse.domain.failure import Failure
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 WHY = "The folder is protected"
@@ -23,9 +24,16 @@ def told(run: Drill) -> str:
     return found.analysis.root_cause if found else ""
 
 
+def failure_asked_about(run: Drill) -> Failure:
+    failure = run.asked("reflector").failure
+    assert failure is not None
+    return failure
+
+
 def test_a_failure_is_explained_before_the_plan_that_is_to_mend_it() -> None:
     run = failing()
-    asked = run.pending(ReflectOn)
+    asked = run.asked("reflector")
+    assert asked.failure is not None
     assert (asked.failure.reason, asked.failure.detail, asked.version, asked.seen) == ("broken", "no way", 2, "o-f2")
     assert told(run.reflects(WHY)) == WHY
     assert run.pending(MakePlan).failure == asked.failure
@@ -44,25 +52,25 @@ def test_a_plan_that_mends_nothing_needs_no_explanation() -> None:
 
 def test_every_failure_is_explained_anew() -> None:
     run = failing().reflects(WHY).plans(a_step("other")).acts("failed", reason="odd", fingerprint="f3")
-    assert run.pending(ReflectOn).failure.reason == "odd"
+    assert failure_asked_about(run).reason == "odd"
     assert told(run.reflects("Something else")) == "Something else"
 
 
 def test_no_steps_is_a_failure_too() -> None:
     run = Drill(has_reflector=True).to_planning().plans()
-    assert run.pending(ReflectOn).failure.reason == "no_steps"
+    assert failure_asked_about(run).reason == "no_steps"
     assert told(run.reflects(WHY)) == WHY
 
 
 def test_who_is_asked_for_the_plan_again_is_told_again_and_nobody_explains_twice() -> None:
     run = failing().reflects(WHY).plans(verdict="transport", wait=0.0)
     assert told(run) == WHY
-    assert len(run.sent(ReflectOn)) == 1
+    assert len(run.consulted("reflector")) == 1
 
 
 def test_it_comes_before_a_review_of_the_path() -> None:
     run = failing(monitor="path").reflects(WHY)
-    assert run.phase.kind == "reviewing"
+    assert run.asked("monitor")
     assert told(run.reviews()) == WHY
 
 
@@ -72,7 +80,7 @@ def test_it_comes_before_a_review_of_the_path() -> None:
 @pytest.mark.parametrize("reason", ["broken", "permission", "unreachable", "not_needed", "grasp_slipped"])
 def test_what_is_done_about_a_failure_is_as_it_would_be_without(reason: str) -> None:
     alone, explained = failing(reason, has_reflector=False), failing(reason)
-    if explained.phase.kind == "reflecting":
+    if explained.phase.kind == "advising":
         explained.reflects(WHY)
     assert explained.phase.kind == alone.phase.kind
     assert explained.run.counts == alone.run.counts
@@ -93,12 +101,12 @@ def test_what_retries_or_ends_is_not_explained() -> None:
 def test_without_an_explanation_the_rules_have_to_do(answer: dict[str, Any]) -> None:
     run = failing().reflects(**answer)
     assert told(run) == ""
-    assert len(run.sent(ReflectOn)) == 1
+    assert len(run.consulted("reflector")) == 1
 
 
 def test_what_a_plan_needs_is_never_spent_on_it() -> None:
     assert failing(max_calls=2).phase.kind == "planning"
-    assert failing(max_calls=3).phase.kind == "reflecting"
+    assert failing(max_calls=3).asked("reflector")
     assert failing(max_calls=3).reflects(WHY).phase.kind == "planning"
 
 
@@ -110,12 +118,12 @@ def test_what_it_can_cost_is_set_aside_and_what_it_did_is_its_own() -> None:
 
 
 def test_it_has_a_share_of_the_time_for_a_new_plan() -> None:
-    assert failing(replan_timeout_seconds=40.0).pending(ReflectOn).timeout == 10.0
+    assert failing(replan_timeout_seconds=40.0).asked("reflector").timeout == 10.0
 
 
 def test_from_a_stale_screen_it_is_explained_without_the_screen() -> None:
     run = Drill(has_reflector=True).to_acting(a_step()).acts("failed", reason="broken", fingerprint=None)
-    assert run.sees_nothing().pending(ReflectOn).seen == ""
+    assert run.sees_nothing().asked("reflector").seen == ""
 
 
 def test_pause_and_cancel_are_heard_and_what_was_said_is_kept() -> None:

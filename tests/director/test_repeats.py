@@ -89,7 +89,7 @@ def test_no_with_guidance_plans_again() -> None:
 
 def test_stop_and_silence_end_the_run() -> None:
     assert asked().decides("stop").ended[0] == "needs_human"
-    assert asked().posts().waits().ended == ("needs_human", "no answer came whether to send order again")
+    assert asked().posts().waits().ended == ("needs_human", "no answer whether to send order again")
 
 
 def test_where_nobody_is_asked_the_answer_is_no() -> None:

@@ -104,7 +104,7 @@ async def test_a_try_is_stored_as_an_act_and_a_look() -> None:
     assert (event.verdict, event.step.version, event.options) == ("try", 2, (Option(name="more"),))
     plan = await bench.store.plan("run", 2, 300)
     assert plan is not None
-    assert [(step.zone, step.says) for step in plan.steps] == [("help", "Follow it"), (REPLAN, "Look what came of it")]
+    assert [(step.zone, step.says) for step in plan.steps] == [("help", "Follow it"), (REPLAN, "Look at the result")]
     assert (plan.cause, plan.why, plan.parent) == ("detour", "1.1: a try", 1)
 
 
@@ -158,7 +158,7 @@ async def test_whoever_plans_it_is_told_all_there_is() -> None:
         (draft("help", "follow", speed=3), "no such argument"),
         (ORDER_PENS, "order may leave something behind"),
         (draft(REACH, expect=HELP), "detours are off"),
-        (draft(REPLAN), "is no act"),
+        (draft(REPLAN), "cannot be acted on"),
     ],
 )
 async def test_what_cannot_or_must_not_be_tried_is_refused(step: Any, why: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from midcourse.domain.budget import Spent
-from midcourse.domain.command import ReflectOn
-from midcourse.domain.event import Reflected
+from midcourse.domain.command import Advise
+from midcourse.domain.event import Advised
 from midcourse.domain.failure import Classification, Failure
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.records.lesson import Lesson, Untrusted
@@ -17,7 +17,7 @@ from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.perform import Lessons, Performer
-from midcourse.perform.reflecting import MOST_SAID
+from midcourse.perform.advising import MOST_SAID
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.ports.planner import ONE_CALL
 from midcourse.ports.reflector import Explanation
@@ -48,18 +48,20 @@ class Slow:
         raise AssertionError("nobody waits that long")
 
 
-async def explained(reflector: Any, timeout: float = 5.0, **more: Any) -> Reflected:
+async def explained(reflector: Any, timeout: float = 5.0, **more: Any) -> Advised:
     bench = Bench(reflector=reflector, **more)
     await bench.ready()
-    event = await Performer(bench.ports).perform(ReflectOn(id=7, timeout=timeout, version=2, failure=FAILURE))
-    assert isinstance(event, Reflected)
+    event = await Performer(bench.ports).perform(
+        Advise(id=7, timeout=timeout, role="reflector", version=2, failure=FAILURE)
+    )
+    assert isinstance(event, Advised)
     return event
 
 
 async def test_an_explanation_is_passed_on_and_billed() -> None:
     event = await explained(Says(Explanation(reflection=REFLECTION, cost=ONE_CALL, model="m")))
     assert event.reflection is not None
-    assert (event.verdict, event.reflection.by, event.reflection.fix.message) == ("reflected", "model", "Make room")
+    assert (event.verdict, event.reflection.by, event.reflection.fix.message) == ("answered", "model", "Make room")
     assert event.spent == (Spent(role="reflector", version=2, model="m", cost=ONE_CALL),)
 
 

@@ -8,7 +8,7 @@ import pytest
 from midcourse.codec import encode
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Reference
-from midcourse.domain.command import DrawOutline, JudgeCloseness, JudgeProgress, PlanTry, ReflectOn, ReviewPath
+from midcourse.domain.command import Advise, JudgeCloseness, PlanTry
 from midcourse.domain.expectation import Expectation, SurfaceMatches
 from midcourse.domain.failure import Failure
 from midcourse.domain.observation import Unseen, Zone
@@ -133,11 +133,16 @@ THOUGHTS = {
         id=300, timeout=5.0, version=2, goal=(1, 0), label="1.1", seen="o101", closeness=2.0, guidance=(SECRET,)
     ),
     "closeness": JudgeCloseness(id=300, timeout=5.0, goal=(1, 0), seen="o101"),
-    "outline": DrawOutline(id=300, timeout=5.0, seen="o101", guidance=(SECRET,)),
-    "progress": JudgeProgress(id=300, timeout=5.0, seen="o101", outline=OUTLINE),
-    "monitor": ReviewPath(id=300, timeout=5.0, seen="o101", version=1),
-    "reflection": ReflectOn(
-        id=300, timeout=5.0, version=2, failure=Failure(reason="rejected", detail=f"not {SECRET}"), seen="o101"
+    "outline": Advise(id=300, timeout=5.0, role="outliner", seen="o101", guidance=(SECRET,)),
+    "progress": Advise(id=300, timeout=5.0, role="judge", seen="o101", outline=OUTLINE),
+    "monitor": Advise(id=300, timeout=5.0, role="monitor", seen="o101", version=1),
+    "reflection": Advise(
+        id=300,
+        timeout=5.0,
+        role="reflector",
+        version=2,
+        failure=Failure(reason="rejected", detail=f"not {SECRET}"),
+        seen="o101",
     ),
 }
 

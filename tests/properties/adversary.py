@@ -12,33 +12,32 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 from midcourse.director.decide import decide
-from midcourse.director.lost import lost
+from midcourse.director.lost import answer_for_lost
 from midcourse.domain.agreement import Ruling
 from midcourse.domain.approval import VERDICTS, Change, Verdict
 from midcourse.domain.budget import FREE, Cost, Limits
 from midcourse.domain.command import (
     Act,
+    Advise,
     AskPerson,
     CheckDone,
     Command,
-    DrawOutline,
     Finish,
     JudgeCloseness,
-    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
     PlanRevert,
     PlanTry,
     Record,
-    ReflectOn,
-    ReviewPath,
     Verify,
     Wait,
 )
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.event import (
     Acted,
+    AdviceVerdict,
+    Advised,
     ApprovalDecided,
     CancelAsked,
     ClosenessJudged,
@@ -47,16 +46,11 @@ from midcourse.domain.event import (
     Finished,
     Guided,
     Observed,
-    Outlined,
-    OutlineVerdict,
-    PathReviewed,
     PauseAsked,
     PersonAsked,
     Planned,
     Postponed,
-    ProgressJudged,
     Recorded,
-    Reflected,
     ResumeAsked,
     Resumed,
     RevertPlanned,
@@ -274,7 +268,7 @@ class Adversary:
     def _lost(self) -> Event:
         """Whoever performed a command is gone, or did not begin it."""
         for issued in self.run.pending:
-            answer = lost(issued.command, issued.reserved)
+            answer = answer_for_lost(issued.command, issued.reserved)
             if answer is not None and not isinstance(issued.command, OpenWorld):
                 return self.choices.mostly(answer, Postponed(answers=issued.command.id))
         return self._answer()
@@ -323,33 +317,8 @@ class Adversary:
                     found="" if self.choices.exhausted else self.choices.mostly("", "z1", "__reach__"),
                     cost=self._cost(issued),
                 )
-            case ReflectOn():
-                cause = self.choices.mostly("", "no right", "x" * 2000)
-                analysis = Analysis(error_type="other", severity=pick("LOW", "CRITICAL"), root_cause=cause)
-                return Reflected(
-                    answers=command.id,
-                    verdict=self.choices.mostly("reflected", "garbage", "transport"),
-                    reflection=Reflection(analysis=analysis, fix=Fix(message=cause), by="model") if cause else None,
-                    cost=self._cost(issued),
-                )
-            case ReviewPath():
-                says = self.choices.mostly("", "going round", " ", "x" * 2000)
-                return PathReviewed(
-                    answers=command.id,
-                    verdict=self.choices.mostly("reviewed", "transport"),
-                    advice=Advice(problem=pick("repetition", "error"), says=says) if says else None,
-                    cost=self._cost(issued),
-                )
-            case DrawOutline():
-                return self._outline(command, issued)
-            case JudgeProgress():
-                return ProgressJudged(
-                    answers=command.id,
-                    verdict=self.choices.mostly("judged", "transport"),
-                    current=pick(1, 4, 3, 2, 0, 99),
-                    evidence=self.choices.mostly("seen", ""),
-                    cost=self._cost(issued),
-                )
+            case Advise():
+                return self._advice(command, issued)
             case PlanRevert():
                 step = replace(self._harmless(), version=command.version)
                 strategy: Strategy | None = self.choices.mostly("close", None)
@@ -421,10 +390,28 @@ class Adversary:
             cost=self._cost(issued),
         )
 
-    def _outline(self, command: DrawOutline, issued: Issued) -> Outlined:
-        verdict: OutlineVerdict = self.choices.mostly("goals", "gave_up", "refused", "garbage", "transport")
-        goals = self.choices.pick(("Find a", "Find b", "Find c"), ("Find a", "Find d"), ())
-        return Outlined(answers=command.id, verdict=verdict, goals=goals, cost=self._cost(issued))
+    def _advice(self, command: Advise, issued: Issued) -> Advised:
+        pick, mostly = self.choices.pick, self.choices.mostly
+        verdict: AdviceVerdict = mostly("answered", "transport")
+        empty = Advised(answers=command.id, role=command.role, verdict=verdict)
+        match command.role:
+            case "reflector":
+                cause = mostly("", "no right", "x" * 2000)
+                analysis = Analysis(error_type="other", severity=pick("LOW", "CRITICAL"), root_cause=cause)
+                found = Reflection(analysis=analysis, fix=Fix(message=cause), by="model") if cause else None
+                advised = replace(empty, reflection=found)
+            case "monitor":
+                says = mostly("", "going round", " ", "x" * 2000)
+                advised = replace(
+                    empty, advice=Advice(problem=pick("repetition", "error"), says=says) if says else None
+                )
+            case "outliner":
+                verdict = mostly(verdict, "gave_up", "refused", "garbage")
+                goals = pick(("Find a", "Find b", "Find c"), ("Find a", "Find d"), ())
+                advised = replace(empty, verdict=verdict, goals=goals)
+            case "judge":
+                advised = replace(empty, current=pick(1, 4, 3, 2, 0, 99), evidence=mostly("seen", ""))
+        return replace(advised, cost=self._cost(issued))
 
     def _harmless(self) -> PlannedStep:
         call = self.choices.pick("t0", "t1", "t2")

@@ -10,25 +10,25 @@ from hypothesis import given
 from midcourse.codec import decode, decode_any, encode
 from midcourse.director.acting import EVIDENCE
 from midcourse.director.decide import abort, decide, objection
-from midcourse.director.lost import lost
+from midcourse.director.lost import answer_for_lost
 from midcourse.domain.approval import VERDICTS, Change
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, AskPerson, DrawOutline, Finish, MakePlan, ReviewPath
+from midcourse.domain.command import Act, Advise, AskPerson, Finish, MakePlan
 from midcourse.domain.event import (
     Acted,
+    Advised,
     ApprovalDecided,
     Control,
     Event,
     Finished,
     Planned,
-    ProgressJudged,
     Recorded,
     Resumed,
     Verified,
 )
 from midcourse.domain.failure import Attempt
 from midcourse.domain.move import FinalReason
-from midcourse.domain.phase import Acting, Asking, Ended, Planning, Reviewing, Verifying
+from midcourse.domain.phase import Acting, Advising, Asking, Ended, Planning, Verifying
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.failure.classification import OUT_OF_SIGHT, classify, may_pass
@@ -165,16 +165,17 @@ def check_progress(turn: Turn) -> None:
     if before is None:
         assert not after.finished
         return
+    judged = turn.event if isinstance(turn.event, Advised) and turn.event.role == "judge" else None
     if after.finished < before.finished:
-        assert isinstance(turn.event, ProgressJudged)
+        assert judged
         assert after.regressed == before.regressed + 1, "back only by a recorded regression"
         noted = after.regressions[-1]
         assert (noted.before, noted.after) == (before.current, after.current)
         assert noted.evidence
     if after.finished > before.finished:
-        assert isinstance(turn.event, ProgressJudged)
-        assert turn.event.evidence, "forward only with evidence"
-    if not isinstance(turn.event, ProgressJudged):
+        assert judged
+        assert judged.evidence, "forward only with evidence"
+    if judged is None:
         assert after.goals[: before.finished] == before.goals[: before.finished], "what is finished stays as it is"
 
 
@@ -189,7 +190,7 @@ def test_progress_goes_forward_with_evidence_and_back_only_by_a_recorded_regress
 def test_without_an_outliner_there_is_no_outline(data: bytes) -> None:
     def check(turn: Turn) -> None:
         assert turn.after.outline is None
-        assert not turn.sent(DrawOutline)
+        assert all(command.role != "outliner" for command in turn.sent(Advise))
 
     play(data, check, has_outliner=False, outline="on")
 
@@ -207,11 +208,11 @@ class Objections:
     made_again: set[int] = field(default_factory=set[int])
 
     def check(self, turn: Turn) -> None:
-        for command in turn.sent(ReviewPath):
-            if command.version:
+        for command in turn.sent(Advise):
+            if command.role == "monitor" and command.version:
                 assert command.version not in self.reviewed | self.made_again
                 self.reviewed.add(command.version)
-        objects = isinstance(turn.before.phase, Reviewing) and turn.before.phase.drafted
+        objects = isinstance(turn.before.phase, Advising) and turn.before.phase.drafted
         if objects and turn.after.watch.spoken > turn.before.watch.spoken:
             self.objections += 1
         before, after = turn.before.phase, turn.after.phase
@@ -414,7 +415,7 @@ def check_that_acts_are_awaited(turn: Turn) -> None:
 
 def check_that_the_lost_is_answered(turn: Turn) -> None:
     for issued in turn.after.pending:
-        answer = lost(issued.command, issued.reserved)
+        answer = answer_for_lost(issued.command, issued.reserved)
         if answer is not None:
             after, _ = decide(turn.after, answer)
             assert after.counts.late == turn.after.counts.late

@@ -11,7 +11,7 @@ import pytest
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings, aliases
 from midcourse.domain.budget import Cost, Limits
-from midcourse.domain.command import Command, DrawOutline, MakePlan, Observe, OpenWorld, PlanTry, ReviewPath, Wait
+from midcourse.domain.command import Advise, Command, MakePlan, Observe, OpenWorld, PlanTry, Wait
 from midcourse.domain.detour import Option
 from midcourse.domain.expectation import Condition, Expectation, SurfaceMatches
 from midcourse.domain.observation import Unseen, Zone
@@ -159,6 +159,10 @@ async def detour_iterations() -> None:
         assert len(played.commands(PlanTry)) == most
 
 
+def asks(turn: Progress, role: str) -> bool:
+    return any(isinstance(command, Advise) and command.role == role for command in turn.commands)
+
+
 @shows
 async def outline() -> None:
     """How many plans there were when an outline was drawn, if one was."""
@@ -166,7 +170,7 @@ async def outline() -> None:
     for setting in ("off", "on", "auto"):
         stuck = SamePlan([draft("name", "peek"), draft(REPLAN)])
         played = await play(stuck, outliner=ScriptedOutlines(("Explore the shop",)), outline=setting, max_calls=9)
-        turns = [turn.run for turn in played.turns if any(isinstance(c, DrawOutline) for c in turn.commands)]
+        turns = [turn.run for turn in played.turns if asks(turn, "outliner")]
         drawn[setting] = [run.counts.segments for run in turns]
     assert drawn == {"off": [], "on": [0], "auto": [2]}
 
@@ -177,7 +181,7 @@ async def monitor() -> None:
     reviewed: dict[str, list[int]] = {}
     for setting in ("off", "path", "proposals"):
         played = await play(SamePlan([draft("name", "peek"), draft(REPLAN)]), monitor=setting, max_replans=2)
-        turns = [turn.run for turn in played.turns if any(isinstance(c, ReviewPath) for c in turn.commands)]
+        turns = [turn.run for turn in played.turns if asks(turn, "monitor")]
         reviewed[setting] = [run.counts.segments for run in turns]
     assert reviewed == {"off": [], "path": [1, 2], "proposals": [1, 1, 2, 2, 3]}
 

@@ -159,7 +159,7 @@ async def test_a_question_expires_in_a_later_execution_than_it_was_asked_in(flee
     async with fleet.worker():
         handle = await fleet.begin(cast)
         result = await handle.result()
-    assert (result.final_reason, result.final_detail) == ("rejected", "nobody approved place_order in time")
+    assert (result.final_reason, result.final_detail) == ("rejected", "place_order was not approved in time")
     assert effects(cast) == ()
 
 

@@ -133,7 +133,7 @@ async def test_a_question_that_nobody_answers_expires() -> None:
     stage = ordering(Silent())
     played = await stage.play()
     assert played.ended == (False, False, "rejected")
-    assert played.result.final_detail == "nobody approved place_order in time"
+    assert played.result.final_detail == "place_order was not approved in time"
     assert stage.effects == ()
     assert (played.result.wall_seconds, played.result.budget.wall_seconds) == (3600.0, 0.0)
 
@@ -269,7 +269,7 @@ async def test_four_eyes_an_approver_that_answers_as_the_starter_leaves_the_ques
     stage = seen_by_four(Approves(by="ada"))
     played = await stage.play()
     assert played.ended == (False, False, "rejected")
-    assert played.result.final_detail == "nobody approved place_order in time"
+    assert played.result.final_detail == "place_order was not approved in time"
     assert stage.effects == ()
 
 

@@ -246,7 +246,7 @@ async def test_nobody_answers() -> None:
     played = await stage.play()
     assert len(stage.effects) == 1
     assert played.ended == (False, False, "needs_human")
-    assert played.result.final_detail == "nobody said whether place_order happened"
+    assert played.result.final_detail == "no answer whether place_order happened"
     assert played.result.wall_seconds == 3600.0
     assert played.result.budget.wall_seconds == 0.0
 

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 
-from midcourse.domain.command import DrawOutline, ReviewPath
+from midcourse.domain.command import Advise
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
 from midcourse.policy.advice.outline import format_outline
@@ -38,7 +38,9 @@ def advice(played: Played) -> list[Advice | None]:
 
 
 def reviews(played: Played) -> int:
-    return sum(isinstance(command, ReviewPath) for turn in played.turns for command in turn.commands)
+    return sum(
+        isinstance(command, Advise) and command.role == "monitor" for turn in played.turns for command in turn.commands
+    )
 
 
 # --- without a model
@@ -213,4 +215,9 @@ async def test_it_never_costs_a_plan() -> None:
 
 async def test_nobody_who_only_advises_is_asked_to_rewrite_what_is_not_there() -> None:
     played = await circling().play()
-    assert not [command for turn in played.turns for command in turn.commands if isinstance(command, DrawOutline)]
+    assert not [
+        command
+        for turn in played.turns
+        for command in turn.commands
+        if isinstance(command, Advise) and command.role == "outliner"
+    ]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midcourse.domain.command import ReflectOn
+from midcourse.domain.command import Advise
 from midcourse.domain.failure import Classification
 from midcourse.ports.reflector import Explanation, ReflectionContext
 from midcourse.testing import ScriptedReflector
@@ -21,7 +21,11 @@ def explained_failure(*causes: str, reflector: Any = None, **settings: Any) -> S
 
 
 def asked(played: Played) -> int:
-    return sum(isinstance(command, ReflectOn) for turn in played.turns for command in turn.commands)
+    return sum(
+        isinstance(command, Advise) and command.role == "reflector"
+        for turn in played.turns
+        for command in turn.commands
+    )
 
 
 async def test_the_permission_failure_is_explained_by_a_model_and_version_2_says_so() -> None:

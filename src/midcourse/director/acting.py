@@ -1,4 +1,4 @@
-"""One step, whoever wants it: through the gate, act, and find out what came of it. Knows no horizon."""
+"""One step: through the gate, act, and find out its outcome. Used for segments and detours alike."""
 
 from midcourse.director.turn import (
     Turn,
@@ -14,7 +14,7 @@ from midcourse.domain.approval import Earlier, Grant
 from midcourse.domain.budget import Cost, Limits
 from midcourse.domain.command import Act, Verify
 from midcourse.domain.event import Acted, Verified
-from midcourse.domain.move import Ask, BackOff, Do, Doubt, Look, Open, Plan, Report
+from midcourse.domain.move import Ask, BackOff, CheckOutcome, Do, Look, Open, Plan, Report
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.phase import Acting, Verifying
 from midcourse.domain.plan import PlannedStep
@@ -40,15 +40,15 @@ EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
     "unreachable": (),
     "unknown": (),
 }
-"""What the outcome of an irreversible step that was sent may rest on. A failure is no outcome of one: it is a doubt."""
+"""Evidence that decides the outcome of an irreversible step that was sent. A reported failure alone does not: the outcome is unknown."""
 
 
 TELLING = ("error", "timeout")
-"""Why an outcome is unknown, where that says more than that nothing came of it. For harmless steps that is all there is to know."""
+"""Reasons for an unknown outcome that say more than 'no effect'. A harmless step is reported with them."""
 
 
 def do(run: Run, move: Do) -> Turn:
-    """The gate. Whatever passes it is dispatched; what it lacks is fetched first."""
+    """The gate: a step is dispatched only from here. A look or an approval that it lacks is fetched first."""
     step = move.step
     if move.harmless and binds(step):
         return run, _report(run, move, "failed", "not_harmless", f"{step.skill} may leave something behind")
@@ -146,7 +146,7 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
         run, used = _use_grant(run, step, done=status == "ok")
         run = finish_identity(run, step.identity) if step.effect == "irreversible" else run
     if status == "unknown":
-        doubt = Doubt(
+        doubt = CheckOutcome(
             step=step,
             purpose=doing.purpose,
             command=event.answers,
@@ -166,20 +166,20 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
 
 
 def _believed(step: PlannedStep, event: Acted) -> Status:
-    """Of an irreversible step only evidence that fits is believed, whoever reports without it."""
+    """The status reported; `unknown` for an irreversible step without fitting evidence."""
     if step.effect == "irreversible" and event.dispatched and event.evidence not in EVIDENCE[event.status]:
         return "unknown"
     return event.status
 
 
 def _redirected(run: Run, step: PlannedStep) -> Run:
-    """What was allowed was sent and may have happened. Whatever is held after it needs an approval of its own."""
+    """The approved request was sent and may have happened. A request held after it needs another approval."""
     run, _ = _use_grant(count(run, executions=True), step, done=True)
     return finish_identity(run, step.identity)
 
 
 def _held(run: Run, doing: Do, event: Acted) -> Turn:
-    """Nothing was sent: what would have happened is not what was allowed. Back to the gate with what it would be."""
+    """Nothing was sent, because the consequence is not the approved one. Back to the gate with the consequence it would have."""
     old = doing.step
     step = replace(
         old,
@@ -190,7 +190,7 @@ def _held(run: Run, doing: Do, event: Acted) -> Turn:
         likeness=event.likeness,
         alike=event.alike,
     )
-    same = event.consequence == old.consequence  # held only because it looks like something that was not known then
+    same = event.consequence == old.consequence  # held only because an effect that it looks like was found since
     void = None if same else live_grant(run.grants, old.consequence, run.now)
     if void:
         run = replace(run, grants=tuple(grant for grant in run.grants if grant is not void))
@@ -215,7 +215,7 @@ def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> tuple[Run, Grant |
 # --- unknown outcomes
 
 
-def doubt(run: Run, move: Doubt) -> Turn:
+def check_outcome(run: Run, move: CheckOutcome) -> Turn:
     return issue(
         run,
         Verifying(doubt=move),
@@ -252,7 +252,7 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
                 run = replace(run, absences=(*run.absences, absence))
             if event.evidence != "not_dispatched":
                 return run, settled(doubted, "no_effect", "no_effect", event.detail)
-            if doubted.grant:  # whoever agreed to it agreed to something that was never sent
+            if doubted.grant:  # the approval was for something that was never sent, so it still holds
                 run = replace(run, grants=(*run.grants, doubted.grant))
             return run, settled(doubted, "no_effect", "not_dispatched", event.detail)
         case "undecided" if event.evidence == "probe" and (first := _absent_before(run, doubted.step)):
@@ -264,11 +264,11 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
             return _undecided(run, doubted, event.detail)
 
 
-def _can_be_deferred(run: Run, doubted: Doubt, event: Verified) -> bool:
+def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
     """Whether a plan may come first, within the limits.
 
     A probe that was led elsewhere is asked once more after it. Without a probe, a step that ended the session stays in doubt until the
-    run would end: whatever looks like it is asked about as a repetition meanwhile.
+    run would end: a request that looks like it is asked about as a repetition meanwhile.
     """
     if doubted.step.effect != "irreversible" or run.deferred is not None or doubted.concludes:
         return False
@@ -288,13 +288,13 @@ def _absent_before(run: Run, step: PlannedStep) -> Absence | None:
     return known or (run.absences[-1] if len(run.absences) >= MOST_ABSENCES else None)
 
 
-def _absent_again(run: Run, doubted: Doubt, first: Absence, event: Verified) -> Turn:
+def _absent_again(run: Run, doubted: CheckOutcome, first: Absence, event: Verified) -> Turn:
     attempts = (first.at, event.sent_at)
     earlier = tuple(Earlier(at=at, finding="reported_absent") for at in attempts)
     return _undecided(run, doubted, event.detail, earlier)
 
 
-def _undecided(run: Run, doubted: Doubt, detail: str, earlier: tuple[Earlier, ...] = ()) -> Turn:
+def _undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tuple[Earlier, ...] = ()) -> Turn:
     match doubted.step.effect:
         case "read" | "set_state" if doubted.reason in TELLING:
             return run, settled(doubted, "failed", doubted.reason, doubted.detail)
@@ -313,7 +313,7 @@ def _undecided(run: Run, doubted: Doubt, detail: str, earlier: tuple[Earlier, ..
             )
 
 
-def settled(doubted: Doubt, status: Status, reason: str = "", detail: str = "") -> Report:
+def settled(doubted: CheckOutcome, status: Status, reason: str = "", detail: str = "") -> Report:
     return Report(
         step=doubted.step,
         purpose=doubted.purpose,

@@ -1,4 +1,4 @@
-"""Questions to a person: may this be done, and did this happen? Unhandled means denied."""
+"""Questions to a person: approval of steps, outcomes that nothing else decides, and failures. No answer means denied."""
 
 from midcourse.director.turn import Rest, Turn, advise, count, seen_fingerprint, send, unfinish_identity, withdraw
 from midcourse.domain.approval import VERDICTS, Grant, Told
@@ -134,12 +134,12 @@ def _amendment(run: Run, phase: Asking, event: ApprovalDecided) -> Amendment:
 
 
 def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
-    """Whether it happened, as a person says. `phase.then` is the report that it did not."""
+    """A person's answer whether the step happened. `phase.then` is the report that it did not."""
     step, denial = phase.steps[0], phase.then
     assert isinstance(denial, Report), "a question about what happened leads to a report"
     if event.verdict == "stop":
         by = f" ({event.by})" if event.by else ""
-        return run, End(reason="needs_human", detail=f"nobody could say whether {step.skill} happened{by}")
+        return run, End(reason="needs_human", detail=f"it is not known whether {step.skill} happened: stopped{by}")
     happened = event.verdict == "happened"
     run = replace(run, told=(*run.told, Told(version=step.version, index=step.index, happened=happened)))
     if happened:
@@ -148,7 +148,7 @@ def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
 
 
 def _way_on(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
-    """A person has seen that failures go on: so does the run, and as many plans may fail again, or it ends here."""
+    """Continue after repeated failures, with the count of failed plans starting over, or end."""
     if event.verdict == "go_on":
         return replace(run, counts=replace(run.counts, helped=run.counts.error_replans)), phase.then
     by = f" ({event.by})" if event.by else ""
@@ -163,13 +163,13 @@ def _trouble(phase: Asking) -> str:
 def expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
     if is_past_deadline(run):
-        return run, End(reason="deadline_exceeded", detail=f"nobody answered about {names} before the deadline")
+        return run, End(reason="deadline_exceeded", detail=f"no answer about {names} before the deadline")
     match phase.about:
         case "approve":
-            return run, End(reason="rejected", detail=f"nobody approved {names} in time")
+            return run, End(reason="rejected", detail=f"{names} was not approved in time")
         case "happened":
-            return run, End(reason="needs_human", detail=f"nobody said whether {names} happened")
+            return run, End(reason="needs_human", detail=f"no answer whether {names} happened")
         case "stuck":
-            return run, End(reason="needs_human", detail=f"nobody said how to go on: {_trouble(phase)}")
+            return run, End(reason="needs_human", detail=f"no answer how to continue: {_trouble(phase)}")
         case "repeat":
-            return run, End(reason="needs_human", detail=f"no answer came whether to send {names} again")
+            return run, End(reason="needs_human", detail=f"no answer whether to send {names} again")

@@ -1,7 +1,18 @@
-"""Wishes from outside, honoured between two moves, and the end of a run. Control events never raise."""
+"""Control events (pause, resume, cancel, guidance), applied between two moves, and the end of a run. They never raise."""
 
 from midcourse.director.outage import wait_out
-from midcourse.director.turn import Rest, Turn, advise, anew, count, issue, look_into_deferred, see, send, withdraw
+from midcourse.director.turn import (
+    Rest,
+    Turn,
+    advise,
+    count,
+    fresh_session,
+    issue,
+    look_into_deferred,
+    see,
+    send,
+    withdraw,
+)
 from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import CheckDone, Finish, Record, Wait
 from midcourse.domain.event import (
@@ -21,9 +32,9 @@ from midcourse.domain.move import (
     Advance,
     BackOff,
     Begin,
+    CheckOutcome,
     Conclude,
     Do,
-    Doubt,
     End,
     Look,
     Move,
@@ -43,7 +54,7 @@ from midcourse.domain.run import Run
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter
 from midcourse.policy.spending import affords, seconds_to_deadline, worst_look, worst_reading
 
-# --- what a person or a runtime says
+# --- control events
 
 
 def pause(run: Run, phase: Phase, _event: PauseAsked) -> Turn:
@@ -54,7 +65,7 @@ def cancel(run: Run, phase: Phase, _event: CancelAsked) -> Turn:
     run = replace(run, wish="cancel")
     if isinstance(phase, Acting | Verifying):
         return run, Rest(phase)  # an effect may be under way: its answer comes first
-    return run, End(reason="cancelled", detail="somebody asked for it")
+    return run, End(reason="cancelled", detail="cancelled on request")
 
 
 def resume(run: Run, phase: Paused, _event: ResumeAsked) -> Turn:
@@ -72,8 +83,8 @@ def guided(run: Run, phase: Phase, event: Guided) -> Turn:
 
 
 def resumed(run: Run, phase: Phase, event: Resumed) -> Turn:
-    """A process drives the run again: nobody knows what happened meanwhile."""
-    return replace(anew(run) if event.world == "reopened" else run, look_first=True, outage=None), Rest(phase)
+    """A process drives the run again. The world may have changed meanwhile, so look first."""
+    return replace(fresh_session(run) if event.world == "reopened" else run, look_first=True, outage=None), Rest(phase)
 
 
 def too_late(run: Run, phase: Phase, _event: Control) -> Turn:
@@ -83,19 +94,19 @@ def too_late(run: Run, phase: Phase, _event: Control) -> Turn:
 # --- between two moves
 
 
-def honour(run: Run, move: Move) -> Turn | None:
-    """What comes before the next move, if anything does. A report is never held up, and an end never undone."""
+def apply_request(run: Run, move: Move) -> Turn | None:
+    """The move that a request, an overrun or a lost session puts before this one; None if none does. Reports and ends are never held up."""
     if isinstance(move, End | Report):
         return None
     if run.overrun != FREE:
         over = run.overrun
         detail = f"a command cost more than was set aside: {over.calls} calls, {over.tokens} tokens"
         return run, End(reason="budget_exhausted", detail=detail)
-    if run.wish == "cancel" and not isinstance(move, Doubt):
-        return run, End(reason="cancelled", detail="somebody asked for it")
+    if run.wish == "cancel" and not isinstance(move, CheckOutcome):
+        return run, End(reason="cancelled", detail="cancelled on request")
     if run.wish == "pause":
         return _pause(run, move)
-    if run.look_first and not isinstance(move, Look | Open | Doubt | BackOff):
+    if run.look_first and not isinstance(move, Look | Open | CheckOutcome | BackOff):
         return run, Look(then=move)
     if run.reopened and isinstance(move, Propose | Begin | Advance | Do | Reach | Try | Weigh | Revert):
         again = Plan(cause="reopened", why="the world was lost and opened again: finished steps may be undone")
@@ -125,7 +136,7 @@ CARRIED_OUT = "every step of the plan was carried out"
 
 
 def conclude(run: Run, move: Conclude) -> Turn:
-    """Without a `done_when` nobody can tell whether the task is done. What it is to bring back is read on the way out."""
+    """Check `done_when`, and read the task's output. Without either, a plan that was carried out is all there is to report."""
     if run.deferred is not None:
         return look_into_deferred(run, concludes=True)
     extract = run.wants_data and bool(run.limits.reads_words) and not move.otherwise
@@ -196,9 +207,9 @@ def _ask_later(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
 
 
 def end(run: Run, move: End) -> Turn:
-    """For want of a plan, the goal may be reached all the same: the last step that failed was not needed, say.
+    """Before a run ends for want of a plan, check the goal: the step that failed may not have been needed.
 
-    Or there may be no plan because a step counts as done of which that is not known.
+    A deferred outcome is checked first: planning may have failed because that step counts as possibly done.
     """
     if run.deferred is not None and move.reason in NO_WAY_ON:
         return look_into_deferred(run, concludes=True)
@@ -209,7 +220,7 @@ def end(run: Run, move: End) -> Turn:
 
 def _finish(run: Run, move: End) -> Turn:
     run = withdraw(run)
-    detail = move.detail.strip()[:2000] or f"{move.reason.replace('_', ' ')}, and nobody said more"
+    detail = move.detail.strip()[:2000] or f"{move.reason.replace('_', ' ')}, without further detail"
     finish = Finish(
         id=run.next_id, reason=move.reason, detail=detail, verified=run.verified, told=run.told, data=run.data
     )

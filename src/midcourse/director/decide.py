@@ -1,23 +1,24 @@
 """decide(run, event) -> (run, commands). The rules:
 
-1. A phase says what is awaited. TABLE lists every legal pair of phase and event; there are no others.
-2. A handler returns a move (what to do next, as data) or rests in a phase. ENTRIES says who enters a move, so the files of
-   the horizons never import each other. A new horizon is a new file, its rows here, and nothing else.
-3. Late comes before legal: an answer to a command that is no longer pending changes nothing but the records.
-4. Control events are legal in every phase and never raise. An impossible answer is our own bug and does.
-5. Wishes (pause, cancel) are honoured between two moves, in one place.
-6. Nothing here knows a clock, chance, a network or a file. Time and ids arrive on events.
+1. A phase says what is awaited. TABLE lists every legal pair of phase and event.
+2. A handler returns a move (what to do next, as data) or rests in a phase. ENTRIES maps moves to functions, so the modules
+   never import each other. A new concern is a new file and its rows here.
+3. Late answers come first: an answer to a command that is not pending changes only the records.
+4. Control events are legal in every phase and never raise. An impossible answer is a bug and raises.
+5. Requests (pause, cancel) are applied between two moves, in one place.
+6. No clock, randomness, network or file. Time and ids arrive on events.
 """
 
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
-from midcourse.director import acting, asking, control, detour, monitor, outage, outline, recovery, segment
+from midcourse.director import acting, advice, asking, control, detour, outage, recovery, segment
 from midcourse.director.table import Entry, Row, entry, row
 from midcourse.director.turn import Rest, Turn, count, finish_identity, settle
 from midcourse.domain.command import Command
 from midcourse.domain.event import (
     Acted,
+    Advised,
     Answer,
     ApprovalDecided,
     CancelAsked,
@@ -28,15 +29,11 @@ from midcourse.domain.event import (
     Finished,
     Guided,
     Observed,
-    Outlined,
-    PathReviewed,
     PauseAsked,
     PersonAsked,
     Planned,
     Postponed,
-    ProgressJudged,
     Recorded,
-    Reflected,
     ResumeAsked,
     Resumed,
     RevertPlanned,
@@ -52,41 +49,37 @@ from midcourse.domain.move import (
     AskPlanner,
     BackOff,
     Begin,
+    CheckOutcome,
     Conclude,
+    Consult,
     Do,
-    Doubt,
     End,
     Look,
     Move,
     Open,
-    Orient,
     Plan,
     Propose,
     Reach,
     Recover,
-    Reflect,
     Report,
     Revert,
-    Review,
     Try,
     Weigh,
 )
 from midcourse.domain.phase import (
     Acting,
+    Advising,
     Asking,
     BackingOff,
     Concluding,
     Ended,
-    Judging,
     Looking,
     New,
     Opening,
-    Outlining,
     Paused,
     Phase,
     Planning,
-    Reflecting,
-    Reviewing,
+    Repeatable,
     Trying,
     Undoing,
     Verifying,
@@ -101,20 +94,17 @@ E = TypeVar("E", bound=Control)
 
 PHASES: tuple[type[Any], ...] = get_args(get_args(Phase)[0])
 
-ORIENTED = (Outlining, Judging, Planning)
-"""What comes before a plan once its path was reviewed, and planning."""
-REVIEWED = (Reviewing, *ORIENTED)
-REPLANNING = (Reflecting, *REVIEWED)
+REPLANNING = (Advising, Planning)
 GOING_ON = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding, Verifying)
 """Where a step that is settled, or a wait that is over, can lead."""
 FAILED = (Looking, *REPLANNING, Asking, BackingOff, Concluding, Verifying)
-"""Where a failure can lead: it may be a person who has to say how to go on."""
+"""Where a failure can lead, a question to a person included."""
 DETOURING = (Trying, Weighing, Undoing)
 """And inside a detour."""
 
 
 def anywhere(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[Row[Any, Any], ...]:
-    """The same row for every phase; a run that has ended only counts what comes too late."""
+    """The same row for every phase; an ended run only counts late events."""
     return (
         *(row(phase, event, handler, phase) for phase in PHASES if phase is not Ended),
         row(Ended, event, control.too_late, Ended),
@@ -126,10 +116,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Opening, WorldOpened, segment.opened, Looking, Verifying, BackingOff),
     row(Looking, Observed, segment.observed, Opening, *GOING_ON, *DETOURING),
     row(Planning, Planned, segment.planned, *GOING_ON),
-    row(Reflecting, Reflected, recovery.reflected, Looking, *REVIEWED),
-    row(Reviewing, PathReviewed, monitor.reviewed, *GOING_ON),
-    row(Outlining, Outlined, outline.outlined, Looking, *ORIENTED),
-    row(Judging, ProgressJudged, outline.progress_judged, Looking, *ORIENTED),
+    row(Advising, Advised, advice.advised, *GOING_ON),
     row(Acting, Acted, acting.acted, Opening, *GOING_ON, *DETOURING),
     row(Verifying, Verified, acting.verified, Opening, *GOING_ON, *DETOURING),
     row(Asking, PersonAsked, asking.posted, Asking),
@@ -144,7 +131,7 @@ TABLE: tuple[Row[Any, Any], ...] = (
     row(Paused, TimerFired, control.overslept),
     row(Paused, ResumeAsked, control.resume, Opening, Looking, Verifying, BackingOff),
     row(Ended, Finished, control.finished),
-    *(row(phase, Postponed, outage.postponed, BackingOff) for phase in get_args(outage.Interrupted)),
+    *(row(phase, Postponed, outage.postponed, BackingOff) for phase in get_args(Repeatable)),
 )
 
 ANYWHERE: tuple[Row[Any, Any], ...] = (
@@ -163,14 +150,12 @@ ENTRIES: tuple[Entry[Any], ...] = (
     entry(Look, segment.look),
     entry(Plan, segment.plan),
     entry(AskPlanner, segment.ask_planner),
-    entry(Reflect, recovery.reflect),
-    entry(Review, monitor.review),
-    entry(Orient, outline.orient),
-    entry(Propose, monitor.propose),
+    entry(Consult, advice.consult),
+    entry(Propose, advice.propose),
     entry(Begin, segment.begin),
     entry(Advance, segment.advance),
     entry(Do, acting.do),
-    entry(Doubt, acting.doubt),
+    entry(CheckOutcome, acting.check_outcome),
     entry(Ask, asking.ask),
     entry(BackOff, recovery.back_off),
     entry(Recover, recovery.recover),
@@ -188,13 +173,13 @@ REPORTS = {
     "revert": detour.undone,
     "deferred": segment.resolved,
 }
-"""Which horizon is told how its step went, by purpose."""
+"""Who takes the outcome of a step, by purpose."""
 
 ROWS: dict[tuple[type[Any], type[Any]], Row[Any, Any]] = {(r.phase, r.event): r for r in (*ANYWHERE, *TABLE)}
 ENTER = {e.move: e.enter for e in ENTRIES}
 
 MOST_MOVES = 64
-"""Moves in one turn; more would mean that they go in a circle."""
+"""Moves in one turn; more would mean an endless loop."""
 
 
 def decide(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
@@ -218,14 +203,14 @@ def decide(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
 
 
 def abort(run: Run, detail: str) -> tuple[Run, tuple[Command, ...]]:
-    """End a run that cannot go on because of a mistake of ours."""
+    """End a run after a bug of this library."""
     first_new = run.next_id
     run = _follow(replace(run, seq=run.seq + 1), End(reason="internal_error", detail=detail))
     return run, _issued_since(run, first_new)
 
 
 def objection(run: Run, event: Control) -> str:
-    """Why a control event would come to nothing, for whoever sent it; empty if it will be taken."""
+    """Why a control event would have no effect, for its sender; empty if it will be applied."""
     if isinstance(run.phase, Ended):
         return f"the run has ended: {run.phase.reason}"
     if isinstance(event, ApprovalDecided):
@@ -239,7 +224,7 @@ def _follow(run: Run, nxt: Move | Rest) -> Run:
     for _ in range(MOST_MOVES):
         if isinstance(nxt, Rest):
             return replace(run, phase=nxt.phase)
-        run, nxt = control.honour(run, nxt) or _enter(run, nxt)
+        run, nxt = control.apply_request(run, nxt) or _enter(run, nxt)
     raise ImpossibleEvent(f"more than {MOST_MOVES} moves in one turn")
 
 

@@ -1,7 +1,7 @@
-"""The detour: try, weigh, then retain, explore, revert or cancel; until a step is in reach, or there is no way to it.
+"""Detours: try, weigh, then retain, explore, revert or cancel, until a step is in reach or given up.
 
-A state is judged once: the closeness after a try is the one before the next. Nothing irreversible is done in here, and
-nobody is asked for it.
+A state is judged once: the closeness after a try is the one before the next. A detour does nothing irreversible, so it needs
+no approvals.
 """
 
 from midcourse.director.outage import wait_out
@@ -35,7 +35,7 @@ def reach(run: Run, move: Reach) -> Turn:
 def think(run: Run, move: Try) -> Turn:
     detour = current(run)
     if not move.undo and detour.under != seen_fingerprint(run):
-        return run, Weigh()  # the world has moved while nobody was acting
+        return run, Weigh()  # the world has changed meanwhile
     undo = detour.path[-1].version if move.undo else 0
     return issue(
         run,
@@ -110,7 +110,7 @@ def tried(run: Run, move: Report) -> Turn:
     After a pause the state it was tried in may have been another one than it was thought up for.
     """
     detour = current(run)
-    assert detour.trying is not None, "somebody tried something"
+    assert detour.trying is not None, "a try is under way"
     trying = replace(detour.trying, before=move.before, failed="" if move.status == "ok" else move.reason)
     return _learned(replace(run, detour=replace(detour, trying=trying)), move), Weigh()
 
@@ -147,7 +147,7 @@ def judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Turn:
         return _ask_later(run, again, "the model that judges closeness", event)
     if event.verdict == "garbage":
         if asked.tries >= run.limits.max_step_retries:
-            return _cancel(run, "unjudged", f"nobody can say how near the goal is: {event.detail}")
+            return _cancel(run, "unjudged", f"the closeness could not be judged: {event.detail}")
         return run, BackOff(seconds=retry_delay(run, "transport", asked.tries), then=again)
     return _rejoin(run, event.found) if event.found else _weighed(run, event.closeness)
 
@@ -171,7 +171,7 @@ def _weighed(run: Run, closeness: float) -> Turn:
             to = find_dead_end(detour).label
             return count(replace(run, detour=replace(detour, reverting=Reverting(to=to))), reverts=1), Revert()
         case "cancel":
-            assert verdict.cancel, "whoever cancels says why"
+            assert verdict.cancel, "a cancelled detour has a reason"
             return _cancel(replace(run, detour=detour), verdict.cancel, verdict.why)
 
 
@@ -253,7 +253,7 @@ def undone(run: Run, move: Report) -> Turn:
 
 
 def _rejoin(run: Run, found: str) -> Turn:
-    """The step can be reached now, or is not needed any more: the segment goes on with it."""
+    """The step can be reached now, or is not needed any more: continue the segment."""
     detour, segment = current(run), run.segment
     assert segment is not None, "a detour is for a step of a plan"
     place = segment.cursor

@@ -1,39 +1,33 @@
-"""What a command comes to if whoever performed it is gone. Total: there is an answer for every command."""
+"""The answer for a command whose worker died. Total: every command has one, or is simply repeated."""
 
 from typing import assert_never
 
 from midcourse.domain.budget import Cost
 from midcourse.domain.command import (
     Act,
+    Advise,
     AskPerson,
     CheckDone,
     Command,
-    DrawOutline,
     Finish,
     JudgeCloseness,
-    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
     PlanRevert,
     PlanTry,
     Record,
-    ReflectOn,
-    ReviewPath,
     Verify,
     Wait,
 )
 from midcourse.domain.event import (
     Acted,
+    Advised,
     ClosenessJudged,
     DoneChecked,
     Event,
     Observed,
-    Outlined,
-    PathReviewed,
     Planned,
-    ProgressJudged,
-    Reflected,
     RevertPlanned,
     TryPlanned,
     Verified,
@@ -41,11 +35,11 @@ from midcourse.domain.event import (
 )
 
 
-def lost(command: Command, worst: Cost) -> Event | None:
-    """The answer that assumes the worst, at the full reservation; None if the command is simply done again.
+def answer_for_lost(command: Command, worst: Cost) -> Event | None:
+    """The answer that assumes the worst, at the full reservation; None if the command is repeated.
 
-    An act may have happened; a look showed nothing; a model may have been paid for. What costs nothing and changes
-    nothing is repeated.
+    An act may have happened, a look showed nothing, a model may have been paid. Commands that cost and change nothing
+    are repeated.
     """
     match command:
         case Act():
@@ -54,14 +48,9 @@ def lost(command: Command, worst: Cost) -> Event | None:
             return Observed(answers=command.id, reason="failed", detail="the look was lost", cost=worst)
         case MakePlan():
             return Planned(answers=command.id, verdict="transport", detail="the planner's answer was lost", cost=worst)
-        case ReflectOn():
-            return Reflected(answers=command.id, verdict="transport", detail="the reflection was lost", cost=worst)
-        case ReviewPath():
-            return PathReviewed(answers=command.id, verdict="transport", detail="the monitor was lost", cost=worst)
-        case DrawOutline():
-            return Outlined(answers=command.id, verdict="transport", detail="the outline was lost", cost=worst)
-        case JudgeProgress():
-            return ProgressJudged(answers=command.id, verdict="transport", detail="the judge was lost", cost=worst)
+        case Advise():
+            detail = f"the {command.role}'s answer was lost"
+            return Advised(answers=command.id, role=command.role, verdict="transport", detail=detail, cost=worst)
         case Verify():
             return Verified(answers=command.id, verdict="too_early", cost=worst)
         case PlanTry():

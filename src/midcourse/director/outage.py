@@ -1,20 +1,18 @@
 """Outages: something the run needs cannot be reached. The run waits with growing pauses, up to `max_outage_seconds`."""
 
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from midcourse.director.turn import Turn
 from midcourse.domain.event import Answer, Finished, PersonAsked, Postponed, Recorded, TimerFired
 from midcourse.domain.move import AskPlanner, BackOff, Begin, Conclude, End, Look, Move, Open, Revert
 from midcourse.domain.phase import (
     Acting,
+    Advising,
     Concluding,
-    Judging,
     Looking,
     Opening,
-    Outlining,
     Planning,
-    Reflecting,
-    Reviewing,
+    Repeatable,
     Trying,
     Undoing,
     Verifying,
@@ -24,23 +22,6 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Outage, Run
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, retry_delay
 
-Interrupted: TypeAlias = (
-    Opening
-    | Looking
-    | Planning
-    | Reflecting
-    | Reviewing
-    | Outlining
-    | Judging
-    | Acting
-    | Verifying
-    | Trying
-    | Weighing
-    | Undoing
-    | Concluding
-)
-"""Phases in which a command is awaited that may be issued again."""
-
 UNRELATED = (TimerFired, PersonAsked, Recorded, Finished)
 """Answers that say nothing about whether an outage is over."""
 
@@ -49,8 +30,8 @@ def wait_out(run: Run, again: Move, what: str, detail: str, *, at_once: bool = F
     """Wait before `again`, or end the run if the outage has lasted too long.
 
     The last try is made when the limit is reached, so no run ends before that. `at_once`: there is another provider to ask, so
-    the first tries need no pause. From `max_step_retries` on every pause takes time, whatever the settings: else a run would
-    ask without end.
+    the first tries need no pause. From `max_step_retries` on every pause takes time under any settings: without it a run would
+    ask in a tight loop.
     """
     limits, outage = run.limits, run.outage or Outage(since=run.now)
     left = outage.since + limits.max_outage_seconds - run.now
@@ -72,12 +53,12 @@ def ended_by(answer: Answer, before: Run, after: Run) -> bool:
     return after.outage is not None and after.outage == before.outage and not isinstance(answer, UNRELATED)
 
 
-def postponed(run: Run, phase: Interrupted, event: Postponed) -> Turn:
-    """Nothing was begun: issue the same command again after the wait, or go on without what only advises."""
+def postponed(run: Run, phase: Repeatable, event: Postponed) -> Turn:
+    """Nothing was begun: issue the same command again after the wait; an adviser is asked again or skipped."""
     return wait_out(run, _again(phase), "the database", event.detail)
 
 
-def _again(phase: Interrupted) -> Move:
+def _again(phase: Repeatable) -> Move:
     match phase:
         case Opening():
             return Open(then=phase.then, failures=phase.failures)
@@ -85,10 +66,8 @@ def _again(phase: Interrupted) -> Move:
             return Look(then=phase.then, failures=phase.failures)
         case Planning():
             return replace(phase.asked, turn=phase.asked.turn + 1)
-        case Reviewing() if phase.drafted:
-            return Begin()
-        case Reflecting() | Reviewing() | Outlining() | Judging():
-            return phase.then
+        case Advising():
+            return Begin() if phase.drafted else phase.then
         case Acting():
             return phase.doing
         case Verifying():

@@ -1,8 +1,8 @@
-"""What a failure means, who explains it to the next plan, and the wait before another try."""
+"""Recovery: decide what a failure means, and wait before another try."""
 
-from midcourse.director.turn import Turn, can_wait, count, issue, issue_aside
-from midcourse.domain.command import ReflectOn, Wait
-from midcourse.domain.event import Reflected, TimerFired
+from midcourse.director.turn import Turn, count, issue
+from midcourse.domain.command import Wait
+from midcourse.domain.event import TimerFired
 from midcourse.domain.failure import Failure
 from midcourse.domain.move import (
     Advance,
@@ -15,15 +15,13 @@ from midcourse.domain.move import (
     Plan,
     Reach,
     Recover,
-    Reflect,
-    Review,
 )
-from midcourse.domain.phase import BackingOff, Reflecting
+from midcourse.domain.phase import BackingOff
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.failure.classification import classify
 from midcourse.policy.failure.recovery import Recovery, choose_recovery, retry_delay
-from midcourse.policy.spending import remaining, seconds_left, seconds_to_deadline
+from midcourse.policy.spending import seconds_left, seconds_to_deadline
 
 
 def recover(run: Run, move: Recover) -> Turn:
@@ -87,33 +85,6 @@ def _passed_over(run: Run) -> Run:
 def _seeing(run: Run, move: Move) -> Move:
     """Nothing is planned from a screen that is stale if another look can help it."""
     return Look(then=move) if run.seen is None or run.seen.stale else move
-
-
-def reflect(run: Run, move: Reflect) -> Turn:
-    """What a failure means is decided above, without anybody. An explanation is for who plans: it may be left out, and ends nothing."""
-    failure, seen, then = move.then.failure, run.seen, Review(then=move.then)
-    if failure is None or not run.has_reflector or not can_wait(run):
-        return run, then
-    return issue_aside(
-        run,
-        Reflecting(then=then),
-        lambda number, time: ReflectOn(
-            id=number,
-            timeout=time,
-            version=run.counts.versions + 1,
-            failure=failure,
-            seen=seen.id if seen and not seen.stale else "",
-            told=run.told,
-            left=remaining(run),
-        ),
-        due=move.then.due,
-        otherwise=then,
-    )
-
-
-def reflected(run: Run, phase: Reflecting, event: Reflected) -> Turn:
-    found = event.reflection if event.verdict == "reflected" else None
-    return run, Review(then=replace(phase.then.then, reflection=found))
 
 
 def back_off(run: Run, move: BackOff) -> Turn:

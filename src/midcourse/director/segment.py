@@ -1,4 +1,4 @@
-"""The segment horizon: look, plan for what is visible, go through the steps, look again at the transition."""
+"""Segments: look, plan for what is visible, carry out the steps, look again at the transition."""
 
 from midcourse.director.outage import wait_out
 from midcourse.director.turn import (
@@ -23,6 +23,7 @@ from midcourse.domain.move import (
     BackOff,
     Begin,
     Conclude,
+    Consult,
     Do,
     End,
     Look,
@@ -30,7 +31,6 @@ from midcourse.domain.move import (
     Plan,
     Propose,
     Recover,
-    Reflect,
     Report,
 )
 from midcourse.domain.phase import Looking, New, Opening, Planning
@@ -88,7 +88,7 @@ def opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
 
 
 def _host_away(run: Run, again: Open, detail: str) -> Turn:
-    """The host went, and its sessions with it: the loss is not counted as one of the world's own."""
+    """The host is down, and its sessions with it: this does not count as the world losing its session."""
     if run.outage is None and run.counts.reopenings:
         run = count(run, reopenings=-1)
     return wait_out(run, again, "the world's host", detail)
@@ -137,7 +137,7 @@ def plan(run: Run, move: Plan) -> Turn:
     if counts.segments >= limits.max_segments:
         return run, End(reason="budget_exhausted", detail=f"all {limits.max_segments} segments are used up")
     if move.cause == "initial":
-        return run, Reflect(then=AskPlanner(cause=move.cause, why=move.why))
+        return run, Consult(role="reflector", then=AskPlanner(cause=move.cause, why=move.why))
     extends = move.cause == "adaptive" and _transition_verified(run)
     if (not extends or limits.count_extensions) and not may_replan(run):
         return run, End(reason="replan_exhausted", detail=move.why)
@@ -148,9 +148,9 @@ def plan(run: Run, move: Plan) -> Turn:
     run = count(run, extensions=extends, replans=not extends, error_replans=move.cause == "error")
     asked = AskPlanner(cause=move.cause, why=move.why, failure=move.failure, amends=move.amends)
     if move.cause != "error":
-        return run, Reflect(then=asked)
+        return run, Consult(role="reflector", then=asked)
     asked = replace(asked, due=run.now + run.limits.replan_timeout_seconds)
-    return replace(run, replanned_at=run.now), Reflect(then=asked)
+    return replace(run, replanned_at=run.now), Consult(role="reflector", then=asked)
 
 
 def _transition_verified(run: Run) -> bool:
@@ -325,7 +325,7 @@ def _can_be_asked_now(run: Run, step: PlannedStep) -> bool:
     return live_grant(run.grants, step.consequence, run.now) is None
 
 
-# --- going through the steps
+# --- carrying out the steps
 
 
 def current(run: Run) -> Segment:
@@ -373,7 +373,7 @@ def resolved(run: Run, move: Report) -> Turn:
 def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:
     """Keep what the gate found out about a step, its consequence above all: a retry starts from there.
 
-    Not if it came out only when the step was tried, since nothing waits any more: a retry has to show it anew.
+    Not if it came out only when the step was tried, since nothing waits any more: a retry has to show it again.
     """
     place = segment.cursor
     if segment.steps[place].effect != step.effect:

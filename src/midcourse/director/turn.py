@@ -1,4 +1,4 @@
-"""What every horizon's file may use: the shape of a turn, and the only way to issue a command."""
+"""Shared by all handlers: the shape of a turn, and the only way to issue a command."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,11 +49,11 @@ def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seco
 
 
 SHARE = 0.25
-"""Of the time that is left, for any one command that could be left out."""
+"""Of the time that is left, at most, for a command to an adviser."""
 
 
 def can_wait(run: Run, plans: int = 1) -> bool:
-    """Whether the plan that something else comes before, or so many, can be made afterwards all the same."""
+    """Whether this many plans can still be paid for after one more call, which an adviser is about to make."""
     worst = worst_plan(run.limits)
     together = worst
     for _ in range(plans):
@@ -64,7 +64,7 @@ def can_wait(run: Run, plans: int = 1) -> bool:
 def issue_aside(
     run: Run, phase: Phase, make: Callable[[int, float], Command], *, due: float | None, otherwise: Move
 ) -> Turn:
-    """As `issue`, for what advises whoever plans: it costs at most a call and a share of the time, and never ends a run."""
+    """As `issue`, for advisers: at most one call and a share of the time, and `otherwise` instead of ending the run."""
     time = seconds_left(run) if due is None else min(seconds_left(run), due - run.now)
     if time <= 0:
         return run, otherwise
@@ -74,7 +74,7 @@ def issue_aside(
 
 
 def send(run: Run, command: Command, reserved: Cost = FREE) -> Run:
-    """Put a command out without asking what it costs: for what must always be possible, such as ending."""
+    """Issue a command without checking the budget: for what must always be possible, such as ending."""
     return replace(
         run,
         next_id=run.next_id + 1,
@@ -88,7 +88,7 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
     issued = next((item for item in run.pending if item.command.id == answer.answers), None)
     if issued is None:
         return run, None
-    cost = _excess(answer.cost, FREE)  # nobody pays money back: a negative cost is a mistake of whoever reports it
+    cost = _excess(answer.cost, FREE)  # a negative cost is a mistake of the component that reports it
     over = _limited(run.limits, _excess(cost, issued.reserved))
     return (
         replace(
@@ -129,12 +129,12 @@ def see(run: Run, seen: ObservationRef | None) -> Run:
 
 
 def lose_world(run: Run) -> Run:
-    """The session is gone: what was finished in it may be undone, the plan is void, and nobody has seen the new one."""
-    return replace(anew(count(run, reopenings=1)), look_first=True)
+    """The session is gone: finished steps may be undone, the plan is void, and the new session has to be looked at."""
+    return replace(fresh_session(count(run, reopenings=1)), look_first=True)
 
 
-def anew(run: Run) -> Run:
-    """In another session of the world, what failed in the last one may well work, on a screen that looks the same."""
+def fresh_session(run: Run) -> Run:
+    """Forget failures of the last session: in a new one the same step may work on a screen that looks the same."""
     return replace(run, reopened=True, attempts=(), walked=(), watch=replace(run.watch, since=run.next_id))
 
 
@@ -197,7 +197,7 @@ def _excess(cost: Cost, reserved: Cost) -> Cost:
 
 
 def _limited(limits: Limits, over: Cost) -> Cost:
-    """What has no ceiling cannot be overrun: whoever reports tokens that nobody counts may go on."""
+    """A dimension without a ceiling cannot be overrun: tokens may be reported without a limit on them."""
     return Cost(
         calls=over.calls,
         tokens=0 if limits.max_tokens is None else over.tokens,

@@ -1,4 +1,4 @@
-"""Commands: what the director wants done. Imperative, small, each with an id that its answer names."""
+"""Commands: what the director wants done. Each has an id, which its answer names."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
@@ -11,7 +11,7 @@ from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.detour import Option, Strategy, Tried
 from midcourse.domain.failure import Failure
 from midcourse.domain.monitor import Advice
-from midcourse.domain.move import FinalReason
+from midcourse.domain.move import Adviser, FinalReason
 from midcourse.domain.outline import Outline
 from midcourse.domain.plan import Amendment, Cause
 from midcourse.domain.reflection import Reflection
@@ -20,7 +20,7 @@ from midcourse.domain.skill import Effect
 
 @dataclass(frozen=True, kw_only=True)
 class OpenWorld:
-    """Open the world anew; its session was lost."""
+    """Open the world, or open it again after its session was lost."""
 
     id: int
     timeout: float
@@ -34,7 +34,7 @@ class Observe:
     id: int
     timeout: float
     free: bool = False
-    """The first look of a run is charged to nobody."""
+    """The first look of a run is not charged to its budget."""
     kind: Literal["observe"] = "observe"
 
 
@@ -50,7 +50,7 @@ class MakePlan:
     seen: str
     """Observation to plan from."""
     parent: int = 0
-    """The plan that it takes the place of, if that is not the version before: tries of a detour are in between."""
+    """The plan that it replaces, if that is not the version before: tries of a detour are in between."""
     stale: bool = False
     refused: str = ""
     """Why the planner's previous answer to the same question was refused."""
@@ -59,11 +59,11 @@ class MakePlan:
     left: Cost = FREE
     wrap_up: bool = False
     beyond: bool = False
-    """The plan may go through screens that nobody has seen."""
+    """The plan may go through screens that were not seen yet."""
     turn: int = 0
-    """How often this question was put before without anybody being reached."""
+    """How often this question was put before without reaching the planner."""
     failure: Failure | None = None
-    """What the plan is to mend."""
+    """The failure that the plan is to recover from."""
     amends: Amendment | None = None
     """Take what a person changed in the plan under way instead of asking the planner."""
     outline: Outline | None = None
@@ -71,66 +71,34 @@ class MakePlan:
     advice: Advice | None = None
     """What a monitor found wrong with the path to here."""
     reflection: Reflection | None = None
-    """What somebody made of the failure; without it, rules do."""
+    """A reflector's explanation of the failure; without it, rules explain it."""
     kind: Literal["make_plan"] = "make_plan"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReflectOn:
-    """Have somebody explain a failure, before the plan of this version is made."""
+class Advise:
+    """Ask an adviser, before a plan is made or begun. Each role reads the fields that it needs."""
 
     id: int
     timeout: float
-    version: int
-    failure: Failure
+    role: Adviser
     seen: str = ""
-    """What is to be seen now, if anything is."""
-    told: tuple[Told, ...] = ()
+    """Observation to advise from; empty only for a reflector that has none."""
     left: Cost = FREE
-    kind: Literal["reflect_on"] = "reflect_on"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReviewPath:
-    """Have a monitor see whether something is fundamentally wrong with the path to this observation, or with the plan from it."""
-
-    id: int
-    timeout: float
-    seen: str
-    since: int = 0
-    """What commands below this number did has been spoken about."""
+    outline: Outline | None = None
+    """Of a judge and a monitor: the goals so far. Of an outliner: the outline to rewrite, None for a first one."""
     version: int = 0
-    """The plan whose steps are proposed, if one is drafted, and the command that made it."""
+    """Of a reflector: the plan to be made. Of a monitor: the plan that is proposed, 0 to review the path only."""
     made_by: int = 0
-    outline: Outline | None = None
-    left: Cost = FREE
-    kind: Literal["review_path"] = "review_path"
-
-
-@dataclass(frozen=True, kw_only=True)
-class DrawOutline:
-    """Have the outliner name coarse goals for the task, or others in place of those that are not finished."""
-
-    id: int
-    timeout: float
-    seen: str
-    outline: Outline | None = None
-    """The one that is to be rewritten."""
+    """Of a monitor: the command that made the proposed plan."""
+    since: int = 0
+    """Of a monitor: earlier commands were covered by earlier advice."""
+    failure: Failure | None = None
+    told: tuple[Told, ...] = ()
     guidance: tuple[str, ...] = ()
     advice: Advice | None = None
-    left: Cost = FREE
-    kind: Literal["draw_outline"] = "draw_outline"
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeProgress:
-    """See from this observation which goal of the outline is the current one."""
-
-    id: int
-    timeout: float
-    outline: Outline
-    seen: str
-    kind: Literal["judge_progress"] = "judge_progress"
+    """Of an outliner: what a monitor found wrong with the path."""
+    kind: Literal["advise"] = "advise"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +116,7 @@ class Act:
     consequence: str = ""
     """For a step that binds one, the only consequence that may be dispatched; any other is held and reported."""
     effect: Effect | None = None
-    """As it showed when it was tried, whatever the skill says. None in journals older than that."""
+    """As it showed when the step was tried, which overrides the skill's. None in older journals."""
     look: bool = True
     found: str = ""
     """Where a detour found its target; `__reach__`: what it was for is there already, so nothing is sent."""
@@ -192,7 +160,7 @@ class PlanTry:
     undo: int = 0
     """Version of the try that is to be taken back; 0: it is to lead on."""
     refused: str = ""
-    """Why the previous draft came to nothing before it was tried."""
+    """Why the previous draft was refused before it was tried."""
     guidance: tuple[str, ...] = ()
     left: Cost = FREE
     turn: int = 0
@@ -238,7 +206,7 @@ class CheckDone:
     look: bool = False
     """Look first: what was seen is stale."""
     turn: int = 0
-    """How often it was asked before without anybody being reached."""
+    """How often it was asked before without reaching the model that reads."""
     extract: bool = False
     """Read from the screen what the task is to bring back and no skill has brought."""
     kind: Literal["check_done"] = "check_done"
@@ -304,10 +272,7 @@ Command: TypeAlias = Annotated[
     OpenWorld
     | Observe
     | MakePlan
-    | ReflectOn
-    | ReviewPath
-    | DrawOutline
-    | JudgeProgress
+    | Advise
     | Act
     | Verify
     | PlanTry

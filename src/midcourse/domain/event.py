@@ -15,6 +15,7 @@ from midcourse.domain.budget import FREE, Cost, Spent
 from midcourse.domain.detour import Option, Strategy
 from midcourse.domain.failure import Track
 from midcourse.domain.monitor import Advice
+from midcourse.domain.move import Adviser
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outcome import Evidence, Status
 from midcourse.domain.plan import PlannedStep
@@ -31,9 +32,9 @@ class WorldOpened:
     at: float = 0.0
     opened: bool
     invalid: bool = False
-    """There can be no such world: trying again would not help."""
+    """The world cannot exist as configured: trying again would not help."""
     away: bool = False
-    """Its host cannot be reached or has no room: an outage, and no attempt to open the world."""
+    """Its host cannot be reached or has no room: an outage, not a failed attempt."""
     detail: str = ""
     cost: Cost = FREE
     kind: Literal["world_opened"] = "world_opened"
@@ -49,7 +50,7 @@ class Observed:
     reason: str = ""
     detail: str = ""
     wait: float | None = None
-    """Whoever reads the picture could not be reached, and said for how long."""
+    """The model that reads the picture could not be reached: seconds until it is worth asking again."""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
     """`cost` by role, as far as it is known."""
@@ -64,7 +65,7 @@ PlanVerdict: TypeAlias = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """What the planner's draft came to after it was resolved against what is visible."""
+    """The planner's draft, resolved against what is visible."""
 
     answers: int
     at: float = 0.0
@@ -75,74 +76,38 @@ class Planned:
     detail: str = ""
     cost: Cost = FREE
     wait: float | None = None
-    """With `transport`: seconds until it is worth asking again, if anybody said."""
+    """With `transport`: seconds until it is worth asking again, if that is known."""
     reused: bool = False
-    """Nobody was asked: it worked before."""
+    """The plan worked before, and the planner was not asked."""
     spent: tuple[Spent, ...] = ()
     kind: Literal["planned"] = "planned"
 
 
-ReflectionVerdict: TypeAlias = Literal["reflected", "garbage", "transport"]
+AdviceVerdict: TypeAlias = Literal["answered", "gave_up", "refused", "rejected", "garbage", "transport"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reflected:
-    """What somebody made of a failure. Without it, `verdict` says why, and rules have to do."""
+class Advised:
+    """An adviser's answer. Unless `verdict` is `answered` there is no advice, and the planner is asked without it."""
 
     answers: int
     at: float = 0.0
-    verdict: ReflectionVerdict = "reflected"
+    role: Adviser
+    verdict: AdviceVerdict = "answered"
     reflection: Reflection | None = None
-    detail: str = ""
-    cost: Cost = FREE
-    spent: tuple[Spent, ...] = ()
-    kind: Literal["reflected"] = "reflected"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PathReviewed:
-    """What a monitor found fundamentally wrong; no `advice` if nothing is."""
-
-    answers: int
-    at: float = 0.0
-    verdict: Literal["reviewed", "transport"] = "reviewed"
+    """Of a reflector: why the last step failed."""
     advice: Advice | None = None
-    detail: str = ""
-    cost: Cost = FREE
-    spent: tuple[Spent, ...] = ()
-    kind: Literal["path_reviewed"] = "path_reviewed"
-
-
-OutlineVerdict: TypeAlias = Literal["goals", "gave_up", "refused", "rejected", "garbage", "transport"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outlined:
-    """Goals that passed as coarse. Without any, `verdict` says why."""
-
-    answers: int
-    at: float = 0.0
-    verdict: OutlineVerdict = "goals"
+    """Of a monitor: a fundamental problem. None is the usual answer."""
     goals: tuple[str, ...] = ()
-    detail: str = ""
-    cost: Cost = FREE
-    spent: tuple[Spent, ...] = ()
-    kind: Literal["outlined"] = "outlined"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProgressJudged:
-    """Which goal is the current one, and what on the screen shows it. Without evidence it is only an opinion."""
-
-    answers: int
-    at: float = 0.0
-    verdict: Literal["judged", "transport"] = "judged"
+    """Of an outliner: those that are coarse."""
     current: int = 0
+    """Of a judge: the number of the goal to work on."""
     evidence: str = ""
+    """Of a judge: what on the screen shows it. Without evidence the judgement moves nothing."""
     detail: str = ""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
-    kind: Literal["progress_judged"] = "progress_judged"
+    kind: Literal["advised"] = "advised"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +137,7 @@ class Acted:
     looked: bool = True
     seen: ObservationRef | None = None
     track: Track | None = None
-    """Of a failure: what became of such in other runs, if anybody knows."""
+    """Of a failure: how such failures ended in other runs, if that is known."""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
     kind: Literal["acted"] = "acted"
@@ -214,7 +179,7 @@ class DoneChecked:
     data: Pairs = ()
     """What was read for the task's output."""
     wait: float | None = None
-    """Whoever was to read something could not be reached: seconds until it is worth asking again, 0 if nobody said."""
+    """The model that reads could not be reached: seconds until it is worth asking again, 0 if that is not known."""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
     kind: Literal["done_checked"] = "done_checked"
@@ -225,7 +190,7 @@ TryVerdict: TypeAlias = Literal["try", "gave_up", "refused", "rejected", "garbag
 
 @dataclass(frozen=True, kw_only=True)
 class TryPlanned:
-    """What the draft of a try came to. Without a step, `verdict` says why."""
+    """The draft of a try, resolved. Without a step, `verdict` says why."""
 
     answers: int
     at: float = 0.0
@@ -317,10 +282,7 @@ Answer: TypeAlias = (
     WorldOpened
     | Observed
     | Planned
-    | Reflected
-    | PathReviewed
-    | Outlined
-    | ProgressJudged
+    | Advised
     | Acted
     | Verified
     | TryPlanned
@@ -334,20 +296,8 @@ Answer: TypeAlias = (
     | Finished
 )
 
-Accounted: TypeAlias = (
-    Observed
-    | Planned
-    | Reflected
-    | PathReviewed
-    | Outlined
-    | ProgressJudged
-    | Acted
-    | Verified
-    | TryPlanned
-    | ClosenessJudged
-    | DoneChecked
-)
-"""Answers that say who spent what they cost."""
+Accounted: TypeAlias = Observed | Planned | Advised | Acted | Verified | TryPlanned | ClosenessJudged | DoneChecked
+"""Answers that report their cost by role."""
 
 # --- control: comes from outside, at any time, and never raises
 

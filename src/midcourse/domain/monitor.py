@@ -1,4 +1,4 @@
-"""What a monitor looks at and what it says: the path of a run, and a problem with it that is fundamental."""
+"""Monitoring: the path of a run that a monitor reviews, and its advice."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -11,12 +11,12 @@ Monitors: TypeAlias = Literal["off", "path", "proposals"]
 
 Problem: TypeAlias = Literal["no_progress", "unreasonable", "repetition", "error"]
 """All that a monitor may speak up for: it leads nowhere, it makes no sense in this state, it goes round without need, or something
-is clearly wrong. To leave the outline, or to take another way than the monitor would, is no problem."""
+is clearly wrong. Leaving the outline, or taking another way than the monitor would, does not count."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """A step of the path, its retries with it: what was done, on which screen, and what came of it."""
+    """A step of the path with its retries: what was done, on which screen, with which outcome."""
 
     call: str
     """Digest of skill, target and arguments: the same means that the same was done."""
@@ -49,7 +49,7 @@ class Proposed:
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """A monitor's word. Not a person's: it has no authority, and who plans may know better."""
+    """A monitor's advice. The planner may ignore it, unlike a person's guidance."""
 
     problem: Problem
     says: str
@@ -62,9 +62,9 @@ class Watch:
     version: int = 0
     """The plan that the path was last reviewed for."""
     advice: Advice | None = None
-    """Its last word."""
+    """Its latest advice."""
     said_at: int = 0
     """How many segments there had been."""
     since: int = 0
-    """Commands below this number have been spoken about, or belong to a session that is over."""
+    """Commands below this number were covered by earlier advice, or belong to an earlier session."""
     spoken: int = 0

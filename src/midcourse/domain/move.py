@@ -1,7 +1,7 @@
 """Moves: what the director wants next, as data.
 
-A handler ends by naming a move instead of calling the code behind it, so horizons refer to each other without importing
-each other, and 'what comes after the wait' can be stored with the run.
+A handler returns a move instead of calling the code behind it, so modules refer to each other without importing each
+other, and what comes after a wait can be stored with the run.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from midcourse.domain.plan import Amendment, Cause, PlannedStep
 from midcourse.domain.reflection import Reflection
 
 Purpose: TypeAlias = Literal["segment", "try", "revert", "deferred"]
-"""Which horizon asked for a step, and is told how it went. `deferred`: a step of an earlier plan, looked into again."""
+"""What a step is for, and so where its outcome is reported. `deferred`: a step of an earlier plan, checked again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Open:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """See the world as it is now, then go on."""
+    """See the world as it is now, then continue."""
 
     then: "Move"
     free: bool = False
@@ -47,7 +47,7 @@ class Plan:
     failure: Failure | None = None
     """What went wrong, if the cause is an error."""
     amends: Amendment | None = None
-    doubt: "Doubt | None" = None
+    doubt: "CheckOutcome | None" = None
     """A step whose outcome can be looked into once this plan was carried out."""
     kind: Literal["plan"] = "plan"
 
@@ -65,11 +65,11 @@ class AskPlanner:
     due: float | None = None
     """When a replan after a failure has taken too long."""
     amends: Amendment | None = None
-    """Nobody is asked: a person has said what is to be otherwise."""
+    """Changes by a person, made to the plan without asking the planner."""
     objected: bool = False
-    """A monitor objects to the plan that there is. It stays if no other comes of this, and nobody objects to another."""
+    """A monitor objected to the present plan. It stays unless another is made now, which is not reviewed again."""
     reflection: Reflection | None = None
-    """What somebody made of the failure; without it, rules do."""
+    """A reflector's explanation of the failure; without it, rules explain it."""
     kind: Literal["ask_planner"] = "ask_planner"
 
 
@@ -90,14 +90,14 @@ class Begin:
 
 @dataclass(frozen=True, kw_only=True)
 class Advance:
-    """Go on with the step under the segment's cursor."""
+    """Continue with the step under the segment's cursor."""
 
     kind: Literal["advance"] = "advance"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Do:
-    """Carry out one step for a horizon: through the gate, then act."""
+    """Carry out one step: through the gate, then act."""
 
     step: PlannedStep
     purpose: Purpose
@@ -113,12 +113,12 @@ class Do:
     made_by: int = 0
     """The command that made its plan, if that is not the segment's."""
     harmless: bool = False
-    """Only if nothing irreversible comes of it: else it has failed, and nobody is asked."""
+    """Of a detour: the step fails instead of asking for approval if it may be irreversible."""
     kind: Literal["do"] = "do"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doubt:
+class CheckOutcome:
     """Find out whether an act whose outcome is unknown happened."""
 
     step: PlannedStep
@@ -132,13 +132,13 @@ class Doubt:
     grant: Grant | None = None
     """The approval that it used up, if it was sent at all."""
     concludes: bool = False
-    """Whether it has to be decided now, since the run would end otherwise."""
-    kind: Literal["doubt"] = "doubt"
+    """Whether it must be decided now, because the run is about to end."""
+    kind: Literal["check_outcome"] = "check_outcome"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Tell the horizon that asked how its step turned out."""
+    """Report the outcome of a step to what asked for it, by purpose."""
 
     step: PlannedStep
     purpose: Purpose
@@ -169,7 +169,7 @@ class Ask:
 
 @dataclass(frozen=True, kw_only=True)
 class BackOff:
-    """Wait, then go on."""
+    """Wait, then continue."""
 
     seconds: float
     then: "Move"
@@ -184,32 +184,21 @@ class Recover:
     reason: str
     detail: str
     track: Track | None = None
-    """What became of such failures in other runs, if anybody knows."""
+    """How such failures ended in other runs, if that is known."""
     kind: Literal["recover"] = "recover"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reflect:
-    """Before a plan is made after a failure: have somebody explain it, if anybody is there to."""
-
-    then: AskPlanner
-    kind: Literal["reflect"] = "reflect"
+Adviser: TypeAlias = Literal["reflector", "monitor", "judge", "outliner"]
+"""Roles that advise the planner: explain a failure, review the path or the plan, judge how far the outline is, write the outline."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Review:
-    """Before a plan is made: have a monitor look at the path so far, if there is one."""
+class Consult:
+    """Ask this adviser and those after it, as far as they are wanted, then the planner."""
 
+    role: Adviser
     then: AskPlanner
-    kind: Literal["review"] = "review"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Orient:
-    """Before a plan is made: see how far the outline is, have one drawn, or have it rewritten. If any is wanted."""
-
-    then: AskPlanner
-    kind: Literal["orient"] = "orient"
+    kind: Literal["consult"] = "consult"
 
 
 # --- a detour
@@ -229,7 +218,7 @@ class Try:
 
     undo: bool = False
     tries: int = 0
-    """How often whoever thinks it up could not be reached."""
+    """How often the detour planner could not be reached."""
     kind: Literal["try"] = "try"
 
 
@@ -245,7 +234,7 @@ class Weigh:
 
 @dataclass(frozen=True, kw_only=True)
 class Revert:
-    """Go on taking back what the detour is taking back."""
+    """Continue to take back what the detour is taking back."""
 
     looked: bool = False
     kind: Literal["revert"] = "revert"
@@ -270,7 +259,7 @@ FinalReason: TypeAlias = Literal[
 ]
 
 NO_WAY_ON: tuple[FinalReason, ...] = ("empty_plan", "replan_exhausted", "replan_no_change", "structural_failure")
-"""Ends for want of a plan."""
+"""Ends for want of a plan, before which the goal is checked once more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,7 +273,7 @@ class End:
 
 @dataclass(frozen=True, kw_only=True)
 class Conclude:
-    """See whether the task is done: the plan says so, or there is no way on from here."""
+    """Check whether the task is done: the plan is complete, or no further plan can be made."""
 
     detail: str = ""
     otherwise: End | None = None
@@ -299,14 +288,12 @@ Move: TypeAlias = Annotated[
     | Look
     | Plan
     | AskPlanner
-    | Reflect
-    | Review
-    | Orient
+    | Consult
     | Propose
     | Begin
     | Advance
     | Do
-    | Doubt
+    | CheckOutcome
     | Report
     | Ask
     | BackOff

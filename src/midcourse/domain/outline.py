@@ -1,4 +1,4 @@
-"""An outline: coarse goals for the whole of a task, what to explore and never how. A suggestion, with its progress.
+"""Outlines: coarse goals for a whole task (what to explore, not how) and their progress. A suggestion to the planner.
 
 Goals are finished in order: what is finished is a beginning of the outline, and the first goal that is not is the current one.
 """
@@ -37,11 +37,11 @@ class Regression:
 @dataclass(frozen=True, kw_only=True)
 class Outline:
     goals: tuple[CoarseGoal, ...] = ()
-    """None at all: nobody could draw one."""
+    """Empty if the outliner could not write one."""
     heard: str = ""
-    """Digest of the guidance that it was drawn with."""
+    """Digest of the guidance that it was written with."""
     heeded: int = 0
-    """How many words of a monitor it was drawn with."""
+    """How many pieces of advice by a monitor it was written with."""
     judged: str = ""
     """The last observation that progress was judged from."""
     idle: int = 0

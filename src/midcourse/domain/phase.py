@@ -1,4 +1,4 @@
-"""Phases: what a run is waiting for, and nothing else. What comes after the wait is a move inside."""
+"""Phases: what a run is waiting for. What comes after the wait is a move inside."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
@@ -6,7 +6,19 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Discriminator
 
 from midcourse.domain.approval import About
-from midcourse.domain.move import AskPlanner, Do, Doubt, End, FinalReason, Move, Orient, Purpose, Review, Try, Weigh
+from midcourse.domain.move import (
+    Adviser,
+    AskPlanner,
+    CheckOutcome,
+    Consult,
+    Do,
+    End,
+    FinalReason,
+    Move,
+    Purpose,
+    Try,
+    Weigh,
+)
 from midcourse.domain.plan import PlannedStep
 
 
@@ -44,37 +56,14 @@ class Planning:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reflecting:
-    """Somebody explains a failure."""
+class Advising:
+    """An adviser was asked, and its answer is awaited."""
 
-    then: Review
-    kind: Literal["reflecting"] = "reflecting"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reviewing:
-    """A monitor looks at the path."""
-
-    then: Orient
+    role: Adviser
+    then: Consult
     drafted: bool = False
-    """And at a plan from here: it is begun, unless there is a word on it. Then `then` has the question to put again."""
-    kind: Literal["reviewing"] = "reviewing"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outlining:
-    """An outline is being drawn, or rewritten."""
-
-    then: Orient
-    kind: Literal["outlining"] = "outlining"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judging:
-    """It is being judged how far the outline is."""
-
-    then: Orient
-    kind: Literal["judging"] = "judging"
+    """A monitor reviews a plan that is made already. Without an objection it begins; with one, the planner is asked again."""
+    kind: Literal["advising"] = "advising"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +80,7 @@ class Acting:
 class Verifying:
     """It is being found out whether an act happened."""
 
-    doubt: Doubt
+    doubt: CheckOutcome
     kind: Literal["verifying"] = "verifying"
 
 
@@ -150,7 +139,7 @@ class Concluding:
 
 @dataclass(frozen=True, kw_only=True)
 class Paused:
-    """Somebody asked for a pause."""
+    """Paused on request."""
 
     then: Move
     kind: Literal["paused"] = "paused"
@@ -165,24 +154,12 @@ class Ended:
     kind: Literal["ended"] = "ended"
 
 
+Repeatable: TypeAlias = (
+    Opening | Looking | Planning | Advising | Acting | Verifying | Trying | Weighing | Undoing | Concluding
+)
+"""Phases that await a command which may be issued again."""
+
 Phase: TypeAlias = Annotated[
-    New
-    | Opening
-    | Looking
-    | Planning
-    | Reflecting
-    | Reviewing
-    | Outlining
-    | Judging
-    | Acting
-    | Verifying
-    | Asking
-    | BackingOff
-    | Trying
-    | Weighing
-    | Undoing
-    | Concluding
-    | Paused
-    | Ended,
+    New | Repeatable | Asking | BackingOff | Paused | Ended,
     Discriminator("kind"),
 ]

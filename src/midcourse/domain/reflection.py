@@ -1,4 +1,4 @@
-"""Reflection: what was made of a failure, and all that a new plan is told about it."""
+"""Reflection: the explanation of a failure, and the context of the plan that follows it."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -21,7 +21,7 @@ class Analysis:
     root_cause: str
     contributing_factors: tuple[str, ...] = ()
     preventable: bool | None = None
-    """Whether a better plan would have avoided it. None: nobody can tell."""
+    """Whether a better plan would have avoided it. None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Fix:
 
 
 Thinker: TypeAlias = Literal["rules", "model", "own"]
-"""Ours, which need nobody; a model; or a reflector of the user's own that is neither."""
+"""The built-in rules, a model, or a reflector that the user wrote."""
 
 
 @dataclass(frozen=True, kw_only=True)

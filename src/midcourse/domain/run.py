@@ -10,15 +10,18 @@ from midcourse.domain.command import Command
 from midcourse.domain.detour import Detour
 from midcourse.domain.failure import Attempt
 from midcourse.domain.monitor import Watch
-from midcourse.domain.move import Doubt
+from midcourse.domain.move import CheckOutcome
 from midcourse.domain.observation import ObservationRef
 from midcourse.domain.outline import Outline
 from midcourse.domain.phase import New, Phase
 from midcourse.domain.plan import Segment, Walked
 from midcourse.domain.records.ledger import Absence
 
-FORMAT = 1
-"""Number of the shape below. A change that old code or old data could not read needs a new one."""
+FORMAT = 2
+"""Number of the shape below, written with every run. A change that older code cannot read needs a new one."""
+
+READABLE = (1, 2)
+"""Formats that this version reads; `domain/legacy.py` turns older ones into the present one."""
 
 Wish: TypeAlias = Literal["go", "pause", "cancel"]
 
@@ -54,7 +57,7 @@ class Counts:
     skipped: int = 0
     """Steps that failed and were passed over: their failure was of no importance."""
     helped: int = 0
-    """How many replans after errors there had been when a person last said to go on."""
+    """Replans after errors up to a person's last decision to continue."""
     reopenings: int = 0
     late: int = 0
     detours: int = 0
@@ -89,15 +92,15 @@ class Run:
     limits: Limits = field(default_factory=Limits)
     has_done_when: bool = False
     has_detours: bool = False
-    """Whether somebody is there to plan them."""
+    """Whether there is a detour planner."""
     done_in_words: bool = False
-    """Whether only somebody who reads can tell that the task is done."""
+    """Whether only a model that reads can tell that the task is done."""
     wants_data: bool = False
     """Whether the task is to bring something back."""
     has_outliner: bool = False
-    """Whether somebody is there to draw outlines."""
+    """Whether there is an outliner."""
     has_reflector: bool = False
-    """Whether somebody is there to explain failures. Rules always do."""
+    """Whether there is a reflector besides the rules."""
     phase: Phase = field(default_factory=New)
     wish: Wish = "go"
     pending: tuple[Issued, ...] = ()
@@ -122,7 +125,7 @@ class Run:
     """Identities of irreversible steps that happened, or may have."""
     absences: tuple[Absence, ...] = ()
     """Irreversible acts that a probe reported as absent, one for each likeness."""
-    deferred: Doubt | None = None
+    deferred: CheckOutcome | None = None
     """An irreversible step whose outcome is unknown and is looked into again before the next plan."""
     attempts: tuple[Attempt, ...] = ()
     replanned_at: float | None = None
@@ -139,4 +142,4 @@ class Run:
     """What answers reported above their reservations; anything but nothing ends the run."""
     forked_from: Origin | None = None
     not_by: str = ""
-    """Who must not decide its questions: whoever started it, if four eyes are to see them."""
+    """Who must not decide its questions: the user who started it, if the policy requires a second person."""

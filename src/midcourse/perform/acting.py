@@ -1,4 +1,4 @@
-"""Act: check, dispatch, act, settle, observe, judge. What came of an act in doubt is found out in doubting.py."""
+"""Act: check, dispatch, act, settle, observe, judge. `verification.py` finds out what an unknown outcome really was."""
 
 import asyncio
 import logging
@@ -6,7 +6,8 @@ from typing import cast
 
 from midcourse.blame import explained, traced
 from midcourse.codec import encodable
-from midcourse.domain.budget import total
+from midcourse.domain.argument import Reference
+from midcourse.domain.budget import Spent, total
 from midcourse.domain.command import Act
 from midcourse.domain.event import Acted
 from midcourse.domain.observation import Observation, Unseen, Zone
@@ -16,14 +17,14 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect, Skill
 from midcourse.perform.consequence import Foreseen, call_of, consequence_of
+from midcourse.perform.history import history_of
 from midcourse.perform.learning import lesson_of, track_of
-from midcourse.perform.looking import NO_LOOK
+from midcourse.perform.looking import NO_LOOK, Looked, look
 from midcourse.perform.ports import Allowance, Ports
-from midcourse.perform.results import as_promised, with_results
-from midcourse.perform.sighting import look_after, sight_of
+from midcourse.perform.reading import read_words
 from midcourse.policy.approval.check import binds
 from midcourse.policy.approval.rules import find_ruling, planned_consequence
-from midcourse.policy.evidence.verification import describe, holds, judge
+from midcourse.policy.evidence.verification import Sight, describe, holds, judge
 from midcourse.policy.plan.horizon import arguments_problem
 from midcourse.ports.world import UNSENT
 
@@ -34,7 +35,7 @@ LEDGERED = ("reversible", "irreversible")
 
 
 OURS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_target")
-"""Reasons that mean: nothing was sent. They are ours to give."""
+"""Reasons that mean that nothing was sent. Only this module gives them: a world that does gets a prefix."""
 
 NOT_ALLOWED = "what it would send has not been allowed"
 
@@ -92,7 +93,7 @@ async def act(ports: Ports, command: Act) -> Acted:
 
 
 async def _reach(ports: Ports, command: Act, step: Step, before: Observation | None, entry: LedgerEntry) -> Acted:
-    """Nothing is done here: either what the step is for is there, or somebody has to find the way to it."""
+    """Nothing is sent: the step's condition holds already, or a detour has to find the way to it."""
     if command.found or (step.expect and before and holds(step.expect, before)):
         outcome = Outcome(evidence="expectation")
     else:
@@ -138,7 +139,7 @@ def _is_held(step: Step, skill: Skill) -> bool:
 
 
 def _as_seen(step: Step, skill: Skill, before: Observation) -> Step:
-    """The step on what is there now: another surface, it may be, or a zone that nobody had seen when it was planned."""
+    """The step with its present target: the surface may be another one, or the zone unseen when it was planned."""
     if _is_held(step, skill):
         return step
     zone, target = before.zone(step.zone), replace(step.target, surface=before.surface.title)
@@ -146,7 +147,7 @@ def _as_seen(step: Step, skill: Skill, before: Observation) -> Step:
 
 
 def _ruled_here(ports: Ports, step: Step, skill: Skill, before: Observation) -> Step:
-    """Of a step that nobody has to agree to: unless a rule asks about it on what is there now."""
+    """For a step without approval so far: a rule may require one for the target as it is now."""
     if binds(step):
         return step
     here = planned_consequence(_as_seen(step, skill, before), before.surface.origin)
@@ -196,7 +197,7 @@ async def _turned(
 
 
 async def _unsent(ports: Ports, command: Act, entry: LedgerEntry, report: Outcome) -> Acted:
-    """The world could not be reached: it is lost, and nothing has happened in it."""
+    """The world could not be reached, so nothing was sent, and its session is lost."""
     nothing = Outcome(status="no_effect", reason="world_lost", detail=report.detail, evidence="not_dispatched")
     if entry.dispatched_at is not None:
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=nothing))
@@ -259,7 +260,7 @@ async def _judged(
 
 
 async def _send(ports: Ports, command: Act, step: Step, before: Observation, time: Allowance) -> Outcome:
-    """The world's own word. Whatever goes wrong from here on, the act may have happened."""
+    """The world's answer. From here on every error leaves the outcome unknown: the act may have happened."""
     arguments = ports.fill_in(step.arguments)
     assert not isinstance(arguments, str), "checked before dispatch"
     call = call_of(step, command.id, arguments, seen=before, allowed=binds(step))
@@ -272,14 +273,14 @@ async def _send(ports: Ports, command: Act, step: Step, before: Observation, tim
         log.error("%s.%s raised\n%s", ports.world.name, step.skill, traced(error))
         return Outcome(status="unknown", reason="error", detail=ports.plain(explained(error)))
     if not isinstance(answer, Outcome):
-        detail = f"the world answered with {type(answer).__name__}, which is no outcome"
+        detail = f"the world answered with {type(answer).__name__}, not an Outcome"
         return Outcome(status="unknown", reason="error", detail=detail)
     unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be written down")
     return _in_our_words(ports, encodable(answer) or unfit)
 
 
 def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:
-    """Every failure has a reason, no world says that it was we who did not send it, and no secret is passed on."""
+    """With a reason for every failure, without secrets, and without the reasons that only this module may give."""
     reason = answer.reason or ("" if answer.status in ("ok", "unknown") else answer.status)
     return replace(
         answer,
@@ -288,3 +289,52 @@ def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:
         data=ports.mask(answer.data),
         evidence=answer.evidence if answer.evidence in ("rule", "response") else "",
     )
+
+
+# --- results of earlier steps
+
+
+async def with_results(ports: Ports, step: Step) -> Step | Outcome:
+    """The step with results of earlier steps filled in, or the failure that one is missing."""
+    if not step.needs:
+        return step
+    found = dict((await history_of(ports, ())).data)
+    if missing := [name for name in step.needs if name not in found]:
+        detail = f"it needs {', '.join(map(repr, missing))}, which no step has brought back"
+        return Outcome(status="failed", reason="missing_dependency", detail=detail)
+    arguments = tuple(
+        (name, found[value.name] if isinstance(value, Reference) and value.source == "result" else value)
+        for name, value in step.arguments
+    )
+    return replace(step, arguments=arguments)
+
+
+def as_promised(step: Step, outcome: Outcome) -> Outcome:
+    """A step that did not return what it promised has failed, unless it is irreversible: then that it was done counts more."""
+    brought = {name for name, _ in outcome.data}
+    missing = [name for name in step.gives if name not in brought]
+    if outcome.status != "ok" or not missing or step.effect == "irreversible":
+        return outcome
+    detail = f"it was to bring back {', '.join(map(repr, missing))}, and did not"
+    return replace(outcome, status="failed", reason="missing_result", detail=detail)
+
+
+# --- the look after an act
+
+
+async def look_after(ports: Ports, command: int, step: Step, time: Allowance) -> Looked:
+    return await look(ports, command, time.left(ports.task.limits.look_timeout_seconds), version=step.version)
+
+
+async def sight_of(
+    ports: Ports, step: Step, before: Observation, found: Looked, time: Allowance, report: Outcome | None = None
+) -> tuple[Sight, tuple[Spent, ...]]:
+    """The screen after an act, with expectations in words read by the verifier, and what that cost. After a failure nothing is read."""
+    after = found.seen if isinstance(found.seen, Observation) else None
+    sight = Sight(before=before, after=after, expect=step.expect, absent_when=step.absent_when)
+    if after is None or (report is not None and report.status not in ("ok", "unknown")):
+        return sight, ()
+    read = await read_words(ports, step.expect, after, time, before=before, version=step.version)
+    if read.verdict is None:
+        return sight, ()
+    return replace(sight, read=read.verdict.holds, read_before=read.verdict.held_before), read.spent

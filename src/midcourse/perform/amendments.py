@@ -1,16 +1,36 @@
-"""MakePlan without a planner: the plan under way, with what a person wants otherwise in it."""
+"""Amendments: the plan under way with the arguments that a person changed, without asking the planner."""
 
 from midcourse.domain.argument import Arguments, Pairs, Reference
+from midcourse.domain.budget import FREE
 from midcourse.domain.plan import REPLAN, Amendment, PlanVersion, Step
 from midcourse.domain.replace import replace
+from midcourse.perform.proposal import Planning, Proposal
 from midcourse.policy.approval.destination import find_unvouched
 from midcourse.policy.approval.rules import planned_consequence, provisional_ruling
 from midcourse.policy.identity import call_digest
-from midcourse.policy.plan.horizon import Scope, arguments_problem
+from midcourse.policy.plan.horizon import Resolved, Scope, arguments_problem
+from midcourse.ports.planner import PlanDraft
 
 
-def amended(plan: PlanVersion, amendment: Amendment, version: int, view: Scope) -> tuple[Step, ...] | str:
-    """The steps that are left of it, changed; or why the change cannot be made."""
+async def amend(planning: Planning) -> Proposal | None:
+    """It keeps the observation of the plan that it changes, since nothing was looked at for it."""
+    ports, command, amendment = planning.ports, planning.command, planning.command.amends
+    if amendment is None:
+        return None
+    plan = await ports.store.plan(ports.run_id, amendment.version, amendment.made_by)
+    assert plan is not None, f"plan version {amendment.version} was adopted and must be stored"
+    steps = _amended(plan, amendment, command.version, planning.scope)
+    if isinstance(steps, str):
+        return Proposal(draft=PlanDraft(verdict="refused", detail=steps, cost=FREE))
+    return Proposal(
+        draft=PlanDraft(detail=command.why, cost=FREE),
+        resolved=Resolved(steps=steps, final=plan.final, repairs=()),
+        observation=plan.observation,
+    )
+
+
+def _amended(plan: PlanVersion, amendment: Amendment, version: int, view: Scope) -> tuple[Step, ...] | str:
+    """The remaining steps, changed; or why the change cannot be made."""
     changes = {changed.index: changed.arguments for changed in amendment.changes}
     steps: list[Step] = []
     for step in plan.steps[amendment.cursor :]:

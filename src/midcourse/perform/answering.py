@@ -1,4 +1,4 @@
-"""What somebody outside answers, whatever they do: late is transport, and what is no answer is garbage."""
+"""Answers of user code and models: a late one counts as transport, one of the wrong type or an exception as garbage."""
 
 import asyncio
 import inspect
@@ -19,7 +19,7 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, kw_only=True)
 class NoAnswer:
-    """What may have been spent on it counts as spent."""
+    """No usable answer. The full reservation counts as spent."""
 
     verdict: Literal["transport", "garbage"]
     detail: str
@@ -29,7 +29,7 @@ class NoAnswer:
 
 
 class NotAsync(TypeError):
-    """A method that has to be `async def` is a plain function."""
+    """A method that must be `async def` is a plain function."""
 
 
 def awaitable(answer: Awaitable[A] | A, method: Callable[..., Any]) -> Awaitable[A]:
@@ -46,7 +46,7 @@ def name_of(method: Callable[..., Any]) -> str:
 
 
 async def answer_of(ask: Callable[[C], Awaitable[object]], context: C, kind: type[A], seconds: float) -> A | NoAnswer:
-    """Written and read once, so that whatever could not be stored is found out here. Misuse is raised: nothing else would help."""
+    """Encoded and decoded once, so that an answer that cannot be stored fails here. Misuse of the library is raised."""
     try:
         answer = await asyncio.wait_for(awaitable(ask(context), ask), seconds)
         if isinstance(answer, kind):
@@ -60,4 +60,4 @@ async def answer_of(ask: Callable[[C], Awaitable[object]], context: C, kind: typ
     except Exception as error:
         log.error("%s raised\n%s", name_of(ask), traced(error))
         return NoAnswer(verdict="garbage", detail=f"{name_of(ask)} raised {explained(error)}")
-    return NoAnswer(verdict="garbage", detail=f"the answer is {type(answer).__name__}, which is no {kind.__name__}")
+    return NoAnswer(verdict="garbage", detail=f"the answer is {type(answer).__name__}, not {kind.__name__}")

@@ -41,7 +41,7 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
     if incomplete := why_needs_all_values(question, decision):
         return _denied(command, incomplete)
     if why_may_not_decide(question.not_by, decision.verdict, decision.by):
-        return PersonAsked(answers=command.id)  # it stays open for somebody else
+        return PersonAsked(answers=command.id)  # it stays open for another approver
     return decided(question, decision)
 
 

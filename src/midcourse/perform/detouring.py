@@ -21,7 +21,7 @@ from midcourse.ports.detour import DetourContext, PastTry, TryDraft
 
 MOST_OPTIONS = 5
 LONGEST_NAME, LONGEST_HINT = 60, 200
-"""Characters: a run has to stay small, and a model may write a page."""
+"""Characters kept of what a model writes, since it is part of the run's state."""
 
 
 # --- a try
@@ -51,10 +51,10 @@ async def plan_try(ports: Ports, command: PlanTry) -> TryPlanned:
 
 
 async def _ask(ports: Ports, command: PlanTry, seen: Observation, time: Allowance) -> TryDraft:
-    """The planner's answer, whatever it does: late is transport, and what is no draft is garbage."""
+    """The detour planner's draft. A late answer counts as transport, and one that is not a draft as garbage."""
     worst = worst_plan(ports.task.limits)
     if ports.detour_planner is None:
-        return TryDraft(verdict="gave_up", detail="nobody here plans detours")
+        return TryDraft(verdict="gave_up", detail="there is no detour planner")
     context = await _context(ports, command, seen)
     answer = await answer_of(ports.detour_planner.plan_try, context, TryDraft, time.left())
     if isinstance(answer, NoAnswer):
@@ -106,7 +106,7 @@ def _resolved(ports: Ports, draft: Draft, version: int, seen: Observation) -> St
     view = Scope(task=ports.task, observation=seen, catalogue=ports.world.catalogue())
     resolved = resolve((draft,), True, version, view)
     if not resolved.steps:
-        return "; ".join(resolved.repairs) or f"{draft.zone} is no act"
+        return "; ".join(resolved.repairs) or f"{draft.zone} cannot be acted on"
     step = resolved.steps[0]
     if binds(step):
         return f"{step.skill} may leave something behind: nothing of the kind is tried out"
@@ -115,7 +115,7 @@ def _resolved(ports: Ports, draft: Draft, version: int, seen: Observation) -> St
 
 async def _stored(ports: Ports, step: Step, command: PlanTry | PlanRevert, why: str) -> PlannedStep:
     """As a plan of two steps: the act, and the look that follows."""
-    look = Step(version=step.version, index=1, zone=REPLAN, target=step.target, says="Look what came of it")
+    look = Step(version=step.version, index=1, zone=REPLAN, target=step.target, says="Look at the result")
     await ports.store.save_plan(
         ports.run_id,
         PlanVersion(

@@ -1,4 +1,4 @@
-"""CheckDone and Finish: is the task done, and what did the run come to?"""
+"""CheckDone and Finish: check whether the task is done, and write the result."""
 
 import asyncio
 from contextlib import suppress
@@ -68,7 +68,7 @@ def _found(command: CheckDone, held: bool | None, words: str, seen: Observation,
             detail = f"expected {words}; the screen is '{seen.surface.title}'{why}"
             return DoneChecked(answers=command.id, verdict="unmet", detail=detail)
         case None:
-            return DoneChecked(answers=command.id, verdict="undecided", detail=f"nobody here can check: {words}{why}")
+            return DoneChecked(answers=command.id, verdict="undecided", detail=f"cannot be checked here: {words}{why}")
 
 
 async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe) -> DoneChecked:

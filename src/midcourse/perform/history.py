@@ -1,4 +1,4 @@
-"""What has been done and tried so far, from the plan store and the ledger: what planners and results are told."""
+"""The history of a run, from its plans and ledger: completed steps, failed attempts and results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from midcourse.domain.approval import Told
 from midcourse.domain.argument import Pairs, Scalar
-from midcourse.domain.failure import FailedStep
+from midcourse.domain.failure import FailedStep, Failure
 from midcourse.domain.outcome import CompletedStep, Outcome
 from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.records.ledger import LedgerEntry
@@ -15,7 +15,7 @@ from midcourse.ports.store import Store
 if TYPE_CHECKING:
     from midcourse.perform.ports import Ports
 
-NO_ANSWER = Outcome(status="unknown", reason="lost", detail="nobody knows what came of it")
+NO_ANSWER = Outcome(status="unknown", reason="lost", detail="the answer was lost")
 
 Tried: TypeAlias = CompletedStep | FailedStep
 
@@ -113,8 +113,14 @@ async def history_of(ports: "Ports", told: tuple[Told, ...]) -> History:
     return (await past_of(ports)).history(told)
 
 
+def failed_step(failure: Failure, history: History) -> FailedStep | None:
+    """The latest try of the step that failed, if it was a step."""
+    tries = (one for one in reversed(history.attempts) if (one.version, one.index) == (failure.version, failure.index))
+    return next(tries, None)
+
+
 class _Folded:
-    """What a number of ledger entries comes to."""
+    """The history up to some ledger entry."""
 
     def __init__(self) -> None:
         self.count = 0

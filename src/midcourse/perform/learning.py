@@ -1,6 +1,6 @@
-"""What a failure is known by, what memory has to say about it, and what this run adds to that.
+"""Lessons: look up a failure in memory, and record what this run learned about it.
 
-Memory helps or it does not; it never fails a run, and never holds one up for long.
+Memory is optional help: it never fails a run, and is waited for only briefly.
 """
 
 import asyncio

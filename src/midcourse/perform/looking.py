@@ -1,4 +1,4 @@
-"""A look at the world, and what it took: the world's own word, or what a reader makes of the picture of it."""
+"""Observations: what the world reports, or what a reader recognizes in its picture, and the cost."""
 
 import asyncio
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Looked:
     seen: Observation | Unseen
     spent: tuple[Spent, ...] = ()
     wait: float | None = None
-    """Whoever reads the picture could not be reached, and said for how long."""
+    """The model that reads the picture could not be reached: seconds until it is worth asking again."""
 
     @property
     def ref(self) -> ObservationRef | None:
@@ -32,7 +32,7 @@ class Looked:
         return total(self.spent)
 
 
-NO_LOOK = Looked(seen=Unseen(reason="failed", detail="nobody looked"))
+NO_LOOK = Looked(seen=Unseen(reason="failed", detail="not looked at"))
 
 
 async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, free: bool = False) -> Looked:
@@ -74,14 +74,14 @@ async def _observed(ports: Ports, time: Allowance) -> Observation | Unseen:
     if isinstance(seen, Unseen):
         return replace(seen, detail=ports.plain(seen.detail))
     if not isinstance(seen, Observation):
-        return Unseen(reason="failed", detail=f"the world showed {type(seen).__name__}, which is no observation")
+        return Unseen(reason="failed", detail=f"the world showed {type(seen).__name__}, not an Observation")
     return encodable(seen) or Unseen(reason="failed", detail="what the world showed cannot be written down")
 
 
 async def _read(
     ports: Ports, reader: Reader, pictures: Pictures | None, seen: Observation, time: Allowance
 ) -> Sighting:
-    """Encode, ask, parse. Whatever goes wrong, nothing was made out; what may have been spent counts as spent."""
+    """Ask the reader. After an error nothing was recognized, and the full reservation counts as spent."""
     png = await pictures.read(seen.screenshot) if pictures and seen.screenshot else None
     if png is None:
         return Sighting(why=f"there is no picture of '{seen.surface.title}'", cost=FREE)

@@ -1,40 +1,34 @@
-"""Which port does what: every command, one line each."""
+"""The performer: one function for each command."""
 
 import asyncio
 from typing import Literal, assert_never
 
 from midcourse.domain.command import (
     Act,
+    Advise,
     AskPerson,
     CheckDone,
     Command,
-    DrawOutline,
     Finish,
     JudgeCloseness,
-    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
     PlanRevert,
     PlanTry,
     Record,
-    ReflectOn,
-    ReviewPath,
     Verify,
     Wait,
 )
 from midcourse.domain.event import (
     Acted,
+    Advised,
     ClosenessJudged,
     DoneChecked,
     Event,
     Observed,
-    Outlined,
-    PathReviewed,
     Planned,
-    ProgressJudged,
     Recorded,
-    Reflected,
     TimerFired,
     TryPlanned,
     Verified,
@@ -44,22 +38,20 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.replace import replace
 from midcourse.errors import TaskInvalid
 from midcourse.perform.acting import act
+from midcourse.perform.advising import advise
 from midcourse.perform.asking import ask_person
 from midcourse.perform.detouring import judge_closeness, plan_revert, plan_try
 from midcourse.perform.finishing import check_done, finish
 from midcourse.perform.looking import look
-from midcourse.perform.outlining import draw_outline, judge_progress
 from midcourse.perform.planning import make_plan
 from midcourse.perform.ports import Ports, say
-from midcourse.perform.reflecting import reflect_on
 from midcourse.perform.reuse import drop_failed
-from midcourse.perform.reviewing import review_path
 from midcourse.perform.verification import verify
 from midcourse.ports.world import WorldAway
 
 
 class Performer:
-    """Performs the commands of one run. Runtimes decide where and when; timers are theirs."""
+    """Performs the commands of one run. Runtimes decide where and when."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -76,10 +68,7 @@ class Performer:
                 | DoneChecked()
                 | TryPlanned()
                 | ClosenessJudged()
-                | Reflected()
-                | PathReviewed()
-                | Outlined()
-                | ProgressJudged()
+                | Advised()
             ):
                 return replace(event, detail=self.ports.plain(event.detail))
             case _:
@@ -94,14 +83,8 @@ class Performer:
                 return await self._observe(command)
             case MakePlan():
                 return await make_plan(ports, command)
-            case ReflectOn():
-                return await reflect_on(ports, command)
-            case ReviewPath():
-                return await review_path(ports, command)
-            case DrawOutline():
-                return await draw_outline(ports, command)
-            case JudgeProgress():
-                return await judge_progress(ports, command)
+            case Advise():
+                return await advise(ports, command)
             case Act():
                 acted = await act(ports, command)
                 await drop_failed(ports, command, acted)

@@ -1,83 +1,76 @@
-"""MakePlan: tell the planner all that is known, take its draft apart, keep what can be carried out."""
+"""MakePlan: read the context, have steps proposed, resolve them against the screen, save the plan."""
 
 from midcourse.domain.budget import bill
 from midcourse.domain.command import MakePlan
 from midcourse.domain.event import Planned
+from midcourse.domain.failure import Failure
 from midcourse.domain.observation import Observation
-from midcourse.domain.plan import Amendment, PlannedStep, PlanVersion, Reused, Step
-from midcourse.domain.reflection import ReplanningContext
+from midcourse.domain.plan import PlannedStep, PlanVersion, Step
+from midcourse.domain.reflection import MOST_KEPT, ReplanningContext
 from midcourse.domain.replace import replace
-from midcourse.perform.amendments import amended
+from midcourse.perform.amendments import amend
 from midcourse.perform.answering import NoAnswer, answer_of
 from midcourse.perform.consequence import Foreseen, consequence_of
-from midcourse.perform.history import History, history_of
+from midcourse.perform.history import failed_step, history_of
+from midcourse.perform.learning import learn, remind
 from midcourse.perform.ports import Allowance, Ports
-from midcourse.perform.reflecting import replanning_context
-from midcourse.perform.reuse import offered
+from midcourse.perform.proposal import Planning, Proposal, Source
+from midcourse.perform.reuse import reuse
 from midcourse.policy.approval.check import binds
+from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.plan.horizon import Resolved, Scope, resolve, short_form
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.planner import PlanDraft, PlanningContext, Remembering
 
 
 async def make_plan(ports: Ports, command: MakePlan) -> Planned:
-    time = Allowance(ports.clock, command.timeout)
-    view = await _view(ports, command)
-    if view is None:
+    """Read the context, have steps proposed, resolve them against the screen, save the plan."""
+    planning = await _context(ports, command)
+    if planning is None:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
-    if command.amends:
-        return await _amend(ports, command, command.amends, view, time)
+    proposal = await _propose(planning)
+    resolved = _resolve(planning, proposal)
+    planned = await _planned(planning, proposal, resolved)
+    if isinstance(resolved, Resolved):
+        await ports.store.save_plan(ports.run_id, _version(planning, proposal, resolved))
+    return planned
+
+
+# --- context
+
+
+async def _context(ports: Ports, command: MakePlan) -> Planning | None:
+    time = Allowance(ports.clock, command.timeout)
+    scope = await _scope(ports, command)
+    if scope is None:
+        return None
     history = await history_of(ports, command.told)
-    recovery = (
-        await replanning_context(ports, command.failure, history, command.reflection) if command.failure else None
-    )
-    offer = await offered(ports, command, view, history)
-    draft = offer.draft if offer else await _ask(ports, command, view, history, recovery, time)
-    planned, resolved = await _planned(ports, command, draft, view, time)
-    if resolved is not None:
-        version = _version(command, resolved, offer.reused if offer else None, recovery)
-        await ports.store.save_plan(ports.run_id, version)
-    spent = bill("planner", draft.cost, command.version, draft.model)
-    return replace(planned, cost=draft.cost, spent=spent, reused=offer is not None)
+    planning = Planning(ports=ports, command=command, time=time, scope=scope, history=history)
+    return replace(planning, recovery=await _recovery(planning, command.failure)) if command.failure else planning
 
 
-async def _amend(ports: Ports, command: MakePlan, amendment: Amendment, view: Scope, time: Allowance) -> Planned:
-    """What a person changed in the plan under way. It was made from what that was made from."""
-    plan = await ports.store.plan(ports.run_id, amendment.version, amendment.made_by)
-    assert plan is not None, f"plan version {amendment.version} was adopted and must be stored"
-    steps = amended(plan, amendment, command.version, view)
-    if isinstance(steps, str):
-        return Planned(answers=command.id, verdict="refused", detail=steps)
-    resolved = Resolved(steps=steps, final=plan.final, repairs=())
-    version = replace(_version(command, resolved, None, None), observation=plan.observation)
-    await ports.store.save_plan(ports.run_id, version)
-    return Planned(
-        answers=command.id, steps=await _short_forms(ports, steps, view, time), final=plan.final, detail=command.why
+async def _recovery(planning: Planning, failure: Failure) -> ReplanningContext:
+    """What is known about the failure: an adviser's explanation or else the rules', and lessons of earlier runs."""
+    ports, history = planning.ports, planning.history
+    failed = failed_step(failure, history)
+    reminded = await remind(ports)
+    reflection = planning.command.reflection or explain_failure(failure, failed, history.attempts)
+    cause = "" if reflection.by == "rules" else reflection.analysis.root_cause  # rules find theirs again each time
+    await learn(ports, point=reminded.point, category=failure.found.category, root_cause=cause)
+    return ReplanningContext(
+        failure=failure,
+        analysis=reflection.analysis,
+        fix=reflection.fix,
+        by=reflection.by,
+        similar=reminded.similar,
+        failed=failed,
+        results=history.data,
+        completed=history.completed[-MOST_KEPT:],
+        attempts=history.attempts[-MOST_KEPT:],
     )
 
 
-async def _planned(
-    ports: Ports, command: MakePlan, draft: PlanDraft, view: Scope, time: Allowance
-) -> tuple[Planned, Resolved | None]:
-    """What the draft comes to, and the plan if it is one. What it cost is not in it."""
-    if draft.verdict != "steps":
-        return Planned(answers=command.id, verdict=draft.verdict, detail=draft.detail, wait=draft.wait), None
-    resolved = resolve(draft.steps, draft.final, command.version, view)
-    resolved = replace(resolved, repairs=draft.repairs + resolved.repairs)
-    if draft.steps and not resolved.steps:
-        detail = "; ".join(resolved.repairs) or "nothing is to be done before __replan__"
-        return Planned(answers=command.id, verdict="garbage", detail=detail[:1000]), None
-    planned = Planned(
-        answers=command.id,
-        steps=await _short_forms(ports, resolved.steps, view, time),
-        final=resolved.final,
-        repairs=len(resolved.repairs),
-        detail=draft.detail,
-    )
-    return planned, resolved
-
-
-async def _view(ports: Ports, command: MakePlan) -> Scope | None:
+async def _scope(ports: Ports, command: MakePlan) -> Scope | None:
     observation = await ports.store.observation(ports.run_id, command.seen)
     if observation is None:
         return None
@@ -91,21 +84,27 @@ async def _view(ports: Ports, command: MakePlan) -> Scope | None:
     )
 
 
-async def _ask(
-    ports: Ports,
-    command: MakePlan,
-    view: Scope,
-    history: History,
-    recovery: ReplanningContext | None,
-    time: Allowance,
-) -> PlanDraft:
-    """The planner's answer, whatever it does: late is transport, and what is no draft is garbage."""
+# --- proposal
+
+
+async def _propose(planning: Planning) -> Proposal:
+    for source in SOURCES:
+        proposal = await source(planning)
+        if proposal is not None:
+            return proposal
+    raise AssertionError("the planner always answers")
+
+
+async def _ask_planner(planning: Planning) -> Proposal:
+    """The planner's draft. A late answer counts as transport, and one that is not a draft as garbage."""
+    ports, command, history = planning.ports, planning.command, planning.history
+    observation = planning.scope.observation
     worst = worst_plan(ports.task.limits)
-    earlier = await _earlier(ports, view.observation, history.plans)
+    earlier = await _earlier(ports, observation, history.plans)
     context = PlanningContext(
         task=ports.public_task,
-        observation=view.observation,
-        catalogue=view.catalogue,
+        observation=observation,
+        catalogue=planning.scope.catalogue,
         completed=history.completed,
         attempts=history.attempts,
         results=history.data,
@@ -113,7 +112,7 @@ async def _ask(
         cause=command.cause,
         why=ports.mask_text(command.why),
         refused=ports.mask_text(command.refused),
-        recovery=recovery,
+        recovery=planning.recovery,
         guidance=ports.mask_all(command.guidance),
         mended=history.plans[-1].repairs if history.plans else (),
         earlier=tuple(seen for _, seen in earlier),
@@ -123,20 +122,24 @@ async def _ask(
         turn=command.turn,
         wrap_up=command.wrap_up,
         beyond=command.beyond,
-        detours=view.detours,
+        detours=planning.scope.detours,
         outline=command.outline,
         advice=command.advice,
     )
-    answer = await answer_of(ports.planner.plan, context, PlanDraft, time.left())
+    answer = await answer_of(ports.planner.plan, context, PlanDraft, planning.time.left())
     if isinstance(answer, NoAnswer):
-        return PlanDraft(verdict=answer.verdict, detail=answer.detail, cost=answer.cost(worst))
-    return answer
+        answer = PlanDraft(verdict=answer.verdict, detail=answer.detail, cost=answer.cost(worst))
+    return Proposal(draft=answer)
+
+
+SOURCES: tuple[Source, ...] = (amend, reuse, _ask_planner)
+"""Who proposes steps, the first first: changes by a person, a plan that worked before, the planner."""
 
 
 async def _earlier(
     ports: Ports, now: Observation, plans: tuple[PlanVersion, ...]
 ) -> tuple[tuple[int, Observation], ...]:
-    """What plans were made from on this surface, oldest first, each once and with the first of these plans."""
+    """The screens that earlier plans on this surface were made from, oldest first, each with its first plan."""
     if not isinstance(ports.planner, Remembering) or not ports.planner.remembers:
         return ()
     first: dict[str, int] = {}
@@ -147,26 +150,59 @@ async def _earlier(
     return tuple((version, seen) for version, seen in found if seen is not None)
 
 
-def _version(
-    command: MakePlan, resolved: Resolved, reused: Reused | None, recovery: ReplanningContext | None
-) -> PlanVersion:
+# --- resolution and storage
+
+
+def _resolve(planning: Planning, proposal: Proposal) -> Resolved | str | None:
+    """The plan, or why the steps are not one; None if the answer has no steps to resolve."""
+    draft = proposal.draft
+    if draft.verdict != "steps":
+        return None
+    if proposal.resolved is not None:
+        return proposal.resolved
+    resolved = resolve(draft.steps, draft.final, planning.command.version, planning.scope)
+    resolved = replace(resolved, repairs=draft.repairs + resolved.repairs)
+    if draft.steps and not resolved.steps:
+        return "; ".join(resolved.repairs)[:1000] or "nothing is to be done before __replan__"
+    return resolved
+
+
+def _version(planning: Planning, proposal: Proposal, resolved: Resolved) -> PlanVersion:
+    command = planning.command
     return PlanVersion(
         version=command.version,
         parent=command.parent or command.version - 1 or None,
         cause=command.cause,
         why=command.why,
-        observation=command.seen,
+        observation=proposal.observation or command.seen,
         final=resolved.final,
         steps=resolved.steps,
         repairs=resolved.repairs,
         made_by=command.id,
-        reused=reused,
-        context=recovery,
+        reused=proposal.reused,
+        context=planning.recovery,
     )
 
 
+async def _planned(planning: Planning, proposal: Proposal, resolved: Resolved | str | None) -> Planned:
+    command, draft = planning.command, proposal.draft
+    answer = Planned(
+        answers=command.id,
+        detail=draft.detail,
+        cost=draft.cost,
+        spent=bill("planner", draft.cost, command.version, draft.model),
+        reused=proposal.reused is not None,
+    )
+    if resolved is None:
+        return replace(answer, verdict=draft.verdict, wait=draft.wait)
+    if isinstance(resolved, str):
+        return replace(answer, verdict="garbage", detail=resolved)
+    steps = await _short_forms(planning.ports, resolved.steps, planning.scope, planning.time)
+    return replace(answer, steps=steps, final=resolved.final, repairs=len(resolved.repairs))
+
+
 async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: Scope, time: Allowance) -> tuple[PlannedStep, ...]:
-    """With identity and consequence where they are known already: nothing before the step can change them."""
+    """With identity and consequence where no step before can change them; the other steps are read when they are due."""
     short: list[PlannedStep] = []
     untouched = True
     for step in steps:

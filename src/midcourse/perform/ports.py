@@ -87,7 +87,7 @@ class Ports:
 
     @property
     def public_task(self) -> Task:
-        """The task as others may be told of it: somebody may have written a secret into it."""
+        """The task without secrets, for models and user code: a goal or an input may contain one."""
         if not self.secrets():
             return self.task
         return replace(self.task, goal=self.mask_text(self.task.goal), inputs=self.mask(self.task.inputs))
@@ -130,7 +130,7 @@ class Ports:
         return tuple(map(self.mask_text, texts))
 
     def plain(self, text: str) -> str:
-        """What somebody said, as it may be passed on and written down: without secrets, and no longer than a page."""
+        """Text from outside as it may be stored and passed on: without secrets, and at most a page."""
         return self.mask_text(readable(text))[:LONGEST_TEXT]
 
     def masked(self, seen: Observation) -> Observation:
@@ -155,7 +155,7 @@ class Ports:
 
 
 class Allowance:
-    """What is left of the time that a command may take, for whatever it does next."""
+    """What is left of the time that a command may take."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""Words that somebody has to read: expectations without checks, and what a task is to bring back."""
+"""Text that a model reads: expectations in words, and the output of a task."""
 
 import asyncio
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ LONGEST_VALUE = 2000
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """What somebody says who read it; nothing if nobody did."""
+    """The verifier's verdict, None if it was not asked, and what it cost."""
 
     verdict: Verdict | None = None
     spent: tuple[Spent, ...] = ()
@@ -40,7 +40,7 @@ async def read_words(
     version: int = 0,
     turn: int = 0,
 ) -> Read:
-    """Whether it is true, if it is only words and there is somebody who reads."""
+    """Have the verifier read a condition that is only words, if there is one and the settings allow it."""
     if condition is None or not needs_reader(condition) or ports.verifier is None or not ports.task.limits.reads_words:
         return Read()
     worst, seconds = worst_plan(ports.task.limits), time.left(ports.task.limits.plan_timeout_seconds)

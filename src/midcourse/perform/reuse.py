@@ -1,7 +1,7 @@
-"""Doing again what worked: offer a kept segment, drop one that fails, keep those of a run that reached its goal.
+"""Reuse of plans: propose a segment that worked before, drop one that fails, keep those of a run that reached its goal.
 
-Only a run whose `done_when` was seen to hold teaches anything: without that, a plan that went through to its end may have
-done something else. Reuse saves calls or it does not; it never fails a run, and never holds one up for long.
+Only a run whose `done_when` was seen to hold is kept: without it, a plan that was carried out may have done something else.
+Reuse is optional help: it never fails a run, and is waited for only briefly.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from midcourse.domain.budget import FREE
-from midcourse.domain.command import Act, Finish, MakePlan
+from midcourse.domain.command import Act, Finish
 from midcourse.domain.event import Acted
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REPLAN, PlanVersion, Reused, Step
@@ -20,7 +20,8 @@ from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.perform.history import History, history_of
 from midcourse.perform.ports import Ports
-from midcourse.policy.plan.horizon import Scope, resolve
+from midcourse.perform.proposal import Planning, Proposal
+from midcourse.policy.plan.horizon import resolve
 from midcourse.policy.reuse.placeholders import Unclear
 from midcourse.policy.reuse.segment import (
     ReuseKey,
@@ -40,32 +41,27 @@ PATIENCE = 5.0
 """Seconds that a run waits for kept segments, at most, each time it asks."""
 
 FRESH = ("initial", "adaptive")
-"""Causes under which nothing has gone wrong. After a failure, a person's word or a lost world somebody has to think."""
+"""Causes under which nothing has gone wrong. After a failure, guidance or a lost world the planner is asked."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Offer:
-    reused: Reused
-    draft: PlanDraft
+# --- proposing
 
 
-# --- offering
-
-
-async def offered(ports: Ports, command: MakePlan, view: Scope, history: History) -> Offer | None:
-    """What worked before in this very situation, for the inputs of this task."""
-    if ports.segments is None:
+async def reuse(planning: Planning) -> Proposal | None:
+    """The plan that worked before in this very situation, for the inputs of this task."""
+    if planning.ports.segments is None:
         return None
-    return await _patiently(_offered(ports, ports.segments, command, view, history))
+    return await _patiently(_reuse(planning, planning.ports.segments))
 
 
-async def _offered(ports: Ports, segments: PlanCache, command: MakePlan, view: Scope, history: History) -> Offer | None:
+async def _reuse(planning: Planning, segments: PlanCache) -> Proposal | None:
+    ports, command, history = planning.ports, planning.command, planning.history
     if command.refused:
         await _drop_refused(ports, segments, command.version)
     if command.refused or command.guidance or command.stale or command.beyond:
         return None
     past = _past(ports, history)
-    situation = past.situation(view.observation, command.version)
+    situation = past.situation(planning.scope.observation, command.version)
     if isinstance(situation, Unclear):
         return None
     found = await segments.find(situation.task_digest, situation.surface_digest)
@@ -77,31 +73,31 @@ async def _offered(ports: Ports, segments: PlanCache, command: MakePlan, view: S
     used = {plan.reused.segment for plan in history.plans if plan.reused}
     for segment in found:
         if segment.id not in used and is_applicable(segment, situation):
-            return await _offer(segments, segment, situation, history, command.version, view)
+            return await _proposal(planning, segments, segment, situation)
     return None
 
 
-async def _offer(
-    segments: PlanCache, segment: KeptSegment, situation: ReuseKey, history: History, version: int, view: Scope
-) -> Offer | None:
+async def _proposal(
+    planning: Planning, segments: PlanCache, segment: KeptSegment, situation: ReuseKey
+) -> Proposal | None:
     reused = Reused(segment=segment.id, run=segment.run, version=segment.version)
     said = f"kept from run {segment.run}"
     if not segment.steps:
-        return Offer(reused=reused, draft=PlanDraft(verdict="done", detail=said, cost=FREE))
+        return Proposal(reused=reused, draft=PlanDraft(verdict="done", detail=said, cost=FREE))
     drafts = propose_steps(segment, situation)
-    if isinstance(drafts, Unclear) or resolve(drafts, segment.final, version, view).repairs:
+    if isinstance(drafts, Unclear) or resolve(drafts, segment.final, planning.command.version, planning.scope).repairs:
         await segments.drop(segment.id)
         return None
-    if repeats_failed_step(drafts, situation.seen, history.attempts):
+    if repeats_failed_step(drafts, situation.seen, planning.history.attempts):
         return None
-    return Offer(reused=reused, draft=PlanDraft(steps=drafts, final=segment.final, detail=said, cost=FREE))
+    return Proposal(reused=reused, draft=PlanDraft(steps=drafts, final=segment.final, detail=said, cost=FREE))
 
 
 # --- dropping
 
 
 async def drop_failed(ports: Ports, command: Act, event: Acted) -> None:
-    """At the first step that does not come out as it should, whatever becomes of it then."""
+    """Drop a reused segment at its first step without the expected outcome, even if a retry succeeds."""
     if ports.segments is None or event.status == "ok" or event.reason == "held":
         return
     plan = await ports.store.plan(ports.run_id, command.version, command.made_by)

@@ -1,4 +1,4 @@
-"""Verify: find out what came of an act in doubt. First bar it, then look."""
+"""Verify: find out whether an act with an unknown outcome happened. First bar it, then look."""
 
 import asyncio
 
@@ -12,18 +12,16 @@ from midcourse.domain.outcome import Evidence, Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
-from midcourse.perform.acting import LEDGERED, step_of
+from midcourse.perform.acting import LEDGERED, look_after, sight_of, step_of, with_results
 from midcourse.perform.looking import Looked
 from midcourse.perform.ports import Allowance, Ports, say
-from midcourse.perform.results import with_results
-from midcourse.perform.sighting import look_after, sight_of
 
 UNANSWERED = ("timeout", "error")
 """Reasons of an unknown outcome that mean: no answer came, so it may still be under way."""
 
 
 async def verify(ports: Ports, command: Verify) -> Verified:
-    """First make sure that nobody can still carry it out, then look whether somebody did."""
+    """First make sure that the act can no longer be carried out, then look whether it was."""
     time = Allowance(ports.clock, command.timeout)
     step = await step_of(ports, command.version, command.index, effect=command.effect)
     unbarred = await _bar(ports, command, time)
@@ -73,7 +71,7 @@ def _answered(entry: LedgerEntry) -> bool:
 async def _verdict(
     ports: Ports, command: Verify, step: Step, entry: LedgerEntry, found: Looked, time: Allowance
 ) -> Verified:
-    """Only of an act that nobody can carry out any more (`barred_at`) is it worth anything that its effect is not there."""
+    """A missing effect counts only for an act that can no longer be carried out (`barred_at`)."""
     before = await ports.store.observation(ports.run_id, entry.seen)
     read: tuple[Spent, ...] = ()
     if before is not None:

@@ -1,15 +1,16 @@
 """Port of the outliner: coarse goals for a whole task. What to explore, never how."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.event import OutlineVerdict
 from midcourse.domain.monitor import Advice
 from midcourse.domain.observation import Observation
 from midcourse.domain.outline import Outline
 from midcourse.domain.task import Task
 from midcourse.ports.planner import ONE_CALL
+
+OutlineVerdict: TypeAlias = Literal["goals", "gave_up", "refused", "rejected", "garbage", "transport"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,9 @@
 """Port of the reflector: explains a failure to the planner. It does not decide anything."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from midcourse.domain.budget import FREE, Cost
-from midcourse.domain.event import ReflectionVerdict
 from midcourse.domain.failure import FailedStep, Failure
 from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import CompletedStep
@@ -13,6 +12,8 @@ from midcourse.domain.reflection import Reflection
 from midcourse.domain.task import Task
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.ports.planner import ONE_CALL
+
+ReflectionVerdict: TypeAlias = Literal["reflected", "garbage", "transport"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,21 +6,18 @@ from typing import assert_never
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import (
     Act,
+    Advise,
     AskPerson,
     CheckDone,
     Command,
-    DrawOutline,
     Finish,
     JudgeCloseness,
-    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
     PlanRevert,
     PlanTry,
     Record,
-    ReflectOn,
-    ReviewPath,
     Verify,
     Wait,
 )
@@ -40,7 +37,7 @@ def timeout(command: Command) -> float:
     match command:
         case OpenWorld() | Observe() | MakePlan() | Act() | Verify() | CheckDone():
             return command.timeout
-        case PlanTry() | JudgeCloseness() | PlanRevert() | ReflectOn() | ReviewPath() | DrawOutline() | JudgeProgress():
+        case PlanTry() | JudgeCloseness() | PlanRevert() | Advise():
             return command.timeout
         case Wait() | AskPerson() | Record() | Finish():
             return float("inf")
@@ -56,11 +53,9 @@ def bare(commands: Commands) -> Commands:
 
 def _alike(command: Command) -> Command:
     match command:
-        case (
-            OpenWorld() | Observe() | Act() | Verify() | CheckDone() | JudgeCloseness() | JudgeProgress() | PlanRevert()
-        ):
+        case OpenWorld() | Observe() | Act() | Verify() | CheckDone() | JudgeCloseness() | PlanRevert():
             return replace(command, id=0, timeout=0.0)
-        case MakePlan() | PlanTry() | ReflectOn() | ReviewPath() | DrawOutline():
+        case MakePlan() | PlanTry() | Advise():
             return replace(command, id=0, timeout=0.0, left=FREE)
         case AskPerson():
             return replace(command, id=0, expires_at=0.0)
@@ -100,14 +95,8 @@ def describe(command: Command) -> str:
             return "look"
         case MakePlan():
             return f"make plan {command.version} ({command.cause})"
-        case ReflectOn():
-            return f"have failure '{command.failure.reason}' explained"
-        case ReviewPath():
-            return f"have a monitor look at {f'plan {command.version}' if command.version else 'the path'}"
-        case DrawOutline():
-            return "rewrite the outline" if command.outline else "draw an outline"
-        case JudgeProgress():
-            return "judge how far the outline is"
+        case Advise():
+            return _advice(command)
         case Act():
             return f"do step {command.index + 1} of plan {command.version}"
         case Verify():
@@ -130,6 +119,18 @@ def describe(command: Command) -> str:
             return f"end as {command.reason}"
         case _:
             assert_never(command)
+
+
+def _advice(command: Advise) -> str:
+    match command.role:
+        case "reflector":
+            return f"have failure '{command.failure.reason if command.failure else ''}' explained"
+        case "monitor":
+            return f"have a monitor review {f'plan {command.version}' if command.version else 'the path'}"
+        case "outliner":
+            return "rewrite the outline" if command.outline else "write an outline"
+        case "judge":
+            return "judge how far the outline is"
 
 
 def why(end: Finish | End) -> str:

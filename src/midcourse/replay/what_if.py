@@ -4,37 +4,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from midcourse.director.lost import lost
+from midcourse.director.lost import answer_for_lost
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import (
     Act,
+    Advise,
     CheckDone,
     Command,
-    DrawOutline,
     Finish,
     JudgeCloseness,
-    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
     PlanTry,
-    ReflectOn,
-    ReviewPath,
     Verify,
     Wait,
 )
 from midcourse.domain.event import (
     Acted,
+    Advised,
     Answer,
     ApprovalDecided,
     ClosenessJudged,
     DoneChecked,
     Event,
-    Outlined,
-    PathReviewed,
     Planned,
-    ProgressJudged,
-    Reflected,
     TimerFired,
     TryPlanned,
 )
@@ -58,14 +52,11 @@ GIVEN_UP = (
     Act,
     PlanTry,
     JudgeCloseness,
-    ReflectOn,
-    ReviewPath,
-    DrawOutline,
-    JudgeProgress,
+    Advise,
 )
 """Commands for which there is only one answer if they take too long."""
 
-CHARGED = (Planned, TryPlanned, ClosenessJudged, Reflected, PathReviewed, Outlined, ProgressJudged)
+CHARGED = (Planned, TryPlanned, ClosenessJudged, Advised)
 """Events whose cost is the reserved amount if no answer came."""
 
 
@@ -179,7 +170,7 @@ class Changed:
 
     def _given_up(self, command: Command, event: Answer, at: float) -> Answer | None:
         """The answer of a command that ran out of time, if there is only one. Its cost is the recorded one."""
-        answer = lost(command, event.cost)
+        answer = answer_for_lost(command, event.cost)
         if not isinstance(command, GIVEN_UP) or not isinstance(answer, Answer):
             return None
         return replace(answer, at=at)

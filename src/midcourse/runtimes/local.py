@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from midcourse.director.lost import lost
+from midcourse.director.lost import answer_for_lost
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, Command, Wait
 from midcourse.domain.event import Event, ResumeAsked, Resumed, Started, TimerFired
@@ -154,7 +154,7 @@ class LocalRuntime:
     async def _answer_for(self, issued: Issued) -> Event | None:
         """None: nothing was spent or sent, so the command is simply performed again."""
         command = issued.command
-        answer = lost(command, issued.reserved)
+        answer = answer_for_lost(command, issued.reserved)
         if answer is None or not isinstance(command, Act):
             return None if issued.reserved == FREE else answer
         step = await step_of(self._ports, command.version, command.index, command.made_by, command.effect)

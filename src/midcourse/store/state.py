@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from midcourse.codec import decode_any
 from midcourse.domain.phase import Ended
-from midcourse.domain.run import FORMAT, Run
+from midcourse.domain.run import READABLE, Run
 from midcourse.errors import FormatUnknown, RunUnknown, StoreUnusable
 
 T = TypeVar("T")
@@ -40,8 +40,8 @@ def check_format(run_id: str, state: str) -> None:
             f"the state of run {run_id!r} is damaged ({error}); restore the store from a backup"
         ) from error
     found = cast(dict[str, Any], read).get("format") if isinstance(read, dict) else None
-    if found != FORMAT:
-        raise FormatUnknown(f"run {run_id!r} has format {found}, this version reads {FORMAT}")
+    if found not in READABLE:
+        raise FormatUnknown(f"run {run_id!r} has format {found}, this version reads up to {READABLE[-1]}")
 
 
 def final_reason_of(run: Run) -> str:

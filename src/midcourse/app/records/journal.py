@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from midcourse.codec import decode, encode
 from midcourse.domain.plan import PlanVersion
-from midcourse.domain.run import FORMAT, Run
+from midcourse.domain.run import READABLE, Run
 from midcourse.domain.task import Task
 from midcourse.errors import FormatUnknown
 from midcourse.ports.store import JournalRow, Store
@@ -132,8 +132,8 @@ class _Reader:
 
     def run(self, part: Any) -> Run:
         found = cast(dict[str, Any], part).get("format") if isinstance(part, dict) else None
-        if found != FORMAT:
-            raise self.wrong(f"run format {found}, this version reads {FORMAT}")
+        if found not in READABLE:
+            raise self.wrong(f"run format {found}, this version reads up to {READABLE[-1]}")
         return self.decoded(Run, part)
 
     def decoded(self, kind: type[T], part: Any) -> T:

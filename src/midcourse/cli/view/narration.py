@@ -1,6 +1,6 @@
 """What happened, one sentence a turn: for the live view, for logs, and for `show` afterwards."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -20,6 +20,7 @@ from midcourse.domain.command import (
 )
 from midcourse.domain.event import (
     Acted,
+    Advised,
     ApprovalDecided,
     CancelAsked,
     ClosenessJudged,
@@ -28,15 +29,11 @@ from midcourse.domain.event import (
     Finished,
     Guided,
     Observed,
-    Outlined,
-    PathReviewed,
     PauseAsked,
     PersonAsked,
     Planned,
     Postponed,
-    ProgressJudged,
     Recorded,
-    Reflected,
     ResumeAsked,
     Resumed,
     RevertPlanned,
@@ -46,6 +43,7 @@ from midcourse.domain.event import (
     Verified,
     WorldOpened,
 )
+from midcourse.domain.move import Adviser
 from midcourse.domain.plan import PlanVersion
 
 Tone: TypeAlias = Literal["good", "bad", "doubt", "ask", "plain"]
@@ -128,14 +126,8 @@ class Teller:
                 return _observed(event)
             case Planned():
                 return self._planned(event, commands)
-            case Reflected():
-                return _reflected(event)
-            case PathReviewed():
-                return _reviewed(event)
-            case Outlined():
-                return _outlined(event)
-            case ProgressJudged():
-                return _progress(event)
+            case Advised():
+                return _ADVICE[event.role](event)
             case Acted():
                 return self._acted(event, commands)
             case Verified():
@@ -265,32 +257,40 @@ def _decided(event: ApprovalDecided) -> Said:
             return Said(text="a person says to send it again", tone="ask", detail=event.by)
 
 
-def _reflected(event: Reflected) -> Said:
+def _reflected(event: Advised) -> Said:
     if event.reflection is None:
-        return _bad(f"nobody could explain it: {event.verdict}", event.detail)
+        return _bad(f"no explanation: {event.verdict}", event.detail)
     return Said(text=f"it failed because: {event.reflection.analysis.root_cause}", detail=event.reflection.fix.message)
 
 
-def _reviewed(event: PathReviewed) -> Said | None:
-    if event.verdict == "transport":
-        return _bad("nobody could review the path", event.detail)
+def _reviewed(event: Advised) -> Said | None:
+    if event.verdict != "answered":
+        return _bad("the path could not be reviewed", event.detail)
     if event.advice is None:
         return None
     return Said(text=f"the monitor: {event.advice.says}", tone="doubt", detail=event.advice.problem.replace("_", " "))
 
 
-def _outlined(event: Outlined) -> Said:
-    if event.verdict == "goals":
+def _outlined(event: Advised) -> Said:
+    if event.verdict == "answered":
         return Said(text=f"outline: {'; '.join(event.goals)}", detail=event.detail)
-    return _bad(f"no outline came of it: {event.verdict.replace('_', ' ')}", event.detail)
+    return _bad(f"no outline: {event.verdict.replace('_', ' ')}", event.detail)
 
 
-def _progress(event: ProgressJudged) -> Said:
-    if event.verdict == "transport":
-        return _bad("nobody could judge how far the outline is", event.detail)
+def _progress(event: Advised) -> Said:
+    if event.verdict != "answered":
+        return _bad("progress on the outline could not be judged", event.detail)
     if not event.evidence:
         return Said(text=f"goal {event.current} of the outline, without evidence", tone="doubt", detail=event.detail)
     return Said(text=f"goal {event.current} of the outline", detail=f"seen: {event.evidence}")
+
+
+_ADVICE: dict[Adviser, Callable[[Advised], Said | None]] = {
+    "reflector": _reflected,
+    "monitor": _reviewed,
+    "outliner": _outlined,
+    "judge": _progress,
+}
 
 
 def _closeness(event: ClosenessJudged) -> Said:

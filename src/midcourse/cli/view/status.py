@@ -8,20 +8,17 @@ from midcourse.domain.command import Wait
 from midcourse.domain.move import AskPlanner, Move, Plan
 from midcourse.domain.phase import (
     Acting,
+    Advising,
     Asking,
     BackingOff,
     Concluding,
     Ended,
-    Judging,
     Looking,
     New,
     Opening,
-    Outlining,
     Paused,
     Phase,
     Planning,
-    Reflecting,
-    Reviewing,
     Trying,
     Undoing,
     Verifying,
@@ -88,14 +85,8 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
             return "looking"
         case Planning():
             return f"planning ({CAUSES[phase.asked.cause]})"
-        case Reflecting():
-            return "asking why it failed"
-        case Reviewing():
-            return "reviewing the plan" if phase.drafted else "reviewing the path"
-        case Outlining():
-            return "rewriting the outline" if run.outline and run.outline.goals else "drawing an outline"
-        case Judging():
-            return "judging how far the outline is"
+        case Advising():
+            return _advising(run, phase)
         case Acting():
             tries = run.segment.tries if run.segment else 0
             again = f" (try {tries + 1} of {run.limits.max_step_retries + 1})" if tries else ""
@@ -122,10 +113,24 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
             assert_never(phase)
 
 
+def _advising(run: Run, phase: Advising) -> str:
+    match phase.role:
+        case "reflector":
+            return "asking why it failed"
+        case "monitor":
+            return "reviewing the plan" if phase.drafted else "reviewing the path"
+        case "outliner":
+            return "rewriting the outline" if run.outline and run.outline.goals else "writing an outline"
+        case "judge":
+            return "judging how far the outline is"
+
+
 def _after(phase: BackingOff) -> str:
-    return {"doubt": "checking again", "ask_planner": "asking the planner again", "conclude": "checking again"}.get(
-        phase.then.kind, "trying again"
-    )
+    return {
+        "check_outcome": "checking again",
+        "ask_planner": "asking the planner again",
+        "conclude": "checking again",
+    }.get(phase.then.kind, "trying again")
 
 
 def _left(run: Run, now: float) -> float:

@@ -9,25 +9,22 @@ from typing import TypeVar
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from midcourse.director.lost import lost
+from midcourse.director.lost import answer_for_lost
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import (
     Act,
+    Advise,
     AskPerson,
     CheckDone,
     Command,
-    DrawOutline,
     Finish,
     JudgeCloseness,
-    JudgeProgress,
     MakePlan,
     Observe,
     OpenWorld,
     PlanRevert,
     PlanTry,
     Record,
-    ReflectOn,
-    ReviewPath,
     Verify,
 )
 from midcourse.domain.event import Acted, Event, Observed, Postponed, Verified
@@ -42,10 +39,7 @@ PHASES: dict[type[Command], str] = {
     OpenWorld: "opening",
     Observe: "looking",
     MakePlan: "planning",
-    ReflectOn: "reflecting",
-    ReviewPath: "reviewing",
-    DrawOutline: "outlining",
-    JudgeProgress: "judging",
+    Advise: "advising",
     Act: "acting",
     Verify: "verifying",
     PlanTry: "trying",
@@ -154,7 +148,7 @@ def _without_world(command: Command) -> Event:
                 looked=False,
             )
         case _:
-            answer = lost(command, FREE)
+            answer = answer_for_lost(command, FREE)
             assert answer is not None, f"{command.kind} needs no world"
             return answer
 

@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, FailureError,
 from temporalio.exceptions import TimeoutError as TimedOut
 
 from midcourse.director.decide import objection
-from midcourse.director.lost import lost
+from midcourse.director.lost import answer_for_lost
 from midcourse.domain.budget import FREE
 from midcourse.domain.command import Act, AskPerson, Command, Finish, Record, Wait
 from midcourse.domain.event import CancelAsked, Event, Postponed, Resumed, Started, TimerFired
@@ -152,7 +152,7 @@ class RunWorkflow:
         """Answer for what was under way when an earlier execution broke. What is free is simply done again."""
         self._put(Resumed())
         for issued in run.pending:
-            answer = lost(issued.command, issued.reserved) if _only_once(issued) else None
+            answer = answer_for_lost(issued.command, issued.reserved) if _only_once(issued) else None
             if answer is not None:
                 self._answered.append(issued.command.id)
                 self._put(answer)
@@ -256,7 +256,7 @@ class RunWorkflow:
     def _answer_for(self, issued: Issued, error: ActivityError) -> None:
         """The worker is gone, or has a bug."""
         self._holder = ""
-        answer = lost(issued.command, issued.reserved)
+        answer = answer_for_lost(issued.command, issued.reserved)
         if answer is None or _is_final(error):
             self._mailbox.append(ApplicationError(f"{issued.command.kind} failed: {error.cause}", non_retryable=True))
         else:

@@ -13,12 +13,11 @@ from typing import get_args
 
 from midcourse.codec import decode, encode
 from midcourse.domain.budget import FREE
-from midcourse.domain.event import OutlineVerdict
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal, Outline
 from midcourse.policy.advice.outline import MOST_GOALS, select_goals
 from midcourse.ports.judge import Judgement, ProgressContext, ProgressJudge
-from midcourse.ports.outliner import OutlineDraft, Outliner, OutliningContext
+from midcourse.ports.outliner import OutlineDraft, Outliner, OutlineVerdict, OutliningContext
 from midcourse.testing.conformance.planner import TASK, seen, zones
 
 FRESH = Outline(goals=(CoarseGoal(says="Explore the main window"), CoarseGoal(says="Find Thing 3")))

@@ -1,0 +1,190 @@
+"""Advice for the planner: explain a failure, review the path or the plan, keep the outline up to date.
+
+Before a plan the advisers are consulted in a fixed order: reflector, monitor, then judge and outliner until the outline is
+current. After a plan is made the monitor may review it once. Advisers decide nothing: they cannot end a run or use up what
+the plan needs, and where they could, they are skipped.
+"""
+
+from collections.abc import Callable
+
+from midcourse.director.turn import Turn, can_wait, issue_aside
+from midcourse.domain.command import Advise
+from midcourse.domain.event import Advised
+from midcourse.domain.move import Adviser, AskPlanner, Begin, Consult, Move, Propose
+from midcourse.domain.outline import Outline
+from midcourse.domain.phase import Advising
+from midcourse.domain.replace import replace
+from midcourse.domain.run import Run
+from midcourse.policy.advice.monitor import current_advice, record_objection, record_review, wants_review
+from midcourse.policy.advice.outline import active_outline, has_new_advice, rewrite_goals, wants_outline
+from midcourse.policy.advice.progress import apply_judgement
+from midcourse.policy.identity import guidance_digest
+from midcourse.policy.plan.admission import with_progress
+from midcourse.policy.spending import remaining
+
+
+def consult(run: Run, move: Consult) -> Turn:
+    asked = move.then
+    skip: Move = replace(move, role=AFTER[move.role]) if move.role in AFTER else asked
+    question = QUESTIONS[move.role](run, asked)
+    if question is None or not can_wait(run):
+        return run, skip
+    if question.role == "outliner":
+        run = _with_outline_heard(run, question)
+    # An outline is looked at again after each answer: guidance or another screen may have come meanwhile.
+    then = replace(move, role=AFTER.get(move.role, move.role))
+    return _ask(run, question, Advising(role=question.role, then=then), due=asked.due, otherwise=skip)
+
+
+def propose(run: Run, move: Propose) -> Turn:
+    """Have the plan reviewed before its first step. After an objection the planner is asked once more, and that plan is not reviewed."""
+    plan = run.segment
+    if plan is None or not _sees(run) or not can_wait(run, plans=2):
+        return run, Begin()
+    again = replace(move.asked, refused="", objected=True)
+    phase = Advising(role="monitor", then=Consult(role="outliner", then=again), drafted=True)
+    question = replace(_to_monitor(run), version=plan.version, made_by=plan.made_by)
+    return _ask(run, question, phase, due=move.asked.due, otherwise=Begin())
+
+
+def _ask(run: Run, question: Advise, phase: Advising, *, due: float | None, otherwise: Move) -> Turn:
+    return issue_aside(
+        run, phase, lambda number, time: replace(question, id=number, timeout=time), due=due, otherwise=otherwise
+    )
+
+
+def advised(run: Run, phase: Advising, event: Advised) -> Turn:
+    assert event.role == phase.role, f"a {phase.role} was asked and a {event.role} answered"
+    return ANSWERS[phase.role](run, phase, event)
+
+
+# --- what each adviser is asked; None: nothing now
+
+
+def _sees(run: Run) -> bool:
+    return run.seen is not None and not run.seen.stale
+
+
+def _seen(run: Run) -> str:
+    return run.seen.id if run.seen and not run.seen.stale else ""
+
+
+def _reflector(run: Run, asked: AskPlanner) -> Advise | None:
+    if asked.failure is None or not run.has_reflector:
+        return None
+    return Advise(
+        id=0,
+        timeout=0.0,
+        role="reflector",
+        version=run.counts.versions + 1,
+        failure=asked.failure,
+        seen=_seen(run),
+        told=run.told,
+        left=remaining(run),
+    )
+
+
+def _monitor(run: Run, asked: AskPlanner) -> Advise | None:
+    if not _sees(run) or asked.amends or not wants_review(run):
+        return None
+    return _to_monitor(run)
+
+
+def _to_monitor(run: Run) -> Advise:
+    return Advise(
+        id=0,
+        timeout=0.0,
+        role="monitor",
+        seen=_seen(run),
+        since=run.watch.since,
+        outline=active_outline(run),
+        left=remaining(run),
+    )
+
+
+def _outline(run: Run, asked: AskPlanner) -> Advise | None:
+    """Write one if there is none; judge progress before rewriting, since a rewrite leaves finished goals alone."""
+    if not _sees(run) or asked.amends or not wants_outline(run):
+        return None
+    seen, outline = _seen(run), run.outline
+    if outline and outline.goals and outline.judged != seen and outline.current <= len(outline.goals):
+        return Advise(id=0, timeout=0.0, role="judge", outline=outline, seen=seen)
+    if outline and outline.heard == guidance_digest(run.guidance) and not has_new_advice(run, outline):
+        return None
+    return Advise(
+        id=0,
+        timeout=0.0,
+        role="outliner",
+        seen=seen,
+        outline=outline,
+        guidance=run.guidance,
+        advice=current_advice(run),
+        left=remaining(run),
+    )
+
+
+def _with_outline_heard(run: Run, question: Advise) -> Run:
+    """Noted before the answer: an outliner that cannot write one is not asked again before there is something new."""
+    outline = replace(
+        question.outline or Outline(),
+        heard=guidance_digest(run.guidance),
+        heeded=run.watch.spoken,
+        judged=question.seen,
+    )
+    return replace(run, outline=outline)
+
+
+# --- what becomes of each answer
+
+
+def _reflected(run: Run, phase: Advising, event: Advised) -> Turn:
+    found = event.reflection if event.verdict == "answered" else None
+    return run, replace(phase.then, then=replace(phase.then.then, reflection=found))
+
+
+def _reviewed(run: Run, phase: Advising, event: Advised) -> Turn:
+    """A monitor that cannot be reached counts as silent until the next plan.
+
+    Advice is new information: a run that goes in a circle may set out once more with it before that counts as a circle.
+    """
+    advice = event.advice if event.verdict == "answered" else None
+    if phase.drafted:
+        watch = record_objection(run, advice)
+        return replace(run, watch=watch), phase.then.then if watch.spoken > run.watch.spoken else Begin()
+    watch = record_review(run, advice)
+    walked = with_progress(run) if watch.spoken > run.watch.spoken else run.walked
+    return replace(run, watch=watch, walked=walked), phase.then
+
+
+def _outlined(run: Run, phase: Advising, event: Advised) -> Turn:
+    assert run.outline is not None, "the outline to write was noted when the outliner was asked"
+    if event.verdict == "answered":
+        run = replace(run, outline=rewrite_goals(run.outline, event.goals))
+    return run, phase.then
+
+
+def _judged(run: Run, phase: Advising, event: Advised) -> Turn:
+    assert run.outline is not None, "there is an outline to judge"
+    assert run.seen is not None, "it was judged from an observation"
+    if event.verdict == "answered":
+        outline = apply_judgement(run.outline, event.current, event.evidence, run.seen.id)
+    else:
+        outline = replace(run.outline, judged=run.seen.id)
+    return replace(run, outline=outline), phase.then
+
+
+AFTER: dict[Adviser, Adviser] = {"reflector": "monitor", "monitor": "outliner"}
+
+QUESTIONS: dict[Adviser, Callable[[Run, AskPlanner], Advise | None]] = {
+    "reflector": _reflector,
+    "monitor": _monitor,
+    "judge": _outline,
+    "outliner": _outline,
+}
+
+ANSWERS: dict[Adviser, Callable[[Run, Advising, Advised], Turn]] = {
+    "reflector": _reflected,
+    "monitor": _reviewed,
+    "judge": _judged,
+    "outliner": _outlined,
+}

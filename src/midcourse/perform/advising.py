@@ -1,0 +1,243 @@
+"""Advise: ask the adviser of a role. A wrong, late or malformed answer costs the advice and nothing else."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import groupby, takewhile
+
+from midcourse.domain.budget import Cost, bill
+from midcourse.domain.command import Advise
+from midcourse.domain.event import AdviceVerdict, Advised
+from midcourse.domain.failure import Failure
+from midcourse.domain.monitor import Proposed, Taken
+from midcourse.domain.observation import Observation
+from midcourse.domain.outline import Outline
+from midcourse.domain.plan import REPLAN, PlanVersion
+from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.reflection import MOST_KEPT, Analysis, Fix, Reflection
+from midcourse.domain.replace import replace
+from midcourse.perform.answering import NoAnswer, answer_of
+from midcourse.perform.history import NO_ANSWER, failed_step, history_of, past_of
+from midcourse.perform.learning import LONGEST_SAID, remind
+from midcourse.perform.ports import Ports
+from midcourse.policy.advice.outline import select_goals
+from midcourse.policy.advice.progress import is_seen
+from midcourse.policy.failure.reflection import explain_failure
+from midcourse.policy.spending import worst_plan
+from midcourse.ports.judge import Judgement, ProgressContext
+from midcourse.ports.monitor import Finding, MonitorContext
+from midcourse.ports.outliner import OutlineDraft, OutliningContext
+from midcourse.ports.reflector import Explanation, ReflectionContext
+
+MOST_SAID = 5
+"""Contributing factors, and changes, that are kept: the state of a run has to stay small."""
+
+LONGEST_PATH = 24
+"""Steps that a monitor is shown: enough to find loops, and short enough for a model before every plan."""
+
+
+async def advise(ports: Ports, command: Advise) -> Advised:
+    if command.role == "reflector":
+        return await _explain(ports, command)
+    seen = await ports.store.observation(ports.run_id, command.seen)
+    if seen is None:
+        return _advised(command, "transport", "the observation to advise from is gone")
+    match command.role:
+        case "monitor":
+            return await _review(ports, command, seen)
+        case "outliner":
+            return await _draw(ports, command, seen)
+        case "judge":
+            return await _judge(ports, command, seen)
+
+
+def _advised(
+    command: Advise, verdict: AdviceVerdict, detail: str = "", cost: Cost | None = None, model: str = ""
+) -> Advised:
+    """The answer without what it says, which is up to the role."""
+    cost = cost or Cost()
+    version = command.version if command.role == "reflector" else 0
+    spent = bill(command.role, cost, version, model)
+    return Advised(answers=command.id, role=command.role, verdict=verdict, detail=detail, cost=cost, spent=spent)
+
+
+def _unanswered(ports: Ports, command: Advise, answer: NoAnswer) -> Advised:
+    return _advised(command, answer.verdict, answer.detail, worst_plan(ports.task.limits))
+
+
+# --- the reflector
+
+
+async def _explain(ports: Ports, command: Advise) -> Advised:
+    assert command.failure is not None, "a reflector is asked about a failure"
+    answer = await answer_of(partial(_ask_reflector, ports), command, Explanation, command.timeout)
+    if isinstance(answer, NoAnswer):
+        return _unanswered(ports, command, answer)
+    found = answer.reflection if answer.verdict == "reflected" else None
+    kept = _kept(ports, found, command.failure) if found else None
+    verdict = answer.verdict if answer.verdict != "reflected" else "answered" if kept else "garbage"
+    return replace(_advised(command, verdict, answer.detail, answer.cost, answer.model), reflection=kept)
+
+
+async def _ask_reflector(ports: Ports, command: Advise) -> Explanation:
+    assert command.failure is not None, "a reflector is asked about a failure"
+    failure = replace(command.failure, detail=ports.mask_text(command.failure.detail))
+    history = await history_of(ports, command.told)
+    reminded = await remind(ports)
+    context = ReflectionContext(
+        task=ports.public_task,
+        failure=failure,
+        failed=failed_step(failure, history),
+        attempts=history.attempts[-MOST_KEPT:],
+        completed=history.completed[-MOST_KEPT:],
+        similar=reminded.similar,
+        observation=await ports.store.observation(ports.run_id, command.seen) if command.seen else None,
+        version=command.version,
+        left=command.left,
+        worst=worst_plan(ports.task.limits),
+    )
+    return await ports.reflector.reflect(context)
+
+
+def _kept(ports: Ports, found: Reflection, failure: Failure) -> Reflection | None:
+    """As it may be stored, masked and cut. The kind of failure was decided by rules; a reflector cannot change it."""
+    analysis, fix = found.analysis, found.fix
+    if not analysis.root_cause.strip():
+        return None
+    if not fix.message.strip():
+        fix = explain_failure(failure).fix
+    return Reflection(
+        analysis=Analysis(
+            error_type=failure.found.error_type,
+            severity=analysis.severity,
+            root_cause=_short(ports, analysis.root_cause),
+            contributing_factors=_few(ports, analysis.contributing_factors),
+            preventable=analysis.preventable,
+        ),
+        fix=Fix(message=_short(ports, fix.message), changes=_few(ports, fix.changes)),
+        by=found.by,
+    )
+
+
+def _few(ports: Ports, texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_short(ports, text) for text in texts if text.strip())[:MOST_SAID]
+
+
+def _short(ports: Ports, text: str) -> str:
+    return ports.plain(text.strip())[:LONGEST_SAID]
+
+
+# --- the monitor
+
+
+async def _review(ports: Ports, command: Advise, seen: Observation) -> Advised:
+    context = MonitorContext(
+        task=ports.public_task,
+        observation=seen,
+        path=await path_of(ports, command.since),
+        proposed=await proposed_by(ports, command),
+        outline=command.outline,
+        left=command.left,
+        worst=worst_plan(ports.task.limits),
+    )
+    answer = await answer_of(ports.monitor.review, context, Finding, command.timeout)
+    if isinstance(answer, NoAnswer):
+        return _unanswered(ports, command, answer)
+    verdict = "answered" if answer.verdict == "reviewed" else answer.verdict
+    advice = answer.advice
+    advice = replace(advice, says=ports.plain(advice.says)) if advice and advice.says.strip() else None
+    return replace(_advised(command, verdict, answer.detail, answer.cost, answer.model), advice=advice)
+
+
+async def path_of(ports: Ports, since: int) -> tuple[Taken, ...]:
+    """The latest steps from this command on, oldest first. A step and its retries are one entry, with the last outcome.
+
+    Steps of detours are left out: a detour detects its own loops.
+    """
+    past = await past_of(ports)
+    plans = past.plans
+    later = takewhile(lambda entry: entry.command >= since, reversed(past.entries))
+    tries = [entry for entry in later if plans[entry.version].cause != "detour"][::-1]
+    steps = [tuple(group) for _, group in groupby(tries, key=lambda entry: (entry.version, entry.index))][
+        -LONGEST_PATH:
+    ]
+    seen = {step[0].seen: await ports.store.observation(ports.run_id, step[0].seen) for step in steps}
+    return tuple(_taken(ports, plans, step[-1], seen[step[0].seen]) for step in steps)
+
+
+async def proposed_by(ports: Ports, command: Advise) -> tuple[Proposed, ...]:
+    """The steps of the plan that is about to begin, up to its `__replan__`."""
+    plan = await ports.store.plan(ports.run_id, command.version, command.made_by) if command.version else None
+    return tuple(
+        Proposed(
+            call=step.call,
+            skill=step.skill,
+            target=ports.mask_text(step.target.label),
+            says=ports.mask_text(step.says),
+            effect=step.effect,
+        )
+        for step in (plan.steps if plan else ())
+        if step.zone != REPLAN
+    )
+
+
+def _taken(ports: Ports, plans: Mapping[int, PlanVersion], entry: LedgerEntry, seen: Observation | None) -> Taken:
+    step, outcome = plans[entry.version].steps[entry.index], entry.outcome or NO_ANSWER
+    return Taken(
+        call=entry.call,
+        before=seen.fingerprint if seen else "",
+        skill=step.skill,
+        target=ports.mask_text(step.target.label),
+        surface=seen.surface.title if seen else "",
+        says=ports.mask_text(step.says),
+        effect="irreversible" if entry.identity else step.effect,
+        status=outcome.status,
+        reason=outcome.reason,
+    )
+
+
+# --- the outliner and its judge
+
+
+async def _draw(ports: Ports, command: Advise, seen: Observation) -> Advised:
+    """The goals of the draft that are coarse. A draft without any is garbage."""
+    if ports.outliner is None:
+        return _advised(command, "gave_up", "there is no outliner")
+    context = OutliningContext(
+        task=ports.public_task,
+        observation=seen,
+        outline=command.outline,
+        guidance=ports.mask_all(command.guidance),
+        advice=command.advice,
+        left=command.left,
+        worst=worst_plan(ports.task.limits),
+    )
+    answer = await answer_of(ports.outliner.outline, context, OutlineDraft, command.timeout)
+    if isinstance(answer, NoAnswer):
+        return _unanswered(ports, command, answer)
+    goals, refused = select_goals(answer.goals)
+    verdict = answer.verdict if answer.verdict != "goals" else "answered" if goals else "garbage"
+    detail = "; ".join((answer.detail, *refused) if answer.detail else refused)
+    advised = _advised(command, verdict, detail, answer.cost, answer.model)
+    return replace(advised, goals=goals if verdict == "answered" else ())
+
+
+async def _judge(ports: Ports, command: Advise, seen: Observation) -> Advised:
+    """What the judge says, with its evidence only if that really is on the screen."""
+    context = ProgressContext(
+        task=ports.public_task,
+        outline=command.outline or Outline(),
+        observation=seen,
+        worst=worst_plan(ports.task.limits),
+    )
+    answer = await answer_of(ports.progress_judge.judge, context, Judgement, command.timeout)
+    if isinstance(answer, NoAnswer):
+        return _unanswered(ports, command, answer)
+    there = is_seen(answer.evidence, seen)
+    unseen = f"not on the screen: {answer.evidence}" if answer.evidence.strip() and not there else ""
+    verdict = "answered" if answer.verdict == "judged" else answer.verdict
+    detail = "; ".join(each for each in (answer.detail, unseen) if each)
+    return replace(
+        _advised(command, verdict, detail, answer.cost, answer.model),
+        current=answer.current,
+        evidence=ports.plain(answer.evidence) if there else "",
+    )
