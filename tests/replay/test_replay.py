@@ -392,7 +392,9 @@ def test_a_reading_that_would_have_been_given_up() -> None:
 def test_no_limit_goes_unnoticed() -> None:
     """Whatever perform reads of the limits shapes answers, and the replay has to know: see `Changed`."""
     source = Path(__file__).parents[2] / "src" / "midcourse"
-    texts = [path.read_text() for path in (*(source / "perform").glob("*.py"), source / "policy" / "plan" / "horizon.py")]
+    texts = [
+        path.read_text() for path in (*(source / "perform").glob("*.py"), source / "policy" / "plan" / "horizon.py")
+    ]
     read = {name for text in texts for name in re.findall(r"task\.limits\.(\w+)", text)}
     assert read == {
         "look_calls",
