@@ -5,7 +5,7 @@
 A scripted model that reads only its prompt works in two applications (`first_run/sites.py`) and, with `--apps wagtail`, in Wagtail as it
 comes from PyPI. Each run has one fault: none, a pop-up, renamed controls, a session that ends, or an effect that is stored and answered with HTTP 504. What
 was stored is counted in the application's own log. Each run is followed by a second one with the policy that the first one proposes
-(`midcourse effects propose`). The approver agrees to what it is shown, repeats what only leads up to the effect (a page of a form after the session ended), and
+(`midcourse policy propose`). The approver agrees to what it is shown, repeats what only leads up to the effect (a page of a form after the session ended), and
 cannot know whether something happened.
 """
 

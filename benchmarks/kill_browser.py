@@ -253,7 +253,10 @@ class Killer:
         self._chance = chance
         came_with_it = read_up(home).alive("worker")
         assert came_with_it, "the fleet came up without a worker"
-        self._workers = [Command.of(came_with_it.process.pid, Path(came_with_it.log)), commands.begin(["worker"], home)]
+        self._workers = [
+            Command.of(came_with_it.process.pid, Path(came_with_it.log)),
+            commands.begin(["fleet", "worker"], home),
+        ]
         self.kills = 0
 
     async def work(self, watched: Sequence[Watched]) -> None:
@@ -263,7 +266,7 @@ class Killer:
             worker.kill()
             await worker.ended.wait()
             self.kills += 1
-            self._workers.append(self._commands.begin(["worker"], self._home))
+            self._workers.append(self._commands.begin(["fleet", "worker"], self._home))
 
     def dismiss(self) -> None:
         for worker in self._workers:

@@ -156,7 +156,7 @@ async def _in_a_fleet(arm: Arm, desk: Desk, task: str) -> None:
 
 
 async def _read_back(arm: Arm, desk: Desk, *where: str) -> None:
-    for words in (["show", "tell"], ["show", "tell", "--json"], ["plans", "tell"], ["runs", *where]):
+    for words in (["show", "tell"], ["show", "tell", "--json"], ["show", "tell", "--plans"], ["runs", *where]):
         said = await desk(*words)
         if "--json" in words:
             arm.reasons.append(str(json.loads(said.splitlines()[-1])["result"]["final_reason"]))

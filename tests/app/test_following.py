@@ -47,7 +47,9 @@ async def test_a_fleet_without_workers_says_so_once(monkeypatch: pytest.MonkeyPa
         while fleet.looks < 3 * DOUBT:
             await asyncio.sleep(0)
     following.cancel()
-    assert said == ["no worker has taken run r-1 up so far; start one with midcourse up --detach, or midcourse worker"]
+    assert said == [
+        "no worker has taken run r-1 up so far; start one with midcourse up --detach, or midcourse fleet worker"
+    ]
 
 
 def test_it_is_said_within_ten_seconds():

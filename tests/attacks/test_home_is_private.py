@@ -88,7 +88,7 @@ def test_opening_makes_no_home_where_there_is_none(tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [("runs",), ("lessons",), ("reuse",), ("show", "r1")])
+@pytest.mark.parametrize("command", [("runs",), ("lessons",), ("kept",), ("show", "r1")])
 def test_every_command_that_opens_a_home_makes_it_private(command: tuple[str, ...], tmp_path: Path):
     home = tmp_path / "home"
     assert midcourse("run", "notepad", "--run-id", "r1", home=home).returncode == 0

@@ -157,7 +157,7 @@ async def test_a_host_that_is_full_says_so_and_takes_the_next_one_when_there_is_
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.168.1.5", "::", "worlds.internal"])
 def test_no_plain_http_beyond_this_machine(address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["host", "--address", address]) == 2
+    assert main(["fleet", "host", "--address", address]) == 2
     assert "secrets would cross the network in plain HTTP" in capsys.readouterr().err
 
 

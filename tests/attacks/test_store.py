@@ -185,7 +185,14 @@ def foreign(_data: bytearray) -> bytes:
     return b"not a database" * 700
 
 
-COMMANDS = (["runs"], ["show", "good"], ["resume", "good"], ["plans", "good"], ["audit", "verify"], ["replay", "good"])
+COMMANDS = (
+    ["runs"],
+    ["show", "good"],
+    ["resume", "good"],
+    ["show", "good", "--plans"],
+    ["audit", "verify"],
+    ["replay", "good"],
+)
 
 
 @pytest.mark.parametrize("damage", [cut, flip, blank, foreign])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.cli.lookup.durable import report
+from midcourse.cli.commands.control import report
 from midcourse.cli.main import main
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.cli.view.terminal import print_json, print_object

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
-from midcourse.cli.commands.decide import _plain, _why_not_at_once, _why_outdated
-from midcourse.cli.lookup.durable import Reached
+from midcourse.cli.commands.approvals import _plain, _why_not_confirmed, _why_outdated
+from midcourse.cli.lookup import DurableRun
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import CommitSet, Consequence, Decision, Question
@@ -101,8 +101,8 @@ def test_what_stands_behind_decoys_is_shown_and_takes_more_than_one_key(body: by
     assert "MALLORY-666" in panel(one)
     assert "MALLORY-666" in json.dumps(_plain(one))
     assert as_json(one)["needs_all_values"] is True
-    assert "--all-values" in _why_not_at_once(one, Decision(verdict="approved"))
-    assert _why_not_at_once(one, Decision(verdict="approved", all_values=True)) == ""
+    assert "--all-values" in _why_not_confirmed(one, Decision(verdict="approved"))
+    assert _why_not_confirmed(one, Decision(verdict="approved", all_values=True)) == ""
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_what_is_known_only_by_its_digest_says_so(kind: str, body: bytes) -> Non
     assert "Not all of it can be shown" in panel(one)
     assert as_json(one)["would"][0]["abridged"] is True
     assert as_json(one)["needs_all_values"] is True
-    assert "--all-values" in _why_not_at_once(one, Decision(verdict="approved"))
+    assert "--all-values" in _why_not_confirmed(one, Decision(verdict="approved"))
 
 
 def test_an_approval_of_an_abridged_value_is_none_of_the_same_text_written_out() -> None:
@@ -248,7 +248,7 @@ async def test_approve_shown_is_refused_with_the_difference_if_something_else_is
     class Run:
         id = "r"
 
-    there = Reached(fleet=cast(Any, Fleet()), run=cast(Any, Run()))
+    there = DurableRun(fleet=cast(Any, Fleet()), run=cast(Any, Run()))
     seen, now = (as_json(one)["would"][0]["digest"] for one in (OLD, NEW))
     assert await _why_outdated(NEW, [now], there) == ""
     assert "changed since: value 'amount': '9' -> '9000'" in await _why_outdated(NEW, [seen], there)

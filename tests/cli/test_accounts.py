@@ -1,11 +1,11 @@
 """What a run cost, as `midcourse show` tells it."""
 
-from midcourse.cli.view.costs import account_lines
+from midcourse.cli.view.costs import cost_lines
 from midcourse.domain.budget import Cost, Spent
 
 
 def told(*spent: Spent) -> list[str]:
-    return [line.plain for line in account_lines(spent)]
+    return [line.plain for line in cost_lines(spent)]
 
 
 def test_every_role_plan_and_model_has_a_line():

@@ -13,8 +13,8 @@ from rich.console import Console
 from midcourse.app.defaults import user
 from midcourse.cli.session.approver import TerminalApprover
 from midcourse.cli.session.keyboard import InputEnded, Keyboard
-from midcourse.cli.session.prompt import Desk
-from midcourse.cli.session.screen import Nowhere
+from midcourse.cli.session.prompt import Prompt
+from midcourse.cli.session.screen import NoScreen
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import ASCII, UNICODE
 from midcourse.domain.approval import Change, CommitSet, Decision, Earlier, Question, Revision
@@ -38,8 +38,8 @@ class Terminal:
     def approver(self) -> TerminalApprover:
         console = Console(file=self.screen, width=80, color_system=None)
         return TerminalApprover(
-            desk=Desk(console=console, keyboard=self.keyboard, marks=UNICODE),
-            screen=Nowhere(),
+            prompt=Prompt(console=console, keyboard=self.keyboard, marks=UNICODE),
+            screen=NoScreen(),
             interrupted=self._interrupted,
             ended=self._ended,
             now=lambda: 0.0,
@@ -103,8 +103,8 @@ async def test_it_is_changed_line_by_line_until_there_is_an_empty_one(terminal: 
         (Change(step=0, arguments=(("count", 3), ("gift", True))),),
     )
     said = terminal.screen.getvalue()
-    assert "has to be int, as it was" in said
-    assert "'who' is no argument of step 1; what can be changed: count, gift" in said
+    assert "must be int, as before" in said
+    assert "'who' is not an argument of step 1; what can be changed: count, gift" in said
 
 
 async def test_what_has_no_arguments_cannot_be_changed(terminal: Terminal) -> None:
@@ -116,7 +116,7 @@ async def test_what_has_no_arguments_cannot_be_changed(terminal: Terminal) -> No
 
 async def test_whoever_started_the_run_is_told_that_somebody_else_has_to_decide(terminal: Terminal) -> None:
     assert await terminal.approver().ask(replace(question(), not_by=user())) is None
-    assert "somebody else than" in terminal.screen.getvalue()
+    assert "another person than" in terminal.screen.getvalue()
 
 
 def test_a_plan_that_took_anothers_place_says_what_it_changed() -> None:
@@ -241,7 +241,7 @@ async def test_a_terminal_that_is_gone_is_no_answer_either(terminal: Terminal) -
 async def test_the_live_view_steps_aside_and_comes_back_even_if_the_question_expires(terminal: Terminal) -> None:
     stood: list[str] = []
 
-    class Screen(Nowhere):
+    class Screen(NoScreen):
         @contextmanager
         def aside(self) -> Iterator[None]:
             stood.append("aside")
@@ -377,7 +377,7 @@ async def test_without_a_terminal_the_answer_is_no(monkeypatch: pytest.MonkeyPat
 
 async def test_a_program_gets_an_answer_and_no_if_the_input_ends(terminal: Terminal) -> None:
     console = Console(file=terminal.screen, width=80, color_system=None)
-    approver = TerminalApprover(desk=Desk(console=console, keyboard=terminal.keyboard, marks=UNICODE))
+    approver = TerminalApprover(prompt=Prompt(console=console, keyboard=terminal.keyboard, marks=UNICODE))
     terminal.type("y\n")
     assert await approver.ask(question()) == Decision(verdict="approved", by=user())
     assert "May this be done?" in terminal.screen.getvalue()
@@ -390,8 +390,8 @@ async def test_a_program_gets_an_answer_and_no_if_the_input_ends(terminal: Termi
 async def test_each_row_of_a_question_is_a_line_however_wide_the_terminal_is(width: int):
     screen = io.StringIO()
     console = Console(file=screen, width=width, color_system=None)
-    desk = Desk(console=console, keyboard=Keyboard(), marks=UNICODE)
-    await desk.show(question_panel(question(), 60.0, desk.width, UNICODE))
+    prompt = Prompt(console=console, keyboard=Keyboard(), marks=UNICODE)
+    await prompt.show(question_panel(question(), 60.0, prompt.width, UNICODE))
     lines = screen.getvalue().splitlines()
     assert next(line for line in lines if "Harbour Street" in line).startswith("│     sends address")
-    assert all(len(line) == desk.width for line in lines)
+    assert all(len(line) == prompt.width for line in lines)

@@ -38,7 +38,7 @@ def test_every_decision_is_shown(decided: Cli) -> None:
 
 
 def test_nothing_was_decided(cli: Cli) -> None:
-    assert "nobody has decided" in cli("audit", "show").out
+    assert "no decisions yet" in cli("audit", "show").out
     assert cli("audit", "verify", "--json").json["rows"] == 0
 
 

@@ -113,7 +113,7 @@ def test_without_a_terminal_it_is_told_in_plain_lines(cli: Cli, order: str, tmp_
     said = cli("run", order, "--inputs", rows_file(tmp_path, 2), "--batch", "b", *NEVER)
     lines = said.out.splitlines()
     assert "\x1b" not in said.out
-    assert lines[0] == "batch b: order, 2 rows, 4 at once"
+    assert lines[0] == "batch b: order, 2 rows, 4 at a time"
     assert sorted(line.split("  ", 2)[2] for line in lines[1:3]) == [
         "row 1 done, verified: PO-1",
         "row 2 done, verified: PO-2",
@@ -128,7 +128,7 @@ def test_a_failed_row_makes_the_exit_code_1(cli: Cli, order: str, tmp_path: Path
     assert said.code == 1
     assert "2 of 2 rows failed" in said.out
     assert "row 1: rejected, place_order was rejected (nobody was there to ask)" in said.out
-    assert "run it in a terminal, or set approvals=never" in said.out
+    assert "run it in one, or set approvals=never" in said.out
     assert "next    midcourse show b-1" in said.out
 
 
@@ -311,7 +311,7 @@ def test_ctrl_c_finishes_the_rows_under_way_and_begins_no_more(cli: Cli, tmp_pat
         out, _ = process.communicate(timeout=600)
     assert process.returncode == 130
     said = json.loads(out)
-    assert said["error"] == f"left with {said['ended']} of 6 rows ended; midcourse resume b goes on"
+    assert said["error"] == f"left with {said['ended']} of 6 rows ended; midcourse resume b continues it"
     assert 2 <= said["ended"] < 6
     states = Counter(run["state"] for run in cli("runs", "--json").json)
     assert states == {"done, verified": said["ended"]}
@@ -372,7 +372,7 @@ def test_ctrl_c_at_a_question_keeps_it_and_twice_leaves(tmp_path: Path, cli: Cli
     with sitting_at(tmp_path, "run", order, "--inputs", rows_file(tmp_path, 2), "--batch", "b") as person:
         person.sees("y/r/n/g/t>")
         person.types("\x03")
-        person.sees("finishing the rows under way")
+        person.sees("finishing the rows that have begun")
         person.sees("y/r/n/g/t>")
         person.types("\x03")
         person.sees("left with 0 of 2 rows ended")

@@ -54,7 +54,7 @@ async def board_of(batch: Batch, marks: Marks = UNICODE, lines: Console | None =
         board.began(row, resumed=False)
         running = board._running[row.number]
         for turn in story(plan):
-            running.view.heard(turn, plan if running.view.teller.made(turn.event) else None)
+            running.view.add_turn(turn, plan if running.view.narrator.new_plan_version(turn.event) else None)
     return board, clock
 
 

@@ -23,7 +23,7 @@ def test_without_a_terminal_it_answers_itself_and_says_so(cli: Cli):
     said = cli("demo")
     assert said.code == 0, said.out + said.err
     told = " ".join(said.out.split())
-    for words in (demo.COVERED, demo.RENAMED, demo.HELD, demo.NOBODY, demo.UNKNOWN, demo.HAPPENED):
+    for words in (demo.COVERED, demo.RENAMED, demo.HELD, demo.NO_TERMINAL, demo.UNKNOWN, demo.HAPPENED):
         assert words in told, said.out
     assert "value     reference = PO-1001" in said.out
     assert "the shop's own log has 1 order." in told

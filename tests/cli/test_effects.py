@@ -1,4 +1,4 @@
-"""`midcourse effects learn` with a task: it runs as always, and what the policy file should say is on stdout."""
+"""`midcourse policy learn` with a task: it runs as always, and what the policy file should say is on stdout."""
 
 import tomllib
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_a_task_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     with serving() as pages:
         pages.show("/", "<img src=/logout><script src=http://127.0.0.1:8099/x.js></script>", title="Orders")
         (tmp_path / "look.toml").write_text(TASK.format(url=pages.url))
-        code = main(["effects", "learn", "look.toml"])
+        code = main(["policy", "learn", "look.toml"])
     proposal = capsys.readouterr().out
     assert code == 0, proposal
     assert tomllib.loads(proposal) == {pages.url: {"unsafe": ["GET /logout"]}}

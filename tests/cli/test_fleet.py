@@ -100,7 +100,7 @@ def test_it_asks_is_approved_and_does_it_once(cli: Cli, home: Path, run_id: str)
     assert (decided["verdict"], decided["by"]) == ("approved", user())
     assert cli("audit", "verify", "--durable", "--json").json["holds"] is True
     assert [row["event"]["verdict"] for row in cli("audit", "show", run_id, "--durable", "--json").json] == ["approved"]
-    assert [plan["cause"] for plan in cli("plans", run_id, "--json").json][:2] == ["initial", "adaptive"]
+    assert [plan["cause"] for plan in cli("show", run_id, "--plans", "--json").json][:2] == ["initial", "adaptive"]
     assert cli("show", run_id, "--json").json["task_state"] == "COMPLETED"
 
 
@@ -137,7 +137,7 @@ def test_a_pause_guidance_and_a_resume_reach_it(cli: Cli, home: Path, run_id: st
     becomes(cli, run_id, "paused")
     assert "the world is yours" in cli("take-over", run_id).out
     assert orders(home, run_id) == 0
-    assert "paused; to go on: midcourse resume" in cli("runs", "show", run_id).out.replace("is paused", "paused")
+    assert "paused; to continue it: midcourse resume" in cli("show", run_id).out.replace("is paused", "paused")
 
     resumed = cli("resume", run_id, "--json")
     assert (resumed.code, resumed.json["final_reason"]) == (0, "goal_reached")
@@ -234,9 +234,9 @@ def test_what_worked_is_done_again_by_any_worker(cli: Cli, run_id: str) -> None:
     second = cli(*reusing, "--run-id", f"{run_id}-again").json
     assert (first["verified"], first["reused"], first["planner_calls"]) == (True, 0, 5)
     assert (second["verified"], second["reused"], second["planner_calls"]) == (True, 5, 0)
-    kept = [one for one in cli("reuse", "--durable", "--json").json if one["run"] == run_id]
+    kept = [one for one in cli("kept", "--durable", "--json").json if one["run"] == run_id]
     assert {one["worked"] for one in kept} == {2}
-    assert cli("reuse", "drop", kept[0]["segment"], "--durable").out == "dropped 1 segment\n"
+    assert cli("kept", "drop", kept[0]["segment"], "--durable").out == "dropped 1 segment\n"
 
 
 def test_another_tenant_sees_nothing_of_it(cli: Cli, run_id: str) -> None:
@@ -269,7 +269,7 @@ def worker(home: Path, tenant: str, *arguments: str, cwd: Path | None = None) ->
         "MIDCOURSE_TENANT": tenant,
         "MIDCOURSE_STICKY_SECONDS": "1",
     }
-    command = [sys.executable, "-m", "midcourse", "worker", "--json", *arguments]
+    command = [sys.executable, "-m", "midcourse", "fleet", "worker", "--json", *arguments]
     nothing = subprocess.DEVNULL
     with subprocess.Popen(
         command, cwd=cwd, env={**usual, **given}, stdin=nothing, stdout=subprocess.PIPE, text=True
@@ -333,7 +333,7 @@ def test_a_new_build_takes_new_runs_once_it_is_current(
     monkeypatch.setenv("MIDCOURSE_TENANT", tenant)
     with worker(home, tenant, "--set", "build=b-1", "--current"):
         assert cli("run", "notepad", "--durable", "--run-id", run_id, "--json").json["success"] is True
-    assert cli("worker", "--current").code == 2, "it is a build that becomes current"
+    assert cli("fleet", "worker", "--current").code == 2, "it is a build that becomes current"
 
 
 def test_up_a_second_time_starts_only_what_is_missing(cli: Cli, home: Path) -> None:

@@ -61,7 +61,7 @@ def test_who_leaves_leaves_it_alone(tmp_path: Path, cli: Cli, home: Path, run_id
         person.types("\x03")
         person.sees("The question stays open.")
         person.types("q\n")
-        person.sees("it goes on without you")
+        person.sees("it continues without you")
         assert person.leaves_with() == 130
     assert state(cli, run_id) == "asking"
     assert cli("approve", run_id, "--yes").code == 0
@@ -74,10 +74,10 @@ def test_ctrl_c_asks_what_is_meant(tmp_path: Path, cli: Cli, run_id: str) -> Non
     cli("pause", run_id)
     cli("approve", run_id, "--yes")
     becomes(cli, run_id, "paused")
-    with sitting_at(tmp_path, "runs", "watch", run_id) as person:
+    with sitting_at(tmp_path, "watch", run_id) as person:
         person.sees("paused")
         person.types("\x03")
-        person.sees("It goes on meanwhile.")
+        person.sees("It continues meanwhile.")
         person.types("g\n")
         person.sees("Advice for the planner:")
         person.types("no hurry\n")
@@ -85,7 +85,7 @@ def test_ctrl_c_asks_what_is_meant(tmp_path: Path, cli: Cli, run_id: str) -> Non
         person.types("\x03")
         person.sees("w/p/r/g/c/q>")
         person.types("c\n")
-        person.sees("failed: somebody cancelled it")
+        person.sees("failed: it was cancelled")
         assert person.leaves_with() == 1
     kinds = [row["event"]["kind"] for row in cli("show", run_id, "--json").json["journal"]]
     assert "guided" in kinds
@@ -93,7 +93,7 @@ def test_ctrl_c_asks_what_is_meant(tmp_path: Path, cli: Cli, run_id: str) -> Non
 
 def test_all_runs_are_watched_as_a_table(tmp_path: Path, cli: Cli, run_id: str) -> None:
     cli("run", "order", *ASKING, "--run-id", run_id)
-    with sitting_at(tmp_path, "runs", "watch") as person:
+    with sitting_at(tmp_path, "watch") as person:
         person.sees("runs of default")
         person.sees(run_id)
         becomes(cli, run_id, "asking")

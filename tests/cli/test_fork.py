@@ -41,7 +41,7 @@ def test_it_goes_on_as_a_run_of_its_own(cli: Cli, ordered: str, home: Path) -> N
     assert (home / "runs" / ordered / "journal.jsonl").read_text() == before
     assert cli("replay", latest).out.startswith("identical")
     assert f"forked from run {ordered} after event 7" in cli("show", latest).out
-    assert [plan["version"] for plan in cli("plans", latest, "--json").json] == [1, 2, 3]
+    assert [plan["version"] for plan in cli("show", latest, "--plans", "--json").json] == [1, 2, 3]
 
 
 def test_other_settings_from_there_on(cli: Cli, ordered: str, home: Path) -> None:
@@ -59,7 +59,7 @@ def test_approvals_are_asked_for_anew(cli: Cli, ordered: str, home: Path) -> Non
 
 def test_the_nearest_point_at_which_nothing_was_under_way(cli: Cli, ordered: str) -> None:
     said = cli("fork", ordered, "--at", "9")
-    assert "after event 7: after event 9 an act was under way" in said.out
+    assert "after event 7: after event 9 an act was not finished" in said.out
     quiet = cli("fork", ordered, "--at", "9", "--json")
     assert quiet.json["success"] is True
     assert "after event 7" in quiet.err
@@ -93,7 +93,7 @@ def refused(cli: Cli, *args: str) -> str:
 
 def test_a_journal_without_its_task(cli: Cli, ordered: str, home: Path) -> None:
     (home / "runs" / ordered / "job.json").unlink()
-    assert "nobody knows the world and the planner" in refused(cli, ordered, "--at", "7")
+    assert "its world and planner are unknown" in refused(cli, ordered, "--at", "7")
 
 
 def test_an_event_that_is_not_there(cli: Cli, ordered: str) -> None:

@@ -1,4 +1,4 @@
-"""`midcourse host` as people and programs start, watch and stop it."""
+"""`midcourse fleet host` as people and programs start, watch and stop it."""
 
 import asyncio
 import json
@@ -97,7 +97,7 @@ def test_a_world_that_never_closes_does_not_keep_it_for_ever(tmp_path: Path) -> 
 
 
 def test_in_a_log_it_says_what_is_opened_and_closed_and_how_to_stop_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "midcourse", "host", "--worlds", "shop"]
+    command = [sys.executable, "-m", "midcourse", "fleet", "host", "--worlds", "shop"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True) as host:
         try:
@@ -118,7 +118,7 @@ def test_in_a_log_it_says_what_is_opened_and_closed_and_how_to_stop_it(tmp_path:
 
 
 def test_at_a_terminal_the_sessions_are_seen_and_ctrl_c_stops_it(tmp_path: Path) -> None:
-    with sitting_at(tmp_path, "host") as person:
+    with sitting_at(tmp_path, "fleet", "host") as person:
         person.sees("http://127.0.0.1:")
         person.sees("Ctrl-C closes every world and stops")
         host = read_host_file(tmp_path / ".midcourse" / "host.json")
@@ -148,9 +148,9 @@ def test_its_token_can_be_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize("token", ["", "short", "with a space in the middle", "naïve-but-long-enough"])
 def test_a_token_that_is_none_is_refused(cli: Cli, tmp_path: Path, token: str) -> None:
     (tmp_path / "token").write_text(token)
-    said = cli("host", "--token-file", "token")
+    said = cli("fleet", "host", "--token-file", "token")
     assert said.code == 2
-    assert "nobody can guess" in said.err
+    assert "cannot be guessed" in said.err
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_token_that_is_none_is_refused(cli: Cli, tmp_path: Path, token: str) -
     ],
 )
 def test_a_world_that_is_not_there_is_misuse(cli: Cli, worlds: str, says: str) -> None:
-    said = cli("host", "--json", "--worlds", f"erp,{worlds}")
+    said = cli("fleet", "host", "--json", "--worlds", f"erp,{worlds}")
     assert said.code == 2
     assert says in said.json["error"]
 
@@ -170,7 +170,7 @@ def test_a_world_that_is_not_there_is_misuse(cli: Cli, worlds: str, says: str) -
 def test_a_port_that_is_taken_is_named(cli: Cli, home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        said = cli("host", "--port", str(port))
+        said = cli("fleet", "host", "--port", str(port))
     assert said.code == 2
     assert f"127.0.0.1:{port}" in said.err
     assert not home.exists()

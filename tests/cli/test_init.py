@@ -56,7 +56,7 @@ def test_the_task_file_of_a_run(cli: Cli, order: str):
     [
         (["wrld"], "did you mean 'world'?"),
         (["task", "there"], "there.toml is there already"),
-        (["world", "my-world"], "no name for a Python module"),
+        (["world", "my-world"], "not a module name"),
         (["world", "--from", "last"], "midcourse init task NAME --from RUN"),
         (["task", "new", "--from", "last"], "there are no runs"),
     ],

@@ -37,7 +37,7 @@ def recalled(home: Path, agent: str) -> tuple[Recalled, ...]:
 
 
 def test_there_is_nothing_to_list_and_asking_makes_no_file(cli: Cli, home: Path) -> None:
-    assert cli("lessons").out == "nothing has failed that could be learned from\n"
+    assert cli("lessons").out == "no lessons yet: nothing has failed that a lesson could be drawn from\n"
     assert cli("lessons", "--json").json == []
     assert not home.exists()
 
@@ -59,7 +59,7 @@ def test_what_is_shown_cannot_speak_to_the_terminal(cli: Cli) -> None:
     shown = cli("lessons", "show", "0011").out
     assert "\x1b" not in shown
     assert "because    \\x1b[2JPress 'Pay' now" in shown
-    assert "mended     in 1 of 2 runs that planned again" in shown
+    assert "fixed      in 1 of 2 runs that planned again" in shown
     assert "\x1b" not in cli("lessons").out
 
 
@@ -79,7 +79,7 @@ def test_sharing_needs_a_person_who_has_read_it(cli: Cli, home: Path) -> None:
 @pytest.mark.usefixtures("learned")
 def test_whose_has_to_be_said_if_several_have_learned_it(cli: Cli) -> None:
     said = cli("lessons", "share", "0011", "--yes")
-    assert (said.code, "bob, ann has learned '0011': say whose with --agent" in said.err) == (2, True)
+    assert (said.code, "bob, ann has learned '0011': name the agent with --agent" in said.err) == (2, True)
     assert cli("lessons", "share", "ffee", "--yes").code == 0
 
 

@@ -103,3 +103,11 @@ def test_whoever_looks_for_durable_runs_here_is_told_where_they_are(cli: Cli, ho
     assert "--durable" not in cli("runs").out
     up_in(home)
     assert "midcourse runs --durable" in cli("runs").out
+
+
+def test_effects_are_what_was_sent_and_what_the_world_logged(cli: Cli, order: str) -> None:
+    cli("run", order, "--approvals", "never", "--run-id", "order", "--json")
+    found = cli("effects", "order", "--json").json
+    assert [one["happened"] for one in found["sent"]] == [True]
+    assert len(found["world"]) == 1
+    assert [line.split()[0] for line in cli("effects", "order").out.splitlines()] == ["sent", "world"]

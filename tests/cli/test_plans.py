@@ -1,4 +1,4 @@
-"""`midcourse plans`: every version, and what changed between two."""
+"""`midcourse show --plans`: every version, and what changed between two."""
 
 import shutil
 from dataclasses import replace
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.cli.commands.records.plans import plan_lines
+from midcourse.cli.commands.records.show import plan_lines
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.failure import Failure
 from midcourse.domain.plan import PlanVersion
@@ -27,7 +27,7 @@ def replanned(cli: Cli, tmp_path: Path) -> str:
 
 
 def test_every_version_with_why_it_was_made(cli: Cli, replanned: str) -> None:
-    said = cli("plans", replanned)
+    said = cli("show", replanned, "--plans")
     assert said.code == 0
     heads = [line for line in said.out.splitlines() if line.startswith("Plan ")]
     assert heads[0] == "Plan 1  first plan"
@@ -37,7 +37,7 @@ def test_every_version_with_why_it_was_made(cli: Cli, replanned: str) -> None:
 
 
 def test_versions_for_programs(cli: Cli, replanned: str) -> None:
-    plans = cli("plans", replanned, "--json").json
+    plans = cli("show", replanned, "--plans", "--json").json
     assert [plan["version"] for plan in plans[:3]] == [1, 2, 3]
     assert plans[1]["cause"] == "error"
     assert plans[0]["steps"][0]["skill"] == "set_quantity"
@@ -45,24 +45,24 @@ def test_versions_for_programs(cli: Cli, replanned: str) -> None:
 
 
 def test_what_changed_and_why(cli: Cli, replanned: str) -> None:
-    said = cli("plans", replanned, "--diff", "1", "3").out.splitlines()
+    said = cli("show", replanned, "--diff", "1", "3").out.splitlines()
     assert said[0].startswith("Plan 1 → 3  after a transition")
     assert said[1] == "  kept 2, done 0, dropped 0, new 0"
     assert said[2] == "  = kept    Put one into the basket  set_quantity 'Desk lamp'"
-    said = cli("plans", replanned, "--diff", "1", "2").out
+    said = cli("show", replanned, "--diff", "1", "2").out
     assert "after a failure: set_quantity failed" in said
     assert "  - dropped Put one into the basket" in said
     assert "  + new     click Dismiss" in said
 
 
 def test_what_was_done_was_not_dropped(cli: Cli, replanned: str) -> None:
-    said = cli("plans", replanned, "--diff", "3", "4").out
+    said = cli("show", replanned, "--diff", "3", "4").out
     assert "  ✓ done    Put one into the basket" in said
     assert "dropped 0" in said
 
 
 def test_a_diff_for_programs(cli: Cli, replanned: str) -> None:
-    said = cli("plans", replanned, "--diff", "1", "2", "--json").json
+    said = cli("show", replanned, "--diff", "1", "2", "--json").json
     assert (said["from"], said["to"], said["cause"]) == (1, 2, "error")
     assert "target_not_visible" in said["why"]
     assert [step["skill"] for step in said["dropped"]] == ["set_quantity", "go"]
@@ -73,20 +73,20 @@ def test_a_diff_for_programs(cli: Cli, replanned: str) -> None:
 def test_a_journal_is_enough(cli: Cli, replanned: str, home: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.jsonl"
     shutil.copy(home / "runs" / replanned / "journal.jsonl", copy)
-    expected = cli("plans", replanned).out
+    expected = cli("show", replanned, "--plans").out
     shutil.rmtree(home)
-    assert cli("plans", str(copy)).out == expected
-    assert "Plan 1 → 2" in cli("plans", str(copy), "--diff", "1", "2").out
+    assert cli("show", str(copy), "--plans").out == expected
+    assert "Plan 1 → 2" in cli("show", str(copy), "--diff", "1", "2").out
 
 
 def test_a_version_that_was_never_made(cli: Cli, replanned: str) -> None:
-    said = cli("plans", replanned, "--diff", "1", "42")
+    said = cli("show", replanned, "--diff", "1", "42")
     assert said.code == 2
     assert "no plan 42; there are: 1, 2, 3" in said.err
 
 
 def test_settings_change_no_plan(cli: Cli, replanned: str) -> None:
-    assert cli("plans", replanned, "--set", "max_calls=1").code == 2
+    assert cli("show", replanned, "--plans", "--set", "max_calls=1").code == 2
 
 
 def test_who_explained_the_failure_is_said_if_it_was_not_the_rules() -> None:

@@ -30,12 +30,12 @@ def test_resuming_what_has_ended_shows_the_verdict_again(cli: Cli) -> None:
     cli("run", "unreachable_cube", "--run-id", "bad", "--json")
     failed = cli("resume", "bad")
     assert failed.code == 1
-    assert "failed: no plan can mend this" in failed.out
+    assert "failed: no plan can fix this" in failed.out
 
 
 def test_a_denied_run_still_says_that_nobody_was_there(cli: Cli, order: str) -> None:
     cli("run", order, "--run-id", "order", "--json")
-    assert "nobody was there to ask" in cli("resume", "order").out
+    assert "there was no terminal to ask in" in cli("resume", "order").out
 
 
 def test_a_run_that_another_process_drives_is_busy(cli: Cli, tmp_path: Path, home: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_run_that_another_process_drives_is_busy(cli: Cli, tmp_path: Path, hom
             assert said.code == 2
             assert "another process drives run note" in said.err
             assert cli("runs", "--json").json[0]["state"] == "running"
-            assert "under way in another process" in cli("show", "note").out
+            assert "driven by another process" in cli("show", "note").out
         finally:
             process.kill()
 

@@ -1,4 +1,4 @@
-"""`midcourse reuse`, and how a run that did again what worked is shown."""
+"""`midcourse kept`, and how a run that did again what worked is shown."""
 
 from pathlib import Path
 
@@ -19,18 +19,18 @@ def taught(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_nothing_is_kept_where_nothing_was_run(cli: Cli, home: Path) -> None:
-    said = cli("reuse")
+    said = cli("kept")
     assert (said.code, said.out) == (0, "nothing is kept; runs with --set reuse=on keep what worked\n")
-    assert cli("reuse", "--json").json == []
+    assert cli("kept", "--json").json == []
     assert not home.exists()
 
 
 def test_what_is_kept_is_listed_without_the_inputs_it_worked_with(cli: Cli, taught: str) -> None:
-    lines = cli("reuse").out.splitlines()
+    lines = cli("kept").out.splitlines()
     assert len(lines) == 6
     assert all(line.endswith("\tBook invoice {number} of {supplier}") for line in lines)
     assert any("\tNew invoice\t6 steps\t1x\t" in line for line in lines)
-    plain = cli("reuse", "--json").out
+    plain = cli("kept", "--json").out
     assert "<input supplier>" in plain
     assert "Harbour Supplies" not in plain
 
@@ -42,7 +42,7 @@ def test_a_run_says_what_it_did_again(cli: Cli, taught: str, tmp_path: Path) -> 
     assert "first plan, as plan 1 of run first: the planner was not asked" in shown
     assert "plan 1 (first plan): 1 step (kept from run first)" in shown
     assert "0 planner calls and 6 saved" in shown
-    assert cli("plans", "second", "--json").json[0]["reused"]["run"] == "first"
+    assert cli("show", "second", "--plans", "--json").json[0]["reused"]["run"] == "first"
 
 
 def test_every_row_of_a_table_with_its_own_inputs(cli: Cli, taught: str, home: Path, tmp_path: Path) -> None:
@@ -50,21 +50,21 @@ def test_every_row_of_a_table_with_its_own_inputs(cli: Cli, taught: str, home: P
     assert cli("run", "invoice", "--inputs", "rows.csv", "--batch", "march").code == 0
     (log,) = (home / "runs").glob("march*/effects.jsonl")
     assert '"supplier": "Quay Tools", "number": "INV-2002", "amount": 99.25' in log.read_text()
-    assert {one["worked"] for one in cli("reuse", "--json").json} == {2}
+    assert {one["worked"] for one in cli("kept", "--json").json} == {2}
 
 
 def test_what_is_dropped_is_planned_anew(cli: Cli, taught: str) -> None:
-    form = next(one["segment"] for one in cli("reuse", "--json").json if one["screen"] == "New invoice")
-    assert cli("reuse", "drop", form[:10]).out == "dropped 1 segment\n"
+    form = next(one["segment"] for one in cli("kept", "--json").json if one["screen"] == "New invoice")
+    assert cli("kept", "drop", form[:10]).out == "dropped 1 segment\n"
     assert cli("run", "invoice", "--json").json["planner_calls"] == 1
-    assert len(cli("reuse", "drop", "--all", "--json").json["dropped"]) == 6
+    assert len(cli("kept", "drop", "--all", "--json").json["dropped"]) == 6
     assert cli("run", "invoice", "--json").json["planner_calls"] == 6
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"), [(("nosuch",), "no segments begin with 'nosuch'"), ((), "name one segment, or say --all")]
+    ("arguments", "why"), [(("nosuch",), "no segments begin with 'nosuch'"), ((), "name one segment, or give --all")]
 )
 def test_one_has_to_be_named(cli: Cli, taught: str, arguments: tuple[str, ...], why: str) -> None:
-    said = cli("reuse", "drop", *arguments)
+    said = cli("kept", "drop", *arguments)
     assert said.code == 2
     assert why in said.err

@@ -71,7 +71,7 @@ def test_where_nobody_can_be_asked_the_answer_is_no(cli: Cli, order: str) -> Non
     said = cli("run", order)
     assert said.code == 1
     assert "failed: it was not approved" in said.out
-    assert "nobody was there to ask: run it in a terminal, or set approvals=never" in said.out
+    assert "there was no terminal to ask in: run it in one, or set approvals=never" in said.out
     assert "Place the order" not in said.out.partition("\ndone ")[2]
 
 
@@ -80,7 +80,7 @@ def test_nor_can_they_with_quiet_or_json(cli: Cli, order: str, how: str) -> None
     said = cli("run", order, how)
     assert said.code == 1
     assert "rejected" in said.out
-    assert how == "--json" or "--set approvals=never" in said.out
+    assert how == "--json" or "--approvals never" in said.out
 
 
 def test_with_approvals_never_nobody_is_asked(cli: Cli, order: str) -> None:
@@ -150,3 +150,20 @@ def test_being_told_to_stop_leaves_the_run_to_be_resumed(tmp_path: Path, home: P
         out, _ = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "midcourse resume note" in json.loads(out)["error"]
+
+
+def test_short_options_are_settings(cli: Cli, order: str, tmp_path: Path) -> None:
+    options = ("--approvals", "never", "--max-cost", "0.5", "--home", "elsewhere")
+    said = cli("run", order, *options, "--json")
+    assert said.json["success"] is True
+    assert said.json["budget"]["max_cost_usd"] == 0.5
+    assert [run["run"] for run in cli("runs", "--home", "elsewhere", "--json").json] == [said.json["run"]]
+    assert cli("show", "last", "--home", "elsewhere").code == 0
+
+
+def test_an_input_takes_the_place_of_the_tasks_own(cli: Cli, order: str) -> None:
+    said = cli("run", order, "--approvals", "never", "--input", "reference=PO-7, urgent", "--json")
+    assert said.json["success"] is True
+    assert any("PO-7, urgent" in line for line in cli("effects", "last", "--json").json["world"])
+    assert "did you mean 'reference'" in cli("run", order, "--input", "referense=PO-7").err
+    assert "NAME=VALUE" in cli("run", order, "--input", "reference").err

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from midcourse.cli.view.narration import Teller
+from midcourse.app.presentation.narration import Narrator
 from midcourse.domain.approval import Verdict
 from midcourse.domain.command import (
     Act,
@@ -58,11 +58,11 @@ ASK = AskPerson(id=8, about="approve", steps=(AskedStep(version=2, index=3, cons
 
 
 def said(event: Event, *commands: Command) -> str:
-    teller = Teller()
-    teller.learn(PLAN)
-    teller.tell(Started(), (ACT, VERIFY, ERROR))
-    happening = teller.tell(event, commands)
-    return happening.text if happening else ""
+    narrator = Narrator()
+    narrator.add_plan(PLAN)
+    narrator.describe(Started(), (ACT, VERIFY, ERROR))
+    line = narrator.describe(event, commands)
+    return line.text if line else ""
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ def said(event: Event, *commands: Command) -> str:
         (
             TimerFired(answers=7),
             (Finish(id=9, reason="rejected", detail="", verified=False),),
-            "nobody answered in time",
+            "no answer in time",
         ),
         (Resumed(), (), "picked up again while plan 2 was made; the world is as it was"),
         (Resumed(world="reopened"), (), "picked up again while plan 2 was made; the world had to be opened again"),
         (PauseAsked(), (), "a pause was asked for"),
-        (ResumeAsked(), (), "going on"),
+        (ResumeAsked(), (), "continuing"),
         (CancelAsked(), (), "a cancel was asked for"),
         (Guided(text="use the menu"), (), "guidance: use the menu"),
         (Started(), (OpenWorld(id=1, timeout=1.0),), ""),
@@ -211,7 +211,7 @@ def test_an_approval_for_the_run_and_a_rejection_with_guidance() -> None:
 
 def test_a_detour_is_told_state_by_state() -> None:
     """As `show` and the live view have it: what was tried, how near it led, and what was decided."""
-    teller, told = Teller(), list[str]()
+    narrator, told = Narrator(), list[str]()
     tries = [
         PlanVersion(
             version=3 + n,
@@ -225,7 +225,7 @@ def test_a_detour_is_told_state_by_state() -> None:
         for n, (why, says) in enumerate((("8.1: a try", "Click Tools"), ("8.2: back, close", "Click Cancel")))
     ]
     for plan in tries:
-        teller.learn(plan)
+        narrator.add_plan(plan)
     asked = PlanTry(id=20, timeout=1.0, version=3, goal=(2, 7), label="8.1", seen="o1", closeness=2.0)
     hinted = replace(asked, id=26, tries=(TRIED,), hint=Option(name="another menu"))
     back = PlanRevert(id=24, timeout=1.0, version=4, undo=3, label="8.2", before="o1", seen="o2")
@@ -244,18 +244,18 @@ def test_a_detour_is_told_state_by_state() -> None:
         (ClosenessJudged(answers=27, found="z1", closeness=10.0, detail="'Settings' is open"), ()),
     ]
     for event, commands in turns:
-        happening = teller.tell(event, commands)
-        if happening is not None:
-            told.append(happening.text)
+        line = narrator.describe(event, commands)
+        if line is not None:
+            told.append(line.text)
     assert told == [
         "closeness 2.0 of 10; looking for a way",
         "done: 8.1: a try, Click Tools",
         "closeness 1.5 of 10; a dead end, stepping back (wrong dialog)",
         "done: 8.2: back, close, Click Cancel; exploring: another menu",
-        "no try came of it: gave up (no idea)",
+        "no try was planned: gave up (no idea)",
         "in reach now ('Settings' is open)",
     ]
-    assert teller.made(turns[1][0]) == 3, "whoever watches can fetch its words"
+    assert narrator.new_plan_version(turns[1][0]) == 3, "whoever watches can fetch its words"
 
 
 TRIED = Tried(label="8.1", version=3, call="c", before="f1", seen="o1")
@@ -272,9 +272,9 @@ TRIED = Tried(label="8.1", version=3, call="c", before="f1", seen="o1")
     ],
 )
 def test_a_resumed_run_names_the_step_it_was_in(under_way: tuple[Command, ...], words: str) -> None:
-    teller = Teller()
-    teller.learn(PLAN)
-    teller.expect(under_way)
-    happening = teller.tell(Resumed(), ())
-    assert happening is not None
-    assert happening.text == f"picked up again{words}; the world is as it was"
+    narrator = Narrator()
+    narrator.add_plan(PLAN)
+    narrator.add_commands(under_way)
+    line = narrator.describe(Resumed(), ())
+    assert line is not None
+    assert line.text == f"picked up again{words}; the world is as it was"

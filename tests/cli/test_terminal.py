@@ -160,7 +160,7 @@ def test_a_person_takes_over_and_gives_back(tmp_path: Path) -> None:
         person.sees("The world is yours.")
         person.sees("Enter when you are done:")
         person.types("\n")
-        person.sees("going on")
+        person.sees("continuing")
         person.sees("done, and verified")
         assert person.leaves_with() == 0
 

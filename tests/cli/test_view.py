@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from midcourse.cli.view.run import View
+from midcourse.cli.view.run import RunView
 from midcourse.cli.view.symbols import ASCII, UNICODE, Marks
 from midcourse.domain.command import Wait
 from midcourse.domain.event import TimerFired
@@ -20,14 +20,14 @@ from tests.cli.samples import plan_of, running, story
 GOAL = "Open Notepad, write a note and save it in Documents"
 
 
-def view_of(plan: PlanVersion, cursor: int = 1, marks: Marks = UNICODE, goal: str = GOAL) -> View:
-    view = View(name="notepad", goal=goal, run_id="20260802-113000-ab12", marks=marks)
+def view_of(plan: PlanVersion, cursor: int = 1, marks: Marks = UNICODE, goal: str = GOAL) -> RunView:
+    view = RunView(name="notepad", goal=goal, run_id="20260802-113000-ab12", marks=marks)
     for turn in story(plan, cursor):
-        view.heard(turn, plan if view.teller.made(turn.event) else None)
+        view.add_turn(turn, plan if view.narrator.new_plan_version(turn.event) else None)
     return view
 
 
-def drawn(view: View, width: int, height: int) -> list[str]:
+def drawn(view: RunView, width: int, height: int) -> list[str]:
     console = Console(record=True, width=width, height=height, file=io.StringIO())
     console.print(view.render(width=width, height=height, now=1013.0, hint="Ctrl-C pauses"))
     return console.export_text().splitlines()
@@ -35,10 +35,10 @@ def drawn(view: View, width: int, height: int) -> list[str]:
 
 def standing(run: Run, plan: PlanVersion) -> str:
     """The line of the second step."""
-    view = View(name="notepad", goal=GOAL, run_id="r")
+    view = RunView(name="notepad", goal=GOAL, run_id="r")
     for turn in story(plan):
-        view.heard(turn, plan if view.teller.made(turn.event) else None)
-    view.heard(Progress(event=TimerFired(answers=99, at=1012.0), run=run, commands=()))
+        view.add_turn(turn, plan if view.narrator.new_plan_version(turn.event) else None)
+    view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=run, commands=()))
     return next(line for line in drawn(view, 80, 23) if "click 'name'" in line)
 
 
@@ -138,7 +138,7 @@ def test_controls_in_what_a_page_says_never_reach_the_terminal() -> None:
 
 
 def test_before_anything_is_known_it_can_be_drawn() -> None:
-    text = "\n".join(drawn(View(name="notepad", goal=GOAL, run_id="r"), 80, 23))
+    text = "\n".join(drawn(RunView(name="notepad", goal=GOAL, run_id="r"), 80, 23))
     assert "starting" in text
     assert "No plan yet" in text
 
@@ -149,7 +149,7 @@ def test_a_stale_look_is_marked() -> None:
     assert run.seen is not None
     view = view_of(plan)
     stale = replace(run, seen=replace(run.seen, stale=True))
-    view.heard(Progress(event=TimerFired(answers=99, at=1012.0), run=stale, commands=()))
+    view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=stale, commands=()))
     assert any("Save As · 35 zones (stale)" in line for line in drawn(view, 80, 23))
 
 
@@ -185,7 +185,7 @@ def test_a_new_plan_that_a_monitor_looks_at_has_no_cross() -> None:
         assert "▸ Click the file name" in standing(replace(running(plan), phase=phase), plan)
     view = view_of(plan)
     reviewing = replace(running(plan), phase=review)
-    view.heard(Progress(event=TimerFired(answers=99, at=1012.0), run=reviewing, commands=()))
+    view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=reviewing, commands=()))
     assert any("reviewing the plan" in line for line in drawn(view, 80, 23))
 
 
@@ -195,7 +195,7 @@ def test_a_step_to_be_tried_again_is_still_current() -> None:
     run = replace(running(plan), phase=BackingOff(then=Advance()), pending=(wait,))
     assert "▸ Click the file name" in standing(run, plan)
     view = view_of(plan)
-    view.heard(Progress(event=TimerFired(answers=99, at=1012.0), run=run, commands=()))
+    view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=run, commands=()))
     assert any("waiting 2.0 s, then trying again" in line for line in drawn(view, 80, 23))
 
 
@@ -203,5 +203,5 @@ def test_a_wish_is_shown_until_it_is_honoured() -> None:
     plan = plan_of()
     view = view_of(plan)
     asked = replace(running(plan), wish="pause")
-    view.heard(Progress(event=TimerFired(answers=99, at=1012.0), run=asked, commands=()))
+    view.add_turn(Progress(event=TimerFired(answers=99, at=1012.0), run=asked, commands=()))
     assert any("pausing after this: doing: Click the file name" in line for line in drawn(view, 80, 23))

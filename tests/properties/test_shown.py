@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from midcourse.cli.commands.decide import _plain, _why_not_at_once
+from midcourse.cli.commands.approvals import _plain, _why_not_confirmed
 from midcourse.cli.view.question import KINDS, question_panel
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import Consequence, Decision, Question
@@ -106,7 +106,7 @@ def holds(form: list[tuple[str, str]]) -> None:
     if commit.abridged:
         yes = Decision(verdict="approved")
         assert why_needs_all_values(asked, yes)
-        assert _why_not_at_once(asked, yes)
+        assert _why_not_confirmed(asked, yes)
     else:
         assert in_json == [(name.replace("\r\n", "\n"), value) for name, value in form]
 

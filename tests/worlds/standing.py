@@ -1,4 +1,4 @@
-"""`midcourse host` in a process of its own, for tests that work it, stop it, or kill it."""
+"""`midcourse fleet host` in a process of its own, for tests that work it, stop it, or kill it."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ class Standing:
 @contextmanager
 def standing(folder: Path, *arguments: str, worlds: str = f"shop,erp,{GATE},{DIARY},{SLEEPER}") -> Iterator[Standing]:
     ready = folder / "host.json"
-    command = [sys.executable, "-m", "midcourse", "host", "--json", "--worlds", worlds, "--ready", str(ready)]
+    command = [sys.executable, "-m", "midcourse", "fleet", "host", "--json", "--worlds", worlds, "--ready", str(ready)]
     command += ["--set", f"home={folder}"]
     nothing = subprocess.DEVNULL
     with subprocess.Popen(

@@ -9,7 +9,10 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
+from midcourse.ports.memory import Memory
+from midcourse.ports.plan_cache import PlanCache
 from midcourse.store.sqlite import SqliteStore
 
 DATABASE = "midcourse.db"
@@ -18,6 +21,10 @@ LESSONS = "lessons.db"
 OURS = (f"{DATABASE}*", f"{KEPT}*", f"{LESSONS}*", "runs", "batches", "up", "host.json", "host.log")
 """What a home consists of. Nothing else in it is changed: `home = "."` may be a project."""
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+LocalStore: TypeAlias = SqliteStore
+"""The store of a home."""
 
 
 def open_home(home: Path) -> Path:
@@ -33,9 +40,23 @@ def open_home(home: Path) -> Path:
     return home
 
 
-def open_store(home: Path) -> SqliteStore:
+def open_store(home: Path) -> LocalStore:
     """The store of a home, created where there is none."""
     return SqliteStore(open_home(home) / DATABASE)
+
+
+def open_lessons(home: Path, *, agent: str) -> Memory:
+    """The lessons of a home, as this agent sees them."""
+    from midcourse.store.sqlite_memory import SqliteMemory
+
+    return SqliteMemory(open_home(home) / LESSONS, agent=agent)
+
+
+def open_segments(home: Path) -> PlanCache:
+    """The plan segments that a home keeps."""
+    from midcourse.store.sqlite_plan_cache import SqlitePlanCache
+
+    return SqlitePlanCache(open_home(home) / KEPT)
 
 
 def _everything_in(path: Path) -> Iterator[Path]:

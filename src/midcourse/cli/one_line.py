@@ -1,4 +1,4 @@
-"""`await midcourse.do(...)`: what `midcourse do` does, from Python."""
+"""`await midcourse.do(...)`: `midcourse do` from Python."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,18 +1,22 @@
-"""`--set NAME=VALUE` as names and values."""
+"""Settings from the command line: `--set NAME=VALUE` and the options that abbreviate it."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
 
 HOME = "home"
+Overrides: TypeAlias = Sequence[str] | None
+"""What was given with `--set`, as it was written."""
 
 
-def pairs(texts: Sequence[str]) -> dict[str, str]:
+def parse_overrides(texts: Overrides) -> dict[str, str]:
+    """By name. Raises `TaskInvalid` for what is not NAME=VALUE."""
     named: dict[str, str] = {}
-    for text in texts:
+    for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise TaskInvalid(f"--set {text}: write it as NAME=VALUE, such as --set max_calls=10")
@@ -20,9 +24,14 @@ def pairs(texts: Sequence[str]) -> dict[str, str]:
     return named
 
 
-def settings_with(texts: Sequence[str], *changeable: str) -> Settings:
-    """The settings of a command that looks at runs begun before, where few can still change anything."""
-    overrides = pairs(texts)
+def with_options(texts: Overrides, **options: object) -> list[str]:
+    """The overrides, and those of these options that were given. An option wins over `--set`."""
+    return [*(texts or ()), *(f"{name}={value}" for name, value in options.items() if value not in ("", None))]
+
+
+def load_settings(texts: Overrides, *changeable: str) -> Settings:
+    """The settings of a command that reads existing runs, which keep theirs: only the `changeable` ones may be set."""
+    overrides = parse_overrides(texts)
     for name in overrides:
         if name not in changeable:
             raise TaskInvalid(
@@ -31,24 +40,30 @@ def settings_with(texts: Sequence[str], *changeable: str) -> Settings:
     return Settings.load(overrides=overrides)
 
 
-def fleet_with(texts: Sequence[str]) -> tuple[Path, FleetSettings]:
-    """The home, and where the fleet is that this command is for. Raises `FleetUnavailable` if nothing says so."""
-    overrides = pairs(texts)
-    home = Settings.load(overrides={name: value for name, value in overrides.items() if name == HOME}).home
-    settings = FleetSettings.load(home, {name: value for name, value in overrides.items() if name != HOME})
-    settings.check_complete(home)
-    return home, settings
+def load_fleet_settings(texts: Overrides) -> tuple[Path, FleetSettings]:
+    """The home, and the settings of the fleet. Raises `FleetUnavailable` if none is configured."""
+    settings, of_fleet = split_home(texts)
+    fleet = FleetSettings.load(settings.home, of_fleet)
+    fleet.check_complete(settings.home)
+    return settings.home, fleet
 
 
-def places_with(texts: Sequence[str], *changeable: str) -> tuple[Settings, FleetSettings | None]:
-    """Both places where a run may be: this home, and the fleet if there is one."""
-    of_runs, of_fleets = split(texts)
-    settings = settings_with(of_runs, *changeable)
-    fleet = FleetSettings.load(settings.home, of_fleets)
+def load_both_settings(texts: Overrides, *changeable: str) -> tuple[Settings, FleetSettings | None]:
+    """The settings for runs in this home, and those of the fleet if one is configured."""
+    of_runs, of_fleet = split_fleet(texts)
+    settings = load_settings(of_runs, *changeable)
+    fleet = FleetSettings.load(settings.home, of_fleet)
     return settings, fleet if fleet.is_somewhere else None
 
 
-def split(texts: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """What is said about runs, as it was, and what is said about the fleet."""
-    of_fleets = {name: value for name, value in pairs(texts).items() if name in FleetSettings.model_fields}
-    return [text for text in texts if text.partition("=")[0].strip() not in of_fleets], of_fleets
+def split_fleet(texts: Overrides) -> tuple[list[str], dict[str, str]]:
+    """The overrides that concern runs, as written, and those that concern the fleet, by name."""
+    of_fleet = {name: value for name, value in parse_overrides(texts).items() if name in FleetSettings.model_fields}
+    return [text for text in texts or () if text.partition("=")[0].strip() not in of_fleet], of_fleet
+
+
+def split_home(texts: Overrides) -> tuple[Settings, dict[str, str]]:
+    """The settings of the home, and every other override by name."""
+    overrides = parse_overrides(texts)
+    home = {HOME: overrides.pop(HOME)} if HOME in overrides else {}
+    return Settings.load(overrides=home), overrides

@@ -10,6 +10,7 @@ It needs `pip install 'midcourse[temporal]'`, so nothing that runs on one machin
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -21,8 +22,13 @@ from midcourse.app.wiring import Job, check_job, for_elsewhere, job_text
 from midcourse.errors import FleetUnavailable
 from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
+from midcourse.runtimes.temporal.client import RunBroken as RunBroken
+from midcourse.runtimes.temporal.client import RunHandle as RunHandle
 from midcourse.runtimes.temporal.wire import Pace, run_id_of
 from midcourse.store.postgres import PostgresStore
+
+RequestFailed: TypeAlias = RPCError
+"""Temporal did not accept a request."""
 
 
 @dataclass(frozen=True, kw_only=True)

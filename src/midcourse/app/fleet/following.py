@@ -30,7 +30,7 @@ DOUBT = 25
 """Looks without news after which it is asked whether anybody drives the run at all."""
 
 
-START_ONE = "start one with midcourse up --detach, or midcourse worker"
+START_ONE = "start one with midcourse up --detach, or midcourse fleet worker"
 
 
 class FollowedRun(Controls[str]):
@@ -168,3 +168,8 @@ def _open_question(run: Run) -> int:
     """Its number, once it is out; 0 if nothing is asked."""
     out = not any(isinstance(issued.command, AskPerson) for issued in run.pending)
     return run.phase.question if isinstance(run.phase, Asking) and out else 0
+
+
+async def attend_world(fleet: Fleet, run_id: str) -> str:
+    """Show the world of a paused run to the user who takes over. Returns where, if it has a window."""
+    return await hand_over(await fleet.store.session(run_id))

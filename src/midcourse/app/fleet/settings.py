@@ -50,7 +50,7 @@ class FleetSettings(BaseSettings):
     )
     host_file: Path | None = Field(
         default=None,
-        description="Where `midcourse host` wrote url and token. What it serves is opened there; every other world gets a "
+        description="Where `midcourse fleet host` wrote url and token. What it serves is opened there; every other world gets a "
         "process of its own beside the worker.",
     )
     heartbeat_seconds: float = Field(

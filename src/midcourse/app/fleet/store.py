@@ -5,13 +5,17 @@ import binascii
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeAlias
 
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.errors import FleetUnavailable, TaskInvalid
 from midcourse.sealing import Key, Seals
 from midcourse.store.postgres import PostgresStore
+
+FleetStore: TypeAlias = PostgresStore
 
 
 @asynccontextmanager
@@ -43,3 +47,20 @@ def read_keys(file: Path) -> tuple[Key, ...]:
     if not keys:
         raise TaskInvalid(f"keys_file {file}: there is no key in it")
     return tuple(keys)
+
+
+def database_label(settings: FleetSettings) -> str:
+    """The database's URL without its password."""
+    return make_url(settings.database_url.get_secret_value()).render_as_string(hide_password=True)
+
+
+def migrate_database(settings: FleetSettings) -> str:
+    """Bring the database to the schema of this version. Returns its label; raises `FleetUnavailable`."""
+    from midcourse.store.postgres.migrate import migrate
+
+    try:
+        label = database_label(settings)
+        migrate(settings.database_url.get_secret_value())
+    except (ArgumentError, OperationalError) as trouble:
+        raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble
+    return label

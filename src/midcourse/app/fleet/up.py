@@ -208,7 +208,9 @@ def _keys_in(folder: Path) -> Path:
 def _start_host(home: Path, folder: Path) -> Started:
     ready, log = folder / "host.json", folder / "host.log"
     ready.unlink(missing_ok=True)
-    pid = _spawn(["host", "--json", "--ready", str(ready), "--idle", f"{IDLE:g}"], log, {"home": str(home.absolute())})
+    pid = _spawn(
+        ["fleet", "host", "--json", "--ready", str(ready), "--idle", f"{IDLE:g}"], log, {"home": str(home.absolute())}
+    )
     _wait_for(ready.exists, pid, HOST, log)
     url = decode(Ready, ready.read_bytes()).url
     return Started(part=_part(HOST, url, pid, log), settings={"host_file": str(ready)})
@@ -221,7 +223,9 @@ def _start_worker(home: Path, folder: Path, up: Up) -> Started:
     found = {
         name: value for name, value in up.settings.items() if name not in CHOSEN or name not in chosen.model_fields_set
     }
-    pid = _spawn(["worker", "--json"], log, {"home": str(home.absolute()), "temporal_namespace": "default", **found})
+    pid = _spawn(
+        ["fleet", "worker", "--json"], log, {"home": str(home.absolute()), "temporal_namespace": "default", **found}
+    )
     _wait_for(lambda: b'{"pid": %d,' % pid in log.read_bytes()[said:], pid, WORKER, log)
     return Started(part=_part(WORKER, f"for tenant {chosen.tenant}", pid, log), settings={})
 

@@ -18,7 +18,7 @@ from midcourse.ports.extractor import Extractor
 from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
-from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
+from midcourse.ports.planner import Planner
 from midcourse.ports.reader import Reader
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.vault import Secrets
@@ -175,13 +175,6 @@ def _models_by_role(model: str, by_role: str) -> dict[str, str]:
             raise TaskInvalid(f"role_models: {unknown('role', role, ROLE_NAMES)}")
         models[role] = name
     return models
-
-
-def recorded_situations(path: Path) -> tuple[tuple[PlanningContext, PlanDraft], ...]:
-    """The situations in a cassette, each with the plan that was made of it."""
-    from midcourse.llm.cassette import situations
-
-    return tuple((situation.context, situation.draft) for situation in situations(path))
 
 
 def embedder_for(settings: "Settings") -> Embedder | None:

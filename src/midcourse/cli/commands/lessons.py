@@ -1,33 +1,54 @@
-"""`midcourse lessons`: what failures taught, who may read it, and how to forget it."""
+"""`midcourse lessons`: lists what failures taught; shares and forgets lessons."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from typing import Annotated
 
+import typer
 from rich.table import Table
 
-from midcourse.app.home import LESSONS, open_home
-from midcourse.cli.overrides import fleet_with, settings_with
+from midcourse.app.home import open_lessons
+from midcourse.app.presentation.vocabulary import pluralize
+from midcourse.cli.options import DurableOnly, Fleet, Json, teach
+from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
 from midcourse.cli.session.approver import user
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
-from midcourse.cli.view.vocabulary import several
 from midcourse.domain.records.lesson import Lesson
 from midcourse.errors import TaskInvalid
 from midcourse.ports.memory import Memory
-from midcourse.store.sqlite_memory import SqliteMemory
 
 SHORT_KEY = 8
 A_PERSON = ""
-"""Whose memory it is when a person asks: no agent's, so that nothing is read or written in an agent's name."""
+"""The agent name for access by a person: empty, so that nothing is read or written as one of the agents."""
 
 
-def list_lessons(overrides: Sequence[str], *, durable: bool, json: bool) -> None:
-    found = asyncio.run(_all(overrides, durable))
+commands = typer.Typer(
+    invoke_without_command=True,
+    epilog=teach(
+        ("midcourse lessons", "what failed in this home, and how often a new plan fixed it"),
+        ("midcourse lessons show 3f2a", "one of them, with everything that was reported"),
+        ("midcourse lessons share 3f2a --yes", "let the planners of other agents read it, as it is now"),
+        ("midcourse lessons forget 3f2a --durable", "the cause is gone: start counting again"),
+    ),
+)
+
+LessonKey = Annotated[
+    str, typer.Argument(metavar="LESSON", help="Its key, or the beginning of it.", show_default=False)
+]
+
+
+@commands.callback()
+def list_lessons(context: typer.Context, set_: Fleet = None, durable: DurableOnly = False, json: Json = False) -> None:
+    """List what failures taught, the latest first; show, share or forget one."""
+    if context.invoked_subcommand is not None:
+        return
+    found = asyncio.run(_all(set_, durable))
     where = terminal()
     if json:
         print_object([_plain(lesson) for lesson in found])
     elif not found:
-        where.console.print("nothing has failed that could be learned from", soft_wrap=True)
+        where.console.print("no lessons yet: nothing has failed that a lesson could be drawn from", soft_wrap=True)
     elif where.console.is_terminal:
         where.console.print(_table(found, where))
     else:
@@ -35,64 +56,92 @@ def list_lessons(overrides: Sequence[str], *, durable: bool, json: bool) -> None
             print("\t".join(where.marks.clean(text) for text in _cells(lesson)))
 
 
-def show_lesson(name: str, overrides: Sequence[str], *, durable: bool, json: bool) -> None:
-    found = asyncio.run(_named(name, overrides, durable))
+@commands.command()
+def show(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, json: Json = False) -> None:
+    """Show a lesson as every agent knows it.
+
+    The error, the root cause and the fix are words of a world or of a model:
+    they are not verified.
+    """
+    found = asyncio.run(_named(lesson, set_, durable))
     if json:
-        print_object([_plain(lesson) for lesson in found])
+        print_object([_plain(one) for one in found])
         return
     where = terminal()
-    for lesson in found:
-        for word, text in _said(lesson):
+    for one in found:
+        for word, text in _details(one):
             where.console.print(f"{word:11}{where.marks.clean(text)}", soft_wrap=True)
 
 
-def share_lesson(name: str, agent: str, overrides: Sequence[str], *, durable: bool, yes: bool, json: bool) -> None:
-    found = [one for one in asyncio.run(_named(name, overrides, durable)) if agent in ("", one.agent)]
+@commands.command()
+def share(
+    lesson: LessonKey,
+    agent: Annotated[
+        str, typer.Option("--agent", metavar="NAME", help="The agent that learned it, if several have.")
+    ] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="You have read it, and its words may go to other agents' planners.")
+    ] = False,
+    set_: Fleet = None,
+    durable: DurableOnly = False,
+    json: Json = False,
+) -> None:
+    """Let the planners of the tenant's other agents read it, as it is now.
+
+    Until then they learn only how often a new plan helped. What its agent
+    learns later is not shared with it.
+    """
+    found = [one for one in asyncio.run(_named(lesson, set_, durable)) if agent in ("", one.agent)]
     if len(found) != 1:
         agents = ", ".join(one.agent for one in found) or "no agent"
-        raise TaskInvalid(f"{agents} has learned '{name}': say whose with --agent")
+        raise TaskInvalid(f"{agents} has learned '{lesson}': name the agent with --agent")
     if not yes:
         raise TaskInvalid(
-            "read it first (midcourse lessons show), then say --yes: other agents' planners are told its words"
+            "read it first (midcourse lessons show), then add --yes: other agents' planners will read its words"
         )
-    asyncio.run(_share(found[0], overrides, durable))
+    asyncio.run(_share(found[0], set_, durable))
     if json:
         print_object({"shared": found[0].key, "agent": found[0].agent, "by": user()})
     else:
         terminal().console.print(f"shared as it is now; what {found[0].agent} learns later is not", soft_wrap=True)
 
 
-def forget_lesson(name: str, overrides: Sequence[str], *, durable: bool, json: bool) -> None:
-    key = asyncio.run(_named(name, overrides, durable))[0].key
-    forgotten = asyncio.run(_forget(key, overrides, durable))
+@commands.command()
+def forget(lesson: LessonKey, set_: Fleet = None, durable: DurableOnly = False, json: Json = False) -> None:
+    """Forget a lesson under every agent, with all its numbers.
+
+    Runs that it would have stopped plan again.
+    """
+    key = asyncio.run(_named(lesson, set_, durable))[0].key
+    forgotten = asyncio.run(_forget(key, set_, durable))
     if json:
         print_object({"forgotten": key, "lessons": forgotten})
     else:
-        terminal().console.print(f"forgot {several(forgotten, 'lesson')}, and all numbers", soft_wrap=True)
+        terminal().console.print(f"forgot {pluralize(forgotten, 'lesson')}, and all numbers", soft_wrap=True)
 
 
-# --- where they are
+# --- stores
 
 
 @asynccontextmanager
-async def _opened(overrides: Sequence[str], durable: bool) -> AsyncGenerator[Memory]:
+async def _opened(overrides: Overrides, durable: bool) -> AsyncGenerator[Memory]:
     if not durable:
-        yield SqliteMemory(open_home(settings_with(overrides, "home").home) / LESSONS, agent=A_PERSON)
+        yield open_lessons(load_settings(overrides, "home").home, agent=A_PERSON)
         return
     from midcourse.app.fleet.store import open_fleet_store
 
-    _, settings = fleet_with(overrides)
+    _, settings = load_fleet_settings(overrides)
     async with open_fleet_store(settings) as store:
         yield store.memory(A_PERSON)
 
 
-async def _all(overrides: Sequence[str], durable: bool) -> tuple[Lesson, ...]:
+async def _all(overrides: Overrides, durable: bool) -> tuple[Lesson, ...]:
     async with _opened(overrides, durable) as memory:
         return await memory.lessons()
 
 
-async def _named(name: str, overrides: Sequence[str], durable: bool) -> list[Lesson]:
-    """The lesson whose key begins so, as every agent knows it."""
+async def _named(name: str, overrides: Overrides, durable: bool) -> list[Lesson]:
+    """The lesson whose key begins with this, as each agent knows it."""
     found = [lesson for lesson in await _all(overrides, durable) if lesson.key.startswith(name)]
     keys = {lesson.key for lesson in found}
     if len(keys) != 1:
@@ -100,17 +149,17 @@ async def _named(name: str, overrides: Sequence[str], durable: bool) -> list[Les
     return found
 
 
-async def _share(lesson: Lesson, overrides: Sequence[str], durable: bool) -> None:
+async def _share(lesson: Lesson, overrides: Overrides, durable: bool) -> None:
     async with _opened(overrides, durable) as memory:
         await memory.share(lesson.key, lesson.agent, user())
 
 
-async def _forget(key: str, overrides: Sequence[str], durable: bool) -> int:
+async def _forget(key: str, overrides: Overrides, durable: bool) -> int:
     async with _opened(overrides, durable) as memory:
         return await memory.forget(key)
 
 
-# --- how they are shown
+# --- output
 
 
 def _plain(lesson: Lesson) -> dict[str, object]:
@@ -129,15 +178,15 @@ def _plain(lesson: Lesson) -> dict[str, object]:
     }
 
 
-def _said(lesson: Lesson) -> list[tuple[str, str]]:
+def _details(lesson: Lesson) -> list[tuple[str, str]]:
     mended, runs = lesson.track.mended, lesson.track.mended + lesson.track.unmended
     lines = [
         ("lesson", lesson.key),
         ("agent", f"{lesson.agent}, shared by {lesson.shared_by}" if lesson.shared_by else lesson.agent),
         ("signature", lesson.signature),
         ("category", lesson.category),
-        ("mended", f"in {mended} of {several(runs, 'run')} that planned again"),
-        ("it said", lesson.said.text),
+        ("fixed", f"in {mended} of {pluralize(runs, 'run')} that planned again"),
+        ("error", lesson.said.text),
         ("because", lesson.root_cause.text),
         ("fix", lesson.fix.text),
     ]
@@ -152,7 +201,7 @@ def _cells(lesson: Lesson) -> tuple[str, ...]:
 
 def _table(found: Sequence[Lesson], where: Terminal) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for column in ("lesson", "agent", "mended", "shared", "signature"):
+    for column in ("lesson", "agent", "fixed", "shared", "signature"):
         table.add_column(column, no_wrap=column != "signature")
     for lesson in found:
         table.add_row(*(where.marks.clean(text) for text in _cells(lesson)))

@@ -1,43 +1,85 @@
-"""`midcourse resume`: go on with a run or a batch that was left, or whose process died; or with a durable one."""
+"""`midcourse resume`: continues a run or a batch, here or in a fleet."""
 
 import asyncio
-from collections.abc import Sequence
+from typing import Annotated
+
+import typer
 
 from midcourse.app.batch.batch import saved_batch
 from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.home import LocalStore
 from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import job_of_run, run_folder
-from midcourse.cli.lookup.names import find_batch
-from midcourse.cli.lookup.places import located
-from midcourse.cli.overrides import places_with
-from midcourse.cli.session.local import Manner, pick_up, present
+from midcourse.cli.lookup import find_batch, find_run
+from midcourse.cli.options import Detach, Fleet, HomeFolder, Json, Quiet, next_runs, teach
+from midcourse.cli.overrides import load_both_settings, with_options
+from midcourse.cli.session.local import Verbosity, print_result, resume_run
 from midcourse.errors import TaskInvalid
-from midcourse.store.sqlite import SqliteStore
+
+commands = typer.Typer()
 
 
-def resume(name: str, overrides: Sequence[str], *, detach: bool, restored: bool, json: bool, quiet: bool) -> int:
-    settings, fleet = places_with(overrides, "home", "step_delay_seconds")
-    return asyncio.run(_resume(name, settings, fleet, Manner(json=json, quiet=quiet), detach=detach, restored=restored))
+@commands.command(
+    epilog=teach(
+        ("midcourse resume last", "the latest run"),
+        ("midcourse resume 20260802-11", "the beginning of an id is enough"),
+    ),
+)
+def resume(
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help="A run's or a batch's id, the beginning of one, or 'last'.",
+            show_default=False,
+            autocompletion=next_runs,
+        ),
+    ],
+    set_: Fleet = None,
+    home: HomeFolder = "",
+    detach: Detach = False,
+    restored: Annotated[
+        bool,
+        typer.Option("--restored", help="You have checked what the run did: continue in a copied or restored folder."),
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Continue a run or a batch that was left, paused, or whose process died.
+
+    The world is looked at first. Nothing finished is done again, and of the
+    step that was interrupted it is found out whether it happened. A run that
+    has ended shows its verdict again. Durable runs are found, too.
+
+    A run in a copied or restored folder is not resumed until you have checked
+    what it did and confirm it with --restored.
+
+    Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
+    before its end.
+    """
+    settings, fleet = load_both_settings(with_options(set_, home=home), "home", "step_delay_seconds")
+    verbosity = Verbosity(json=json, quiet=quiet)
+    return asyncio.run(_resume(run, settings, fleet, verbosity, detach=detach, restored=restored))
 
 
 async def _resume(
-    name: str, settings: Settings, fleet: FleetSettings | None, manner: Manner, *, detach: bool, restored: bool
+    name: str, settings: Settings, fleet: FleetSettings | None, verbosity: Verbosity, *, detach: bool, restored: bool
 ) -> int:
     batch_id = await find_batch(settings, name)
     if batch_id is not None:
-        from midcourse.cli.session.batch import conduct_batch
+        from midcourse.cli.session.batch import follow_batch
 
-        return await conduct_batch(saved_batch(settings, batch_id), manner)
-    async with located(settings, fleet, name) as found:
+        return await follow_batch(saved_batch(settings, batch_id), verbosity)
+    async with find_run(settings, fleet, name) as found:
         run_id, store = found.run.id, found.store
-        if isinstance(store, SqliteStore):
+        if isinstance(store, LocalStore):
             if detach:
-                raise TaskInvalid(f"--detach is for durable runs: run {run_id} needs a process of its own")
+                raise TaskInvalid(f"--detach is for durable runs: run {run_id} needs the process that drives it")
             result = await store.result(run_id)
             if result is not None:
-                return await present(result, store, run_folder(settings, run_id), manner, ended=True)
-            return await pick_up(job_of_run(settings, run_id), run_id, store, manner, restored=restored)
+                return await print_result(result, store, run_folder(settings, run_id), verbosity, ended=True)
+            return await resume_run(job_of_run(settings, run_id), run_id, store, verbosity, restored=restored)
     assert fleet is not None, "a durable run is in a fleet"
     from midcourse.cli.session.durable import resume_durable
 
-    return await resume_durable(run_id, run_folder(settings, run_id), fleet, manner, detach=detach)
+    return await resume_durable(run_id, run_folder(settings, run_id), fleet, verbosity, detach=detach)

@@ -1,75 +1,216 @@
-"""`midcourse run`: carry out a task, once or for every row of a table."""
+"""`midcourse run`: carries out a task, once or for every row of a table, here or in a fleet."""
 
 import asyncio
+import csv
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Annotated
 
+import typer
+
+from midcourse.app.batch.rows import read_rows
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.one_line import taping
 from midcourse.app.start import new_run_id
-from midcourse.app.wiring import load_job
-from midcourse.cli.lookup.names import LAST
-from midcourse.cli.overrides import pairs, split
-from midcourse.cli.session.local import Manner, begin
+from midcourse.app.wiring import Job, load_job, with_inputs
+from midcourse.cli.lookup import LAST
+from midcourse.cli.options import (
+    ApprovalsMode,
+    Cassette,
+    Detach,
+    HomeFolder,
+    Input,
+    Json,
+    MaxCost,
+    Model,
+    Quiet,
+    Record,
+    RunId,
+    Set,
+    next_tasks,
+    teach,
+)
+from midcourse.cli.overrides import Overrides, parse_overrides, split_fleet, with_options
+from midcourse.cli.session.local import Verbosity, start_run
 from midcourse.errors import TaskInvalid
 
+Task = Annotated[
+    str,
+    typer.Argument(
+        metavar="TASK",
+        help="A task file, or the name of one from `midcourse examples`.",
+        show_default=False,
+        autocompletion=next_tasks,
+    ),
+]
+Inputs = Annotated[
+    str,
+    typer.Option(
+        "--inputs", metavar="FILE", help="A CSV file: one run for each row, its columns are the task's inputs."
+    ),
+]
+Concurrency = Annotated[
+    int | None,
+    typer.Option("--concurrency", min=1, max=256, metavar="N", help="Rows that run at the same time; 4 by default."),
+]
+Results = Annotated[
+    str, typer.Option("--results", metavar="FILE", help="Also write the result of each row into this CSV file.")
+]
+BatchId = Annotated[
+    str, typer.Option("--batch", metavar="ID", help="Call the batch this. The same command again continues it.")
+]
+Again = Annotated[
+    bool,
+    typer.Option(
+        "--again", help="Start a new run although an earlier one under the task's key failed and may have done it."
+    ),
+]
+Durable = Annotated[
+    bool, typer.Option("--durable", help="Let the workers of a fleet drive it; `midcourse up` starts one.")
+]
 
-def run(task: str, overrides: Sequence[str], *, run_id: str, again: bool, json: bool, quiet: bool) -> int:
-    check_name("--run-id", run_id)
-    job = load_job(task, pairs(overrides))
-    return asyncio.run(begin(job, run_id or new_run_id(), Manner(json=json, quiet=quiet), again=again))
+commands = typer.Typer()
 
 
-def run_durably(
-    task: str, overrides: Sequence[str], *, run_id: str, again: bool, detach: bool, json: bool, quiet: bool
+@commands.command(
+    epilog=teach(
+        ("midcourse run notepad", "a task that ships with Midcourse"),
+        ("midcourse run invoice.toml --input number=4711", "your own, with one of its inputs"),
+        ("midcourse run invoice.toml --model openai:gpt-5 --max-cost 0.50", "planned by a model, with a ceiling"),
+        ("midcourse run order --json | jq .final_reason", "for programs"),
+        ("midcourse run invoice --inputs rows.csv --results done.csv", "once for every row, four at a time"),
+        ("midcourse run order --durable --detach", "driven by the workers of a fleet"),
+        ("midcourse run invoice.toml --record tape.jsonl", "record what the model was asked and answered"),
+        ("midcourse run invoice.toml --cassette tape.jsonl", "play the recording, without a model"),
+    ),
+)
+def run(
+    task: Task,
+    input_: Input = None,
+    model: Model = "",
+    approvals: ApprovalsMode = "",
+    max_cost: MaxCost = None,
+    home: HomeFolder = "",
+    set_: Set = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    run_id: RunId = "",
+    inputs: Inputs = "",
+    concurrency: Concurrency = None,
+    results: Results = "",
+    batch: BatchId = "",
+    again: Again = False,
+    durable: Durable = False,
+    detach: Detach = False,
+    record: Record = "",
+    cassette: Cassette = "",
 ) -> int:
-    check_name("--run-id", run_id)
-    of_runs, of_fleets = split(overrides)
-    job = load_job(task, pairs(of_runs))
-    settings = FleetSettings.load(job.settings.home, of_fleets)
-    settings.check_complete(job.settings.home)
-    from midcourse.cli.session.durable import begin_durable
+    """Carry out a task, or one for every row of a table, and watch it.
 
-    manner = Manner(json=json, quiet=quiet)
-    return asyncio.run(begin_durable(job, run_id or new_run_id(), settings, manner, again=again, detach=detach))
+    In a terminal you see the plan, what is observed and the budget, and are
+    asked before anything irreversible is done. Ctrl-C pauses and lets you
+    choose; Ctrl-C twice leaves the run to be resumed. Without a terminal,
+    what needs an approval is denied, and Ctrl-C cancels.
+
+    A task with a key is done once: a second run under it returns the first,
+    or continues it.
+
+    With --durable the workers of a fleet (midcourse up) drive the run: it
+    survives them, can be answered from anywhere, and continues if you leave.
+
+    Exit codes: 0 success (of all rows), 1 ended without success, 2 misuse,
+    130 left before its end.
+    """
+    overrides = with_options(set_, model=model, approvals=approvals, max_cost_usd=max_cost, home=home)
+    overrides += on_tape(record=record, cassette=cassette)
+    verbosity = Verbosity(json=json, quiet=quiet)
+    of_batch = {"--batch": batch, "--results": results, "--concurrency": concurrency}
+    _refuse_combinations(inputs, run_id, of_batch, durable=durable, detach=detach)
+    if durable:
+        return _run_durable(task, overrides, input_, verbosity, run_id=run_id, again=again, detach=detach)
+    if not inputs:
+        return run_once(task, overrides, verbosity, input_, run_id=run_id, again=again)
+    from midcourse.cli.session.batch import create_batch, follow_batch
+
+    job = _job(task, overrides, input_)
+    created = create_batch(job, inputs, batch_id=batch, results=results, concurrency=concurrency)
+    return asyncio.run(follow_batch(created, verbosity, again=again))
 
 
-def run_rows(
+def run_once(
     task: str,
-    overrides: Sequence[str],
+    overrides: Overrides,
+    verbosity: Verbosity,
+    inputs: list[str] | None = None,
     *,
-    inputs: str,
-    batch_id: str,
-    concurrency: int | None,
-    results: str,
-    again: bool,
-    json: bool,
-    quiet: bool,
+    run_id: str = "",
+    again: bool = False,
 ) -> int:
-    from midcourse.cli.session.batch import begun_batch, conduct_batch
+    job = _job(task, overrides, inputs)
+    return asyncio.run(start_run(job, run_id or new_run_id(), verbosity, again=again))
 
-    check_name("--batch", batch_id)
-    job = load_job(task, pairs(overrides))
-    batch = begun_batch(job, inputs, batch_id=batch_id, results=results, concurrency=concurrency)
-    return asyncio.run(conduct_batch(batch, Manner(json=json, quiet=quiet), again=again))
+
+def _run_durable(
+    task: str,
+    overrides: Overrides,
+    inputs: list[str] | None,
+    verbosity: Verbosity,
+    *,
+    run_id: str,
+    again: bool,
+    detach: bool,
+) -> int:
+    of_runs, of_fleet = split_fleet(overrides)
+    job = _job(task, of_runs, inputs)
+    settings = FleetSettings.load(job.settings.home, of_fleet)
+    settings.check_complete(job.settings.home)
+    from midcourse.cli.session.durable import start_durable
+
+    return asyncio.run(start_durable(job, run_id or new_run_id(), settings, verbosity, again=again, detach=detach))
+
+
+def _job(task: str, overrides: Overrides, inputs: list[str] | None) -> Job:
+    """The task with these inputs in place of its own, in the types that its own have."""
+    job = load_job(task, parse_overrides(overrides))
+    given = parse_inputs(inputs)
+    if not given:
+        return job
+    table = io.StringIO()
+    csv.writer(table).writerows([given.keys(), given.values()])
+    (row,) = read_rows(table.getvalue(), job.file.task.inputs, "--input")
+    return with_inputs(job, row)
+
+
+def parse_inputs(texts: list[str] | None) -> dict[str, str]:
+    """`--input NAME=VALUE` as names and values."""
+    named: dict[str, str] = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z]\w*", name.strip()):
+            raise TaskInvalid(f"--input {text}: write it as NAME=VALUE, such as --input reference=PO-1001")
+        named[name.strip()] = value
+    return named
 
 
 def on_tape(*, record: str, cassette: str) -> list[str]:
-    """As settings of the run."""
+    """`--record` and `--cassette` as settings of the run."""
     return [f"{name}={file}" for name, file in taping(record=record, cassette=cassette).items()]
 
 
-def refuse_mixture(
-    *, inputs: str, run_id: str, batch_id: str, results: str, concurrency: int | None, durable: bool, detach: bool
+def _refuse_combinations(
+    inputs: str, run_id: str, of_batch: Mapping[str, object], *, durable: bool, detach: bool
 ) -> None:
-    """An option that would do nothing is refused: whoever gave it expects it to do something."""
+    """Raises `TaskInvalid` for an option without effect, because its user expects one."""
+    check_name("--run-id", run_id)
+    check_name("--batch", str(of_batch["--batch"]))
     if inputs and durable:
         raise TaskInvalid("--inputs is for runs on this machine; begin durable ones one by one, with --detach")
     if detach and not durable:
         raise TaskInvalid("--detach is for durable runs: others need the process that drives them")
     if inputs and run_id:
         raise TaskInvalid("--run-id names one run; with --inputs it is --batch that gives the runs their names")
-    for option, given in (("--batch", batch_id), ("--results", results), ("--concurrency", concurrency)):
+    for option, given in of_batch.items():
         if given and not inputs:
             raise TaskInvalid(f"{option} is for many runs: name their rows with --inputs FILE")
 

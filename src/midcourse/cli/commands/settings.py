@@ -1,16 +1,18 @@
-"""`midcourse settings`: every setting, its value now, and what it changes."""
+"""`midcourse settings`: lists every setting, its value now, and what it changes."""
 
 from dataclasses import asdict, dataclass
 
+import typer
 from pydantic_settings import BaseSettings
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.presentation.vocabulary import format_argument
 from midcourse.app.settings.run import PREFIX, Settings
+from midcourse.cli.options import Json, teach
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
-from midcourse.cli.view.vocabulary import argument
 from midcourse.domain.argument import Scalar
 
 
@@ -25,7 +27,21 @@ class Row:
     changes: str
 
 
-def settings(*, json: bool) -> None:
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse settings", "all of them"),
+        ("MIDCOURSE_MAX_CALLS=5 midcourse settings --json", "as a run started like this would have them"),
+    ),
+)
+def settings(json: Json = False) -> None:
+    """List every setting: its value now, its default, and what it changes.
+
+    The last of these wins: the default, the task file, the environment
+    (MIDCOURSE_MAX_CALLS, or a .env file), --set.
+    """
     of_runs = Settings.load()
     rows = [*_rows(of_runs), *_rows(FleetSettings.load(of_runs.home))]
     if json:
@@ -36,7 +52,7 @@ def settings(*, json: bool) -> None:
         where.console.print(_table(rows, where))
         return
     for row in rows:
-        now, usual = argument(row.value) or "nothing", argument(row.default) or "nothing"
+        now, usual = format_argument(row.value) or "nothing", format_argument(row.default) or "nothing"
         line = f"{row.name} = {now} (default {usual}): {row.changes}"
         where.console.print(Text(where.marks.clean(line)), soft_wrap=True)
 
@@ -66,6 +82,6 @@ def _table(rows: list[Row], where: Terminal) -> Table:
     table.add_column("default", overflow="fold", style="dim")
     table.add_column("what it changes", overflow="fold", ratio=1)
     for row in rows:
-        now = Text(argument(row.value), "bold yellow" if row.said else "")
-        table.add_row(row.name, now, argument(row.default), where.marks.clean(row.changes))
+        now = Text(format_argument(row.value), "bold yellow" if row.said else "")
+        table.add_row(row.name, now, format_argument(row.default), where.marks.clean(row.changes))
     return table

@@ -1,4 +1,4 @@
-"""The person at the terminal: is shown the whole consequence, and answers there."""
+"""Approvers that ask at the terminal: they show everything that would be sent, and wait for an answer."""
 
 import asyncio
 import time
@@ -9,15 +9,17 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from midcourse.app.defaults import user
-from midcourse.cli.session.edits import can_be_changed, changes_in
+from midcourse.app.presentation.question import why_unseen
+from midcourse.cli.session.edits import is_editable, parse_changes
 from midcourse.cli.session.keyboard import InputEnded, Interrupted, Keyboard
-from midcourse.cli.session.prompt import Choice, Desk, desk_at
-from midcourse.cli.session.screen import Nowhere, Screen
-from midcourse.cli.view.question import question_panel, why_unseen
+from midcourse.cli.session.prompt import Choice, Prompt, open_prompt
+from midcourse.cli.session.screen import NoScreen, Screen
+from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.terminal import terminal
 from midcourse.domain.approval import VERDICTS, About, Change, Decision, Question
 from midcourse.errors import TaskInvalid
 from midcourse.policy.approval.check import CONSENTS, why_may_not_decide
+from midcourse.ports.approver import Approver
 
 CHOICES: dict[About, tuple[Choice, ...]] = {
     "approve": (
@@ -25,17 +27,17 @@ CHOICES: dict[About, tuple[Choice, ...]] = {
         Choice(key="r", label="yes, for this [r]un", leads_to="exactly this, as often as this run needs it"),
         Choice(key="n", label="[n]o", leads_to="nothing is sent, and the run ends"),
         Choice(key="g", label="no, with [g]uidance", leads_to="nothing is sent; it plans again with your words"),
-        Choice(key="c", label="[c]hange it", leads_to="not like that, but like this; you are shown what comes of it"),
+        Choice(key="c", label="[c]hange it", leads_to="not like that, but like this; you are shown the result"),
         Choice(key="t", label="[t]ake over", leads_to="it pauses; you act, and it plans on from what you left"),
     ),
     "happened": (
         Choice(key="h", label="[h]appened", leads_to="it counts as done and is never done again"),
-        Choice(key="d", label="[d]id not happen", leads_to="it may be done again, at once"),
+        Choice(key="d", label="[d]id not happen", leads_to="it may be done again, immediately"),
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
     "stuck": (
-        Choice(key="a", label="go on with [a]dvice", leads_to="it plans again with your words"),
-        Choice(key="o", label="go [o]n", leads_to="it plans again, from what is on the screen then"),
+        Choice(key="a", label="continue with [a]dvice", leads_to="it plans again with your words"),
+        Choice(key="o", label="c[o]ntinue", leads_to="it plans again, from what is on the screen then"),
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
     "repeat": (
@@ -74,29 +76,29 @@ class TerminalApprover:
     """Asks the user at the terminal: shows everything that would be sent, and waits for a key. Expired questions are dropped.
 
     Without a terminal, and if the input ends (Ctrl-D), the answer is no. Ctrl-C ends the program; the run can be resumed.
-    The command line passes its own `desk` and `screen`, and is told instead: `interrupted` of Ctrl-C, which says whether to ask
-    again, and `ended` of Ctrl-D. Neither is an answer then. `heading` says what the question is about, where that is not plain.
+    The command line passes its own `prompt` and `screen`, and callbacks: `interrupted` for Ctrl-C, which returns whether to
+    ask again, and `ended` for Ctrl-D. Neither is an answer then. `heading` names the subject of the question, such as a row.
     """
 
     def __init__(
         self,
         *,
-        desk: Desk | None = None,
+        prompt: Prompt | None = None,
         screen: Screen | None = None,
         interrupted: Callable[[], Awaitable[bool]] | None = None,
         ended: Callable[[], None] | None = None,
         heading: str = "",
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._at = desk or desk_at(terminal(), Keyboard())
-        self._screen = screen or Nowhere()
+        self._at = prompt or open_prompt(terminal(), Keyboard())
+        self._screen = screen or NoScreen()
         self._interrupted = interrupted
         self._ended = ended
         self._heading = heading
         self._now = now
 
     @property
-    def _desk(self) -> Desk:
+    def _prompt(self) -> Prompt:
         assert self._at is not None, "asked for only where there is one"
         return self._at
 
@@ -106,7 +108,7 @@ class TerminalApprover:
         if why_may_not_decide(question.not_by, "approved", user()):
             return self._leave_to_others(question)
         with self._screen.aside():
-            self._desk.keyboard.forget()
+            self._prompt.keyboard.forget()
             while True:
                 try:
                     shown = await self._show(question)
@@ -118,50 +120,64 @@ class TerminalApprover:
                     if self._ended is None:
                         return _denial(question, INPUT_ENDED)
                     self._ended()
-                await asyncio.Event().wait()  # until whoever was told ends the question
+                await asyncio.Event().wait()  # until the callback ends the run, and with it the question
 
     async def _changes(self, question: Question) -> tuple[Change, ...]:
-        """One a line, until there is an empty one."""
+        """Read one change per line, until an empty line."""
         typed: list[str] = []
-        while (line := await self._desk.line("What should be otherwise? NAME=VALUE ")) or not typed:
+        while (line := await self._prompt.line("What should be changed? NAME=VALUE ")) or not typed:
             try:
-                changes_in(question, [line])
+                parse_changes(question, [line])
                 typed.append(line)
             except TaskInvalid as problem:
-                self._desk.say(Text(f"  {self._desk.marks.clean(str(problem))}", "yellow"))
-        return changes_in(question, typed)
+                self._prompt.print(Text(f"  {self._prompt.marks.clean(str(problem))}", "yellow"))
+        return parse_changes(question, typed)
 
     def _leave_to_others(self, question: Question) -> None:
         with self._screen.aside():
             self._head()
-            self._desk.say(self._panel(question))
-            self._desk.say(Text(f"You started this run: somebody else than {question.not_by} has to decide.", "yellow"))
+            self._prompt.print(self._panel(question))
+            self._prompt.print(
+                Text(f"You started this run: another person than {question.not_by} must decide.", "yellow")
+            )
 
     async def _show(self, question: Question) -> bool:
-        """Whether all of it was shown that there is to show."""
+        """Returns whether all of it was shown."""
         self._head()
-        return await self._desk.show(self._panel(question))
+        return await self._prompt.show(self._panel(question))
 
     def _head(self) -> None:
         if self._heading:
-            self._desk.say(Text(self._desk.marks.fit(self._heading, self._desk.width), "bold magenta"))
+            self._prompt.print(Text(self._prompt.marks.fit(self._heading, self._prompt.width), "bold magenta"))
 
     def _panel(self, question: Question) -> RenderableType:
         left = max(0.0, question.expires_at - self._now())
-        return question_panel(question, left, self._desk.width, self._desk.marks)
+        return question_panel(question, left, self._prompt.width, self._prompt.marks)
 
     async def _answer(self, question: Question, *, in_full: bool) -> Decision:
-        fixed = not can_be_changed(question)
+        fixed = not is_editable(question)
         choices = [one for one in CHOICES[question.about] if not (fixed and one.key == "c")]
         unseen = why_unseen(question, in_full=in_full)
         while True:
-            key = await self._desk.choose(choices)
+            key = await self._prompt.choose(choices)
             all_values = bool(unseen) and DECISIONS[key].verdict in CONSENTS
-            if not all_values or await self._desk.agreed_unseen(unseen):
+            if not all_values or await self._prompt.confirm_unseen(unseen):
                 break
         if key == "c":
             return replace(DECISIONS[key], changes=await self._changes(question), all_values=all_values)
         guidance = ""
         while key in ("g", "a") and not guidance:
-            guidance = await self._desk.line("What should it do instead? ")
+            guidance = await self._prompt.line("What should it do instead? ")
         return replace(DECISIONS[key], guidance=guidance, all_values=all_values)
+
+
+class OneAtATime:
+    """Asks one question at a time; a question that expires while it waits for its turn is never shown."""
+
+    def __init__(self, approver: Approver, turn: asyncio.Lock) -> None:
+        self._approver = approver
+        self._turn = turn
+
+    async def ask(self, question: Question) -> Decision | None:
+        async with self._turn:
+            return await self._approver.ask(question)

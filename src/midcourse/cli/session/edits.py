@@ -1,4 +1,4 @@
-"""What a person wants otherwise, as it is typed: `to=Grace`, or `2.to=Grace` for the second step of a question."""
+"""Changes to the arguments of a question, as they are typed: `to=Grace`, or `2.to=Grace` for the second step."""
 
 import re
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from midcourse.errors import TaskInvalid
 TYPED = re.compile(r"(?:(\d+)\.)?([^=]+?)\s*=\s*(.*)", re.DOTALL)
 
 
-def can_be_changed(question: Question) -> bool:
-    """Only arguments can: what a form holds was put there by other steps."""
+def is_editable(question: Question) -> bool:
+    """Whether its arguments can be changed; the contents of a form cannot, because other steps filled it in."""
     return question.about == "approve" and any(consequence.arguments for consequence in question.consequences)
 
 
-def changes_in(question: Question, typed: Sequence[str]) -> tuple[Change, ...]:
-    """Raises `TaskInvalid` with what can be changed."""
+def parse_changes(question: Question, typed: Sequence[str]) -> tuple[Change, ...]:
+    """Parse NAME=VALUE texts. Raises `TaskInvalid` with what can be changed."""
     found: dict[int, Pairs] = {}
     for text in typed:
         step, name, value = _change(question, text)
@@ -34,12 +34,12 @@ def _change(question: Question, text: str) -> tuple[int, str, Scalar]:
     known = dict(question.consequences[number - 1].arguments)
     if name not in known:
         names = ", ".join(known) or "none: reject it with guidance"
-        raise TaskInvalid(f"'{name}' is no argument of step {number}; what can be changed: {names}")
+        raise TaskInvalid(f"'{name}' is not an argument of step {number}; what can be changed: {names}")
     return number - 1, name, _value(value, known[name], text)
 
 
 def _value(text: str, before: Argument, typed: str) -> Scalar:
-    """Of the type that it had."""
+    """The value in the type that it had before."""
     try:
         match before:
             case bool():
@@ -51,4 +51,4 @@ def _value(text: str, before: Argument, typed: str) -> Scalar:
             case _:
                 return text
     except (ValueError, KeyError):
-        raise TaskInvalid(f"'{typed}': has to be {type(before).__name__}, as it was") from None
+        raise TaskInvalid(f"'{typed}': must be {type(before).__name__}, as before") from None

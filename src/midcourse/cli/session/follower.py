@@ -1,17 +1,16 @@
-"""Stays with a run to its end: shows it, and turns Ctrl-C into a pause and a choice."""
+"""Follows a run to its end: shows it, and turns Ctrl-C into a pause and a menu."""
 
 import asyncio
-import signal
-from collections.abc import AsyncIterator, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
 from typing import ClassVar, Protocol
 
 from rich.text import Text
 
 from midcourse.cli.session.keyboard import InputEnded, Interrupted
-from midcourse.cli.session.prompt import Choice, Desk
+from midcourse.cli.session.prompt import Choice, Prompt
 from midcourse.cli.session.screen import Screen
-from midcourse.cli.view.run import View
+from midcourse.cli.session.signals import handle_signals
+from midcourse.cli.view.run import RunView
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.phase import Paused
 from midcourse.domain.result import Result
@@ -20,22 +19,22 @@ from midcourse.ports.store import Store
 
 CANCEL = Choice(key="c", label="[c]ancel", leads_to="end the run here; what is done stays done")
 LEAVE = "q"
-QUIT = Choice(key=LEAVE, label="[q]uit", leads_to="leave it as it is; `midcourse resume` goes on")
-TAKE = Choice(key="t", label="[t]ake over", leads_to="act in its world yourself, then go on")
+QUIT = Choice(key=LEAVE, label="[q]uit", leads_to="leave it as it is; `midcourse resume` continues it")
+TAKE = Choice(key="t", label="[t]ake over", leads_to="act in its world yourself, then continue")
 PAUSED = (
-    Choice(key="r", label="[r]esume", leads_to="look at the world again, then go on"),
-    Choice(key="g", label="[g]uide", leads_to="give the planner advice for its next plan, and go on"),
+    Choice(key="r", label="[r]esume", leads_to="look at the world again, then continue"),
+    Choice(key="g", label="[g]uide", leads_to="give the planner advice for its next plan, and continue"),
     TAKE,
     CANCEL,
     QUIT,
 )
 BACK = Choice(key="b", label="[b]ack", leads_to="to the question")
 PLAN_LINES = 10
-"""Of the plan, that are shown above the choices while it is paused."""
+"""Lines of the plan above the menu of a paused run."""
 
 
-class Followed(Protocol):
-    """A run under way, here or elsewhere."""
+class FollowableRun(Protocol):
+    """A run that can be followed and controlled, here or in a fleet."""
 
     async def result(self) -> Result: ...
     def __aiter__(self) -> AsyncIterator[Progress]: ...
@@ -46,31 +45,31 @@ class Followed(Protocol):
     async def attend(self) -> str: ...
 
 
-class Conductor:
-    """One run in front of one person. Without a live view the first Ctrl-C cancels; the second always leaves."""
+class RunFollower:
+    """Follows a run in a terminal or without one. Without a live view the first Ctrl-C cancels; the second always leaves."""
 
     instead_of_answering: ClassVar[Sequence[Choice]] = (BACK, CANCEL, QUIT)
 
-    def __init__(self, *, store: Store, view: View, screen: Screen, desk: Desk | None, live: bool) -> None:
+    def __init__(self, *, store: Store, view: RunView, screen: Screen, prompt: Prompt | None, live: bool) -> None:
         self._store = store
         self._view = view
         self._screen = screen
-        self._desk = desk
-        self._can_pause = live and desk is not None
-        self._run: Followed | None = None
+        self._prompt = prompt
+        self._can_pause = live and prompt is not None
+        self._run: FollowableRun | None = None
         self._outcome: asyncio.Task[Result] | None = None
         self._interrupts = 0
         self._pausing = False
         self._left = False
 
-    async def follow(self, run: Followed) -> Result | None:
+    async def follow(self, run: FollowableRun) -> Result | None:
         """The run's result. None: it was left, and can be resumed."""
         self._run = run
         self._outcome = asyncio.create_task(run.result(), name="result")
         try:
-            with self._signals(), self._screen.open():
+            with handle_signals(interrupt=self._interrupt, terminate=self.leave), self._screen.open():
                 async for progress in run:
-                    await self._heard(progress)
+                    await self._take_turn(progress)
             return await self._outcome
         except asyncio.CancelledError:
             if not self._left:
@@ -81,7 +80,7 @@ class Conductor:
             await asyncio.gather(self._outcome, return_exceptions=True)
 
     def leave(self) -> None:
-        """Stop driving the run and nothing more: what was under way is looked into when it is resumed."""
+        """Stop driving the run. An interrupted step is verified when the run is resumed."""
         self._left = True
         if self._outcome is not None:
             self._outcome.cancel()
@@ -92,16 +91,16 @@ class Conductor:
         self._interrupts = 0
         return chosen == BACK.key
 
-    async def _heard(self, progress: Progress) -> None:
-        version = self._view.teller.made(progress.event)
+    async def _take_turn(self, progress: Progress) -> None:
+        version = self._view.narrator.new_plan_version(progress.event)
         plan = await self._store.plan(progress.run.id, version) if version else None
-        self._screen.show(self._view.heard(progress, plan))
-        taken_over = isinstance(progress.event, ApprovalDecided) and self._desk is not None
+        self._screen.show(self._view.add_turn(progress, plan))
+        taken_over = isinstance(progress.event, ApprovalDecided) and self._prompt is not None
         if (self._pausing or taken_over) and isinstance(progress.run.phase, Paused) and not self._left:
             await self._pause_menu()
 
     async def _pause_menu(self) -> None:
-        """For as long as the run is paused: a deadline may end it meanwhile."""
+        """Show the menu while the run is paused; a deadline may end the run, and with it the menu."""
         assert self._outcome is not None
         menu = asyncio.create_task(self._menu("Paused.", PAUSED), name="menu")
         await asyncio.wait({menu, self._outcome}, return_when=asyncio.FIRST_COMPLETED)
@@ -110,34 +109,34 @@ class Conductor:
         self._interrupts, self._pausing = 0, False
 
     async def _menu(self, title: str, choices: Sequence[Choice]) -> str:
-        desk = self._desk
-        assert desk is not None
+        prompt = self._prompt
+        assert prompt is not None
         guidance = ""
         with self._screen.aside():
-            desk.keyboard.forget()
-            for line in self._view.plan_lines(desk.width, PLAN_LINES, roomy=False) if choices is PAUSED else ():
-                desk.say(line)
-            desk.say(Text(title, "bold magenta"))
+            prompt.keyboard.forget()
+            for line in self._view.plan_lines(prompt.width, PLAN_LINES, roomy=False) if choices is PAUSED else ():
+                prompt.print(line)
+            prompt.print(Text(title, "bold magenta"))
             try:
-                choice = await desk.choose(choices)
+                choice = await prompt.choose(choices)
                 if choice == "g":
-                    guidance = await desk.line("Advice for the planner: ")
+                    guidance = await prompt.line("Advice for the planner: ")
                 elif choice == TAKE.key:
-                    await self._take_over(desk)
+                    await self._take_over(prompt)
             except (Interrupted, InputEnded):
                 choice = LEAVE
         self._carry_out(choice, guidance)
         return choice
 
-    async def _take_over(self, desk: Desk) -> None:
+    async def _take_over(self, prompt: Prompt) -> None:
         assert self._run is not None
         try:
             where = await self._run.attend()
         except ConnectionError as trouble:
-            desk.say(Text(f"  {trouble}", "yellow"))
+            prompt.print(Text(f"  {trouble}", "yellow"))
             return
-        desk.say(Text(f"  The world is yours{f', {where}' if where else ''}.", "magenta"))
-        await desk.line("Enter when you are done: ")
+        prompt.print(Text(f"  The world is yours{f', {where}' if where else ''}.", "magenta"))
+        await prompt.line("Enter when you are done: ")
 
     def _carry_out(self, choice: str, guidance: str) -> None:
         assert self._run is not None
@@ -152,26 +151,11 @@ class Conductor:
 
     # --- Ctrl-C
 
-    @contextmanager
-    def _signals(self) -> Generator[None]:
-        loop = asyncio.get_running_loop()
-        try:
-            loop.add_signal_handler(signal.SIGINT, self._interrupt)
-            loop.add_signal_handler(signal.SIGTERM, self.leave)
-        except (NotImplementedError, ValueError, RuntimeError):  # Windows, or not the main thread
-            yield
-            return
-        try:
-            yield
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
-            loop.remove_signal_handler(signal.SIGTERM)
-
     def _interrupt(self) -> None:
         assert self._run is not None
         self._interrupts += 1
-        if self._desk is not None and self._desk.keyboard.interrupt():
-            return  # whoever asks shows what can be chosen, or leaves if that is what is asked
+        if self._prompt is not None and self._prompt.keyboard.interrupt():
+            return  # the open question shows what can be chosen, or leaves
         if self._interrupts > 1:
             self.leave()
         elif self._can_pause:

@@ -1,4 +1,4 @@
-"""Lines from whoever sits at the terminal, without holding up the run and without outliving the question."""
+"""Reads lines from the terminal without blocking the event loop."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ class Interrupted(Exception):
 
 
 class InputEnded(Exception):
-    """Nobody can answer any more: Ctrl-D, or the terminal is gone."""
+    """The input has ended: Ctrl-D, or the terminal is gone."""
 
 
 class Keyboard:
@@ -30,7 +30,7 @@ class Keyboard:
         self._pump: threading.Thread | None = None
 
     def interrupt(self) -> bool:
-        """Have whoever waits for a line get `Interrupted`. False: nobody does."""
+        """Raise `Interrupted` in the pending `line`. Returns whether there is one."""
         waiting = self._awaited is not None and not self._awaited.done()
         if waiting and self._awaited is not None:
             self._awaited.set_exception(Interrupted())
@@ -44,7 +44,7 @@ class Keyboard:
                 termios.tcflush(self._fd, termios.TCIFLUSH)
 
     async def line(self) -> str:
-        """The next line. Cancelling this leaves what is typed to whoever asks next."""
+        """The next line. If this is cancelled, what was typed is left for the next question."""
         while b"\n" not in self._buffer and not self._ended:
             await self._more()
         line, newline, self._buffer = self._buffer.partition(b"\n")
@@ -95,7 +95,7 @@ class Keyboard:
 
     @contextmanager
     def silenced(self) -> Generator[None]:
-        """What is typed meanwhile does not show, so that it cannot disturb the live view."""
+        """Do not echo what is typed meanwhile, so that it cannot disturb the live view."""
         if sys.platform == "win32" or not os.isatty(self._fd):
             yield
             return

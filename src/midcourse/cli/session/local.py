@@ -1,10 +1,10 @@
-"""A run from the command line, begun or resumed: wired up, followed, written out, and judged."""
+"""Starts, resumes and follows a run in this process, and prints its result."""
 
 import json
 import logging
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -13,21 +13,22 @@ from rich.text import Text
 
 from midcourse.app.agent import Agent, agent_for
 from midcourse.app.defaults import NO_APPROVER
-from midcourse.app.home import open_store
+from midcourse.app.home import LocalStore, open_store
 from midcourse.app.one_line import DryRun
-from midcourse.app.start import start_run
+from midcourse.app.presentation.question import step_json
+from midcourse.app.presentation.result import EFFECTS, counts, effect_lines, sent_effects
+from midcourse.app.presentation.vocabulary import format_argument
+from midcourse.app.start import start_run as store_run
 from midcourse.app.wiring import Job, export, result_json, run_folder
 from midcourse.cli.session.approver import TerminalApprover
-from midcourse.cli.session.follower import Conductor, Followed
+from midcourse.cli.session.follower import FollowableRun, RunFollower
 from midcourse.cli.session.keyboard import Keyboard
-from midcourse.cli.session.prompt import desk_at as desk_at
-from midcourse.cli.session.screen import Lines, LiveView, Nowhere, Screen
-from midcourse.cli.view.question import question_panel, step_json
-from midcourse.cli.view.run import View
-from midcourse.cli.view.sent import plain_sent, sent_by
+from midcourse.cli.session.prompt import open_prompt as open_prompt
+from midcourse.cli.session.screen import Lines, LiveView, NoScreen, Screen
+from midcourse.cli.view.question import question_panel
+from midcourse.cli.view.run import RunView
 from midcourse.cli.view.terminal import Terminal, print_json, print_object, terminal
-from midcourse.cli.view.verdict import EFFECTS, Verdict, counts, most_steps
-from midcourse.cli.view.vocabulary import argument
+from midcourse.cli.view.verdict import Verdict, most_steps
 from midcourse.domain.approval import Question
 from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
@@ -37,15 +38,13 @@ from midcourse.policy.approval.question import rows_of
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.redact import Discreet
-from midcourse.store.sqlite import SqliteStore
-from midcourse.worlds.simulated.effects import read_effects
 
 SUCCEEDED, FAILED, LEFT = 0, 1, 130
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manner:
-    """How much is said."""
+class Verbosity:
+    """How much a command prints."""
 
     json: bool = False
     quiet: bool = False
@@ -55,60 +54,61 @@ class Manner:
         return self.json or self.quiet
 
 
-async def begin(job: Job, run_id: str, manner: Manner, *, again: bool = False, dry: DryRun | None = None) -> int:
-    """A new run, or the earlier one under the same business key. A `dry` one drops the first irreversible request."""
+async def start_run(
+    job: Job, run_id: str, verbosity: Verbosity, *, again: bool = False, dry: DryRun | None = None
+) -> int:
+    """Start a run, or continue the earlier one under the same business key. A `dry` one drops the first irreversible request."""
     with open_store(job.settings.home) as store:
         built: list[Session] = []
-        entry = await start_run(
+        entry = await store_run(
             job,
             run_id,
             store,
             again=again,
-            ready=lambda: built.append(Session(job, run_id, store, manner, dry=dry)),
+            ready=lambda: built.append(Session(job, run_id, store, verbosity, dry=dry)),
         )
         if entry.result is not None:
             folder = run_folder(job.settings, entry.run)
-            return await present(entry.result, store, folder, manner, key=job.task.key)
+            return await print_result(entry.result, store, folder, verbosity, key=job.task.key)
         try:
             session = built[-1] if built and not entry.earlier else None
-            return await pick_up(entry.job, entry.run, store, manner, dry=dry, session=session)
+            return await resume_run(entry.job, entry.run, store, verbosity, dry=dry, session=session)
         except RunEnded:  # a process that began it together with this one was faster
             result = await store.result(entry.run)
             if result is None:
                 raise
-            return await present(result, store, run_folder(job.settings, entry.run), manner, key=job.task.key)
+            return await print_result(result, store, run_folder(job.settings, entry.run), verbosity, key=job.task.key)
 
 
-async def pick_up(
+async def resume_run(
     job: Job,
     run_id: str,
-    store: SqliteStore,
-    manner: Manner,
+    store: LocalStore,
+    verbosity: Verbosity,
     *,
     restored: bool = False,
     dry: DryRun | None = None,
     session: "Session | None" = None,
 ) -> int:
-    """Go on with a stored run, in the `session` that was built for it before it was stored, or a new one."""
-    session = session or Session(job, run_id, store, manner, dry=dry)
+    """Continue a stored run, in the `session` that was built before it was stored, or in a new one."""
+    session = session or Session(job, run_id, store, verbosity, dry=dry)
     run, _ = await store.load(run_id)
-    session.view.recall(run, await store.plans(run_id), await store.journal(run_id))
+    session.view.restore(run, await store.plans(run_id), await store.journal(run_id))
     try:
-        return await session.conduct(session.agent.pick_up(run_id, restored=restored))
+        return await session.follow(session.agent.pick_up(run_id, restored=restored))
     except RunBusy:
-        said = f"another process drives run {run_id} right now; midcourse show {run_id} looks on"
-        raise RunBusy(said) from None
+        raise RunBusy(f"another process drives run {run_id}; see it with midcourse show {run_id}") from None
 
 
 class Session:
-    """One run, its folder, and whoever watches it."""
+    """A run driven by this process, with its folder and its screen."""
 
     def __init__(
         self,
         job: Job,
         run_id: str,
-        store: SqliteStore,
-        manner: Manner,
+        store: LocalStore,
+        verbosity: Verbosity,
         *,
         dry: DryRun | None = None,
         screen: Screen | None = None,
@@ -120,91 +120,93 @@ class Session:
         self.folder = run_folder(job.settings, run_id)
         self._run_id = run_id
         self._store = store
-        self.manner = manner
-        self.terminal = terminal(silent=manner.silent)
-        self.view = View(name=job.name, goal=job.task.goal, run_id=run_id, marks=self.terminal.marks)
+        self.verbosity = verbosity
+        self.terminal = terminal(silent=verbosity.silent)
+        self.view = RunView(name=job.name, goal=job.task.goal, run_id=run_id, marks=self.terminal.marks)
         keyboard = Keyboard()
-        desk = desk_at(self.terminal, keyboard)
-        screen = screen or screen_at(self.terminal, self.view, keyboard, manner)
-        self._conductor = Conductor(store=store, view=self.view, screen=screen, desk=desk, live=self.terminal.live)
+        prompt = open_prompt(self.terminal, keyboard)
+        screen = screen or open_screen(self.terminal, self.view, keyboard, verbosity)
+        self._follower = RunFollower(store=store, view=self.view, screen=screen, prompt=prompt, live=self.terminal.live)
         approver: Approver | None = stand_in
-        if desk is not None:
+        if prompt is not None:
             approver = TerminalApprover(
-                desk=desk,
+                prompt=prompt,
                 screen=screen,
-                interrupted=self._conductor.question_interrupted,
-                ended=self._conductor.leave,
+                interrupted=self._follower.question_interrupted,
+                ended=self._follower.leave,
             )
         if dry is not None and approver is not None:
             dry.otherwise = approver
         self.agent: Agent = replace(agent_for(job, self.folder, dry or approver), store=store)
 
-    async def conduct(self, live: Followed) -> int:
+    async def follow(self, live: FollowableRun) -> int:
         """Follow the run to its end and present it. Returns the exit code."""
         self.announce()
-        with logged_to(self.folder / "run.log"):
-            result = await self._conductor.follow(live)
+        with log_to(self.folder / "run.log"):
+            result = await self._follower.follow(live)
         await export(self._store, self._run_id, self.folder)
         if result is None:
-            return self.left()
+            return self.print_left()
         if self._dry is not None and self._dry.dropped is not None:
-            return present_dry(result, self._dry.dropped, self.manner)
-        more = self.facts(result)
-        return await present(result, self._store, self.folder, self.manner, save_as=self._save_as, more=more)
+            return print_dry_run(result, self._dry.dropped, self.verbosity)
+        more = self.extra_json(result)
+        return await print_result(result, self._store, self.folder, self.verbosity, save_as=self._save_as, more=more)
 
-    def facts(self, result: Result) -> Mapping[str, object]:
+    def extra_json(self, result: Result) -> Mapping[str, object]:
         """What `--json` has besides the result."""
         return {}
 
     def announce(self) -> None:
-        """Say what is begun, where no live view does."""
-        if not self.terminal.live and not self.manner.silent:
+        """Print what was started, unless a live view shows it."""
+        if not self.terminal.live and not self.verbosity.silent:
             goal = self.terminal.marks.clean(self.view.goal)
             self.terminal.console.print(Text(f"run {self._run_id}: {goal}"), soft_wrap=True)
 
-    def left(self) -> int:
-        """Say how to go on with a run that was left before its end."""
+    def print_left(self) -> int:
+        """Print how to continue a run that was left before its end."""
         how = f"midcourse resume {self._run_id}"
-        if self.manner.json:
-            print_object({"error": f"left before its end; {how} goes on", "run": self._run_id})
+        if self.verbosity.json:
+            print_object({"error": f"left before its end; {how} continues it", "run": self._run_id})
         else:
-            text = Text.assemble(("left before its end", "bold yellow"), f"; to go on: {how}")
+            text = Text.assemble(("left before its end", "bold yellow"), f"; to continue: {how}")
             self.terminal.console.print(text, soft_wrap=True)
         return LEFT
 
 
-def screen_at(where: Terminal, view: View, keyboard: Keyboard, manner: Manner, hint: str = "Ctrl-C pauses") -> Screen:
-    if manner.silent:
-        return Nowhere()
+def open_screen(
+    where: Terminal, view: RunView, keyboard: Keyboard, verbosity: Verbosity, hint: str = "Ctrl-C pauses"
+) -> Screen:
+    if verbosity.silent:
+        return NoScreen()
     return LiveView(where.console, view, keyboard, hint) if where.live else Lines(where.console, view)
 
 
-async def present(
+async def print_result(
     result: Result,
     store: Store,
     folder: Path | None,
-    manner: Manner,
+    verbosity: Verbosity,
     *,
     key: str = "",
     ended: bool = False,
     save_as: str = "",
     more: Mapping[str, object] | None = None,
 ) -> int:
-    """Say what a run came to, and return the exit code for it.
+    """Print the result of a run, and return its exit code.
 
     `key`: it had done it before, under this one. `ended`: there was nothing left to resume. `save_as`: the command that makes a
     task file of it. `more`: what `--json` has besides.
     """
-    if manner.json:
-        beside: dict[str, object] = {"sent": [plain_sent(sent) for sent in await sent_by(store, result.run)]}
+    if verbosity.json:
+        beside: dict[str, object] = {"sent": [asdict(sent) for sent in await sent_effects(store, result.run)]}
         beside |= ({"again": True} if key else {}) | ({"save_as": save_as} if save_as else {})
         print_json(json.dumps({**json.loads(result_json(result)), **beside, **(more or {})}, ensure_ascii=False))
     else:
         where = terminal()
         verdict = replace(await verdict_of(result, store, folder), save_as=save_as)
-        before = f"run {result.run} had ended already; this is what it came to" if ended else ""
+        before = f"run {result.run} had ended already; this is its result" if ended else ""
         before = f"already done under this key: {where.marks.clean(key)}" if key else before
-        if manner.quiet:
+        if verbosity.quiet:
             line = "; ".join(part for part in (before, verdict.line(where.marks)) if part)
             where.console.print(Text(line), soft_wrap=True)
         else:
@@ -215,35 +217,27 @@ async def present(
 
 
 async def verdict_of(result: Result, store: Store, folder: Path | None) -> Verdict:
-    nobody = False
+    unattended = False
     if result.final_reason in ("rejected", "needs_human"):
         decided = [row.event for row in await store.journal(result.run) if isinstance(row.event, ApprovalDecided)]
-        nobody = bool(decided) and decided[-1].by == NO_APPROVER
+        unattended = bool(decided) and decided[-1].by == NO_APPROVER
     return Verdict(
         result=result,
         folder=folder,
-        nobody_asked=nobody,
-        sent=await sent_by(store, result.run),
-        effects=effects_in(folder / EFFECTS) if folder else (),
+        unattended=unattended,
+        sent=await sent_effects(store, result.run),
+        effects=effect_lines(folder / EFFECTS) if folder else (),
     )
 
 
-def effects_in(log: Path) -> tuple[str, ...]:
-    """The world's own log of what happened in it, a line each; empty if it keeps none."""
-    return tuple(
-        f"{one.effect} {', '.join(f'{name}={value}' for name, value in one.values.items())}".strip()
-        for one in read_effects(log)
-    )
-
-
-def present_dry(result: Result, dropped: Question, manner: Manner) -> int:
+def print_dry_run(result: Result, dropped: Question, verbosity: Verbosity) -> int:
     """Show the request at which a dry run ended. That it got there is a success."""
-    if manner.json:
+    if verbosity.json:
         would = [step_json(dropped, number) for number in range(len(dropped.consequences))]
         print_json(json.dumps({**json.loads(result_json(result)), "dry_run": True, "would": would}, ensure_ascii=False))
         return SUCCEEDED
     where = terminal()
-    if not manner.quiet:
+    if not verbosity.quiet:
         where.console.print(dry_panel(dropped, where))
     where.console.print(Text(f"dry run: this would be sent, and was not; {counts(result)}", "bold"), soft_wrap=True)
     where.console.print(Text("to do it: the same command without --dry-run", "dim"), soft_wrap=True)
@@ -256,7 +250,7 @@ def dry_panel(dropped: Question, where: Terminal) -> RenderableType:
     if where.console.is_terminal:
         return question_panel(dropped, None, width, where.marks, title="This would be sent", hint="")
     lines = (
-        f"{row.kind:<9} {row.name + ' = ' if row.name else ''}{argument(row.value)}"
+        f"{row.kind:<9} {row.name + ' = ' if row.name else ''}{format_argument(row.value)}"
         for consequence in dropped.consequences
         for row in rows_of(consequence)
     )
@@ -271,8 +265,8 @@ class PrivateLog(logging.FileHandler):
 
 
 @contextmanager
-def logged_to(path: Path | None) -> Generator[None]:
-    """What libraries log goes to a file, which is there only if they do, or nowhere: the terminal belongs to the view."""
+def log_to(path: Path | None) -> Generator[None]:
+    """Send log records to a file, created with the first one, or drop them: the terminal belongs to the view."""
     handler = PrivateLog(path, delay=True, encoding="utf-8") if path else logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.addFilter(Discreet())

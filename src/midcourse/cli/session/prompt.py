@@ -1,4 +1,4 @@
-"""Where a person is asked: prints a question, and waits for one of its answers."""
+"""A prompt in the terminal: prints a question, and waits for one of its answers."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,20 +14,24 @@ from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import Terminal
 
 LEAST_LINES = 20
-"""Of a page, however low the terminal is."""
+"""Lines of a page, even if the terminal is lower."""
 MORE = "page {page} of {pages}: Enter for the next, q to stop reading> "
 AGREED = "approve"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
+    """A key that answers a question."""
+
     key: str
     label: str
     """With the key in brackets."""
     leads_to: str
 
 
-class Desk:
+class Prompt:
+    """Asks one question at a time on a console."""
+
     def __init__(self, *, console: Console, keyboard: Keyboard, marks: Marks) -> None:
         self.console = console
         self.keyboard = keyboard
@@ -37,7 +41,7 @@ class Desk:
     def width(self) -> int:
         return min(self.console.width, 100)
 
-    def say(self, what: RenderableType = "") -> None:
+    def print(self, what: RenderableType = "") -> None:
         self.console.print(what, soft_wrap=isinstance(what, Text))
 
     async def show(self, what: RenderableType) -> bool:
@@ -53,22 +57,22 @@ class Desk:
         return True
 
     async def choose(self, choices: Sequence[Choice]) -> str:
-        """The key of one of them. There is no default: an Enter too many decides nothing."""
+        """Ask for one of these and return its key. Enter alone chooses nothing, because one too many is pressed easily."""
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
         for choice in choices:
             table.add_row(Text.assemble("  ", (choice.label, "bold")), Text(choice.leads_to, "dim"))
-        self.say(table)
+        self.print(table)
         keys = [choice.key for choice in choices]
         while True:
-            said = (await self.line(f"{'/'.join(keys)}> ")).lower()[:1]
-            if said in keys:
-                return said
-            self.say(Text(f"  one of {', '.join(keys)}, please", "yellow"))
+            typed = (await self.line(f"{'/'.join(keys)}> ")).lower()[:1]
+            if typed in keys:
+                return typed
+            self.print(Text(f"  one of {', '.join(keys)}, please", "yellow"))
 
-    async def agreed_unseen(self, why: str) -> bool:
+    async def confirm_unseen(self, why: str) -> bool:
         """Ask the approver to type a word for what was not shown, because a single key is pressed too easily."""
-        self.say(Text(f"  {why}", "yellow"))
+        self.print(Text(f"  {why}", "yellow"))
         typed = await self.line(f"Type {AGREED} to agree to it all the same, or Enter to go back> ")
         return typed.strip().lower() == AGREED
 
@@ -77,11 +81,11 @@ class Desk:
         try:
             return await self.keyboard.line()
         except (asyncio.CancelledError, Exception):
-            self.keyboard.forget()  # or the half of an answer would be read by whoever comes next
-            self.say()
+            self.keyboard.forget()  # or the next question would read half an answer
+            self.print()
             raise
 
 
-def desk_at(where: Terminal, keyboard: Keyboard) -> Desk | None:
-    """None: there is no terminal on which a question can be answered."""
-    return where.asks_on and Desk(console=where.asks_on, keyboard=keyboard, marks=where.marks)
+def open_prompt(where: Terminal, keyboard: Keyboard) -> Prompt | None:
+    """None without a terminal on which a question can be answered."""
+    return where.asks_on and Prompt(console=where.asks_on, keyboard=keyboard, marks=where.marks)

@@ -1,4 +1,4 @@
-"""Where a run is shown: a live view in a terminal, lines in a log, or nowhere. A question pushes it aside."""
+"""Screens for a run: a live view in a terminal, lines in a log, or none. A question takes their place."""
 
 import asyncio
 import time
@@ -10,10 +10,10 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
 from rich.text import Text
 
+from midcourse.app.presentation.narration import LogLine
+from midcourse.app.presentation.vocabulary import format_elapsed
 from midcourse.cli.session.keyboard import Keyboard
-from midcourse.cli.view.narration import Happening
-from midcourse.cli.view.run import View
-from midcourse.cli.view.vocabulary import elapsed
+from midcourse.cli.view.run import RunView
 
 TICKS_A_SECOND = 5
 
@@ -23,8 +23,8 @@ class Picture(Protocol):
 
 
 class Screen(Protocol):
-    def show(self, happening: Happening | None) -> None:
-        """A turn was taken in by the view; this is what happened, if it is worth words."""
+    def show(self, line: LogLine | None) -> None:
+        """The view has a new turn; `line` describes it, if it is worth a line."""
         ...
 
     def open(self) -> AbstractContextManager[None]: ...
@@ -34,10 +34,10 @@ class Screen(Protocol):
         ...
 
 
-class Nowhere:
-    """For `--json` and `--quiet`."""
+class NoScreen:
+    """Shows nothing, for `--json` and `--quiet`."""
 
-    def show(self, happening: Happening | None) -> None:
+    def show(self, line: LogLine | None) -> None:
         pass
 
     @contextmanager
@@ -50,16 +50,16 @@ class Nowhere:
 
 
 class Lines:
-    """Without a terminal: a line for each happening, and not one control code."""
+    """Prints log lines without control codes, for output that is not a terminal."""
 
-    def __init__(self, console: Console, view: View) -> None:
+    def __init__(self, console: Console, view: RunView) -> None:
         self._console = console
         self._view = view
 
-    def show(self, happening: Happening | None) -> None:
-        if happening is not None:
-            text = self._view.marks.clean(happening.text)
-            at = elapsed(happening.at - self._view.started_at())
+    def show(self, line: LogLine | None) -> None:
+        if line is not None:
+            text = self._view.marks.clean(line.text)
+            at = format_elapsed(line.at - self._view.started_at())
             self._console.print(Text(f"{at:>5}  {text}"), soft_wrap=True)
 
     @contextmanager
@@ -72,7 +72,7 @@ class Lines:
 
 
 class LiveView:
-    """Redraws the view in place, in this loop and in no other thread."""
+    """Redraws the view in place, in this event loop and in no other thread."""
 
     def __init__(self, console: Console, view: Picture, keyboard: Keyboard, hint: str) -> None:
         self._console = console
@@ -88,11 +88,11 @@ class LiveView:
         height = max(4, console.size.height - 1)
         yield self._view.render(width=options.max_width, height=height, now=time.time(), hint=self.hint)
 
-    def show(self, happening: Happening | None) -> None:
+    def show(self, line: LogLine | None) -> None:
         if self._live is None:
             return
         if self._console.size != self._size:
-            self._begin_anew()
+            self._redraw_all()
         self._live.refresh()
 
     @contextmanager
@@ -109,7 +109,7 @@ class LiveView:
 
     @contextmanager
     def aside(self) -> Generator[None]:
-        """Nothing is drawn until the question is answered; a question about a question changes nothing more."""
+        """Draw nothing until the question is answered; nested calls have no further effect."""
         if self._live is None:
             yield
             return
@@ -121,8 +121,8 @@ class LiveView:
             if self._opened:
                 self._draw()
 
-    def _begin_anew(self) -> None:
-        """The terminal has another size and has broken the lines that were there: nobody knows where they are now."""
+    def _redraw_all(self) -> None:
+        """Clear the screen first: a terminal that was resized has wrapped the drawn lines, so they cannot be redrawn in place."""
         self._drawn.close()
         self._console.clear()
         self._draw()

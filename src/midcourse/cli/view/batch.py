@@ -1,4 +1,4 @@
-"""The board of a batch: how many rows wait, run and have ended, what those under way are doing, and how long it will take."""
+"""The board of a batch: how many rows wait, run and have ended, what the running ones do, and how long it will take."""
 
 import time
 from collections import Counter
@@ -12,9 +12,9 @@ from rich.text import Text
 
 from midcourse.app.batch.batch import Batch, Row
 from midcourse.app.batch.results import RowEnd
-from midcourse.cli.view.run import TALLEST, View
+from midcourse.app.presentation.vocabulary import format_elapsed, pluralize
+from midcourse.cli.view.run import TALLEST, RunView
 from midcourse.cli.view.symbols import UNICODE, Marks
-from midcourse.cli.view.vocabulary import elapsed, several
 from midcourse.drive import Progress
 from midcourse.ports.store import Store
 
@@ -29,7 +29,7 @@ WIDEST = 120
 class Running:
     row: Row
     since: float
-    view: View
+    view: RunView
     recalled: bool
 
 
@@ -55,26 +55,26 @@ class Board:
         self._reasons: Counter[str] = Counter()
         self._succeeded = self._verified = self._before = self._driven = 0
 
-    # --- as a watcher
+    # --- events of the batch
 
     def found(self, row: Row, end: RowEnd) -> None:
         self._before += 1
         self._count(end)
 
     def began(self, row: Row, *, resumed: bool) -> None:
-        view = View(name=self._batch.job.name, goal=row.job.task.goal, run_id=row.run, marks=self._marks)
+        view = RunView(name=self._batch.job.name, goal=row.job.task.goal, run_id=row.run, marks=self._marks)
         self._running[row.number] = Running(row=row, since=self._now(), view=view, recalled=not resumed)
         if resumed:
-            self._say(f"row {row.number} goes on: {row.label}")
+            self._say(f"row {row.number} continues: {row.label}")
 
     async def heard(self, row: Row, progress: Progress) -> None:
         running, run_id = self._running[row.number], progress.run.id
         if not running.recalled:
             running.recalled = True
             run, _ = await self._store.load(run_id)
-            running.view.recall(run, await self._store.plans(run_id), await self._store.journal(run_id))
-        version = running.view.teller.made(progress.event)
-        running.view.heard(progress, await self._store.plan(run_id, version) if version else None)
+            running.view.restore(run, await self._store.plans(run_id), await self._store.journal(run_id))
+        version = running.view.narrator.new_plan_version(progress.event)
+        running.view.add_turn(progress, await self._store.plan(run_id, version) if version else None)
 
     def ended(self, row: Row, end: RowEnd) -> None:
         self._driven += self._running.pop(row.number, None) is not None
@@ -90,11 +90,11 @@ class Board:
 
     def _say(self, text: str) -> None:
         if self._lines is not None:
-            at = elapsed(self._now() - self._began)
+            at = format_elapsed(self._now() - self._began)
             words = self._marks.clean(f"{at:>5}  {self.ended_rows}/{self.rows}  {text}")
             self._lines.print(Text(words), soft_wrap=True)
 
-    # --- as a picture
+    # --- drawing
 
     @property
     def rows(self) -> int:
@@ -156,12 +156,12 @@ class Board:
         return [first, Text(failed, "red")]
 
     def _time(self, now: float) -> Text:
-        parts = [elapsed(now - self._began)]
+        parts = [format_elapsed(now - self._began)]
         left = self.seconds_left(now)
         if left is not None:
-            parts.append(f"about {elapsed(left)} left")
+            parts.append(f"about {format_elapsed(left)} left")
         if self._before:
-            parts.append(f"{several(self._before, 'row')} had ended before")
+            parts.append(f"{pluralize(self._before, 'row')} had ended before")
         return Text(f" {self._marks.dot} ".join(parts), "dim")
 
     def seconds_left(self, now: float) -> float | None:
@@ -180,7 +180,7 @@ class Board:
 
     def _running_line(self, running: Running, width: int, now: float) -> Text:
         frame = self._marks.spinner[int(now * 5 + running.row.number) % len(self._marks.spinner)]
-        head = f"{frame} {running.row.number:>{self._digits}}  {elapsed(now - running.since):>5}  "
+        head = f"{frame} {running.row.number:>{self._digits}}  {format_elapsed(now - running.since):>5}  "
         label, status = self._columns(running.row.label, width - len(head))
         words = self._marks.fit(running.view.status(now), status)
         return Text.assemble((head, "cyan"), (label, ""), (words, "dim"))
@@ -192,14 +192,14 @@ class Board:
         sign, style = (self._marks.done, "green") if end.success else (self._marks.failed, "red")
         if end.success and not end.verified:
             style = "yellow"
-        seconds = elapsed(end.result.wall_seconds) if end.result else ""
+        seconds = format_elapsed(end.result.wall_seconds) if end.result else ""
         head = f"{sign} {row.number:>{self._digits}}  {seconds:>5}  "
         label, words = self._columns(row.label, width - len(head))
         why = f"{how_ended(end)}" + (f", {_why(end)}" if _why(end) else "")
         return Text.assemble((head, style), label, (self._marks.fit(why, words), "dim" if end.success else style))
 
     def _columns(self, label: str, width: int) -> tuple[str, int]:
-        """The label in a column of its own, and how much is left beside it."""
+        """The label padded to its column, and the width that is left beside it."""
         column = max(8, min(width // 3, 36))
         fitted = self._marks.fit(label, column)
         return fitted + " " * (column - len(fitted) + 2), max(4, width - column - 2)

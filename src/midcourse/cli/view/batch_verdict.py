@@ -1,4 +1,4 @@
-"""What a batch came to, on one screen."""
+"""The verdict on a batch, on one screen."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from midcourse.app.batch.runner import Summary
+from midcourse.app.presentation.result import DENIED_UNASKED
+from midcourse.app.presentation.vocabulary import format_seconds, pluralize
 from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.verdict import NOBODY_ASKED
-from midcourse.cli.view.vocabulary import seconds, several
 
 MOST_FAILURES = 10
 
@@ -32,8 +32,8 @@ def summary_json(summary: Summary) -> dict[str, object]:
 class BatchVerdict:
     summary: Summary
     seconds: float
-    nobody: bool = False
-    """Whether nobody could be asked."""
+    unattended: bool = False
+    """Whether there was no terminal to ask in."""
 
     @property
     def style(self) -> str:
@@ -44,15 +44,15 @@ class BatchVerdict:
     def headline(self) -> str:
         summary = self.summary
         if summary.failed:
-            return f"{summary.failed} of {several(summary.rows, 'row')} failed"
+            return f"{summary.failed} of {pluralize(summary.rows, 'row')} failed"
         verified = "all verified" if summary.verified == summary.rows else f"{summary.verified} verified"
-        return f"{several(summary.rows, 'row')} done, {verified}"
+        return f"{pluralize(summary.rows, 'row')} done, {verified}"
 
     def line(self, marks: Marks) -> str:
         """All of it in one line, for `--quiet`."""
         reasons = f" ({self._reasons()})" if self.summary.by_reason else ""
         return marks.clean(
-            f"{self.headline()}{reasons} {marks.dash} {seconds(self.seconds)}; "
+            f"{self.headline()}{reasons} {marks.dash} {format_seconds(self.seconds)}; "
             f"batch {self.summary.batch}; {self.summary.results}"
         )
 
@@ -62,9 +62,9 @@ class BatchVerdict:
         if summary.failures:
             rows.append(("failed", Text(self._reasons())))
             rows += [("", Text(line, "red")) for line in self._failures(marks)]
-        if self.nobody and "rejected" in summary.by_reason:
-            rows.append(("", Text(NOBODY_ASKED, "yellow")))
-        rows.append(("took", Text(seconds(self.seconds))))
+        if self.unattended and "rejected" in summary.by_reason:
+            rows.append(("", Text(DENIED_UNASKED, "yellow")))
+        rows.append(("took", Text(format_seconds(self.seconds))))
         rows.append(("results", Text(str(summary.results))))
         if summary.failures:
             rows.append(("next", Text(f"midcourse show {summary.failures[0].run}")))

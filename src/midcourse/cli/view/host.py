@@ -1,4 +1,4 @@
-"""A host as a picture: where it listens, and its sessions, those that were asked last on top."""
+"""The live view of a host: where it listens, and its sessions, the last used on top."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,9 +8,9 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from midcourse.app.presentation.vocabulary import format_elapsed, pluralize
 from midcourse.app.wiring import WORLDS
 from midcourse.cli.view.symbols import UNICODE, Marks
-from midcourse.cli.view.vocabulary import elapsed, several
 from midcourse.worlds.host.lifecycle import Host
 from midcourse.worlds.host.wire import Listed
 
@@ -30,7 +30,7 @@ class HostView:
     def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
         """Never higher than `height` and never wider than `width`."""
         width = min(width, WIDEST)
-        sessions = sorted(self._host.sessions.listed(), key=lambda each: each.asked_seconds_ago)
+        sessions = sorted(self._host.sessions.list(), key=lambda each: each.asked_seconds_ago)
         most = max(4, min(height, TALLEST) - 2)
         lines = [*self._head(width - 4), *self._table(sessions, width - 4, most - 4)]
         for line in lines:
@@ -48,7 +48,7 @@ class HostView:
 
     def _head(self, width: int) -> list[Text]:
         sessions = self._host.sessions
-        counts = f"{several(len(sessions), 'session')} now, {sessions.opened} since it began"
+        counts = f"{pluralize(len(sessions), 'session')} now, {sessions.opened} since it began"
         fit = self._marks.fit
         return [
             Text.assemble((self._host.url, "bold cyan"), f"  {fit(counts, width - len(self._host.url) - 2)}"),
@@ -67,9 +67,9 @@ class HostView:
         return lines
 
     def _session(self, session: Listed, width: int) -> Text:
-        asked = "now" if not session.asked_seconds_ago else elapsed(session.asked_seconds_ago)
+        asked = "now" if not session.asked_seconds_ago else format_elapsed(session.asked_seconds_ago)
         asked = "closing" if session.closing else asked
-        figures = f"{elapsed(session.open_seconds):>8}{asked:>8}{session.epoch:>8}{session.acts:>8}"
+        figures = f"{format_elapsed(session.open_seconds):>8}{asked:>8}{session.epoch:>8}{session.acts:>8}"
         world = self._names.get(session.world, session.world)
         return Text(self._line(world, session.key, figures, width), "yellow" if session.closing else "")
 

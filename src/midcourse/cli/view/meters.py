@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from midcourse.app.presentation.vocabulary import format_seconds
 from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.vocabulary import seconds
 from midcourse.domain.phase import Asking, Ended, New, Paused
 from midcourse.domain.run import Run
 
@@ -28,7 +28,7 @@ def meters_of(run: Run, now: float) -> Iterator[Meter]:
     yield _counted("replans", replans, limits.max_replans)
     active = active_seconds(run, now)
     most = limits.max_wall_seconds
-    yield Meter(label="time", share=active / most, figures=f"{seconds(active)}/{seconds(most)}")
+    yield Meter(label="time", share=active / most, figures=f"{format_seconds(active)}/{format_seconds(most)}")
     if limits.max_tokens is not None:
         yield _counted("tokens", used.tokens, limits.max_tokens)
     if limits.max_cost_usd is not None:

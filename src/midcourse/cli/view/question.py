@@ -4,37 +4,18 @@ The first columns are ours: a change mark, and what kind of row it is. Names and
 the columns behind them.
 """
 
-import json
-
 from rich import box
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.cli.view.earlier import earlier_lines
+from midcourse.app.presentation.question import ABRIDGED, TITLES, before_of, earlier_lines
+from midcourse.app.presentation.vocabulary import format_argument, format_seconds, pluralize
 from midcourse.cli.view.symbols import Marks
-from midcourse.cli.view.vocabulary import argument, seconds, several
-from midcourse.codec import encode
-from midcourse.domain.approval import About, Consequence, Question, Revision
-from midcourse.domain.argument import Argument
-from midcourse.perform.asking import digests_of
-from midcourse.policy.approval.question import (
-    Difference,
-    QuestionRow,
-    RowKind,
-    compare_rows,
-    find_changes,
-    is_same,
-    rows_of,
-)
+from midcourse.domain.approval import Consequence, Question, Revision
+from midcourse.policy.approval.question import Difference, QuestionRow, RowKind, compare_rows, is_same
 
-TITLES: dict[About, str] = {
-    "approve": "May this be done?",
-    "happened": "Did this happen?",
-    "stuck": "How should it go on?",
-    "repeat": "Send this again?",
-}
 KINDS: dict[RowKind, str] = {
     "skill": "does",
     "target": "on",
@@ -45,10 +26,6 @@ KINDS: dict[RowKind, str] = {
 }
 ABSENT = "(not there)"
 EMPTY = "(empty)"
-ABRIDGED = (
-    "Not all of it can be shown: what ends in a SHA-256 below is too large, or not text, and that digest is all that "
-    "you would agree to."
-)
 
 
 def question_panel(
@@ -72,7 +49,7 @@ def question_panel(
         parts += [Text("It was sent, and nothing shows whether it happened. Please look for yourself."), Text("")]
     parts += [Text(line, "bold yellow") for line in earlier_lines(question)]
     if question.about == "stuck":
-        parts += [Text("New plans do not get it further. Go on, best with advice, or stop here?"), Text("")]
+        parts += [Text("New plans make no progress. Continue, best with advice, or stop here?"), Text("")]
     if question.revision is not None:
         parts += [*_changed(question.revision, marks), Text("")]
     if question.abridged:
@@ -80,14 +57,12 @@ def question_panel(
     for number, consequence in enumerate(question.consequences):
         words = question.says[number] or consequence.skill
         parts.append(Text(_words(words, marks), "bold"))
-        before = question.changed_from if number == 0 else None
-        earlier = question.before[number] if number < len(question.before) else None
-        parts += [*_tables(consequence, before or earlier, marks, width), Text("")]
+        parts += [*_tables(consequence, before_of(question, number), marks, width), Text("")]
     if question.detail:
         parts += [Text(_words(question.detail, marks), "dim")]
     elif parts:
         parts.pop()
-    expires = "" if seconds_left is None else f"expires in {seconds(seconds_left)}"
+    expires = "" if seconds_left is None else f"expires in {format_seconds(seconds_left)}"
     return Panel(
         Group(*parts),
         title=Text(title or TITLES[question.about], "bold magenta"),
@@ -100,19 +75,12 @@ def question_panel(
     )
 
 
-def why_unseen(question: Question, *, in_full: bool) -> str:
-    """Why the approver has not seen everything that would be sent; empty if all was seen. `in_full`: paged to the end."""
-    if question.abridged:
-        return "Part of what would be sent was shown only by its digest."
-    return "" if in_full else "You stopped reading before the end of what would be sent."
-
-
 def _changed(revision: Revision, marks: Marks) -> list[Text]:
     """What the plan is to the one before; of that, only what is below is asked about."""
     why = f": {_words(revision.why, marks)}" if revision.why else ""
     return [
         Text(f"Plan {revision.version} takes the place of plan {revision.before}{why}", "italic"),
-        Text(f"  = {several(revision.kept, 'step')} as before", "dim"),
+        Text(f"  = {pluralize(revision.kept, 'step')} as before", "dim"),
         *(
             Text(f"  ~ {_words(was, marks)} {marks.arrow} {_words(now, marks)}", "yellow")
             for was, now in revision.changed
@@ -184,31 +152,5 @@ def _value(each: Difference, marks: Marks) -> Text:
 def _shown(row: QuestionRow | None, marks: Marks) -> str:
     if row is None:
         return ABSENT
-    text = marks.clean(argument(row.value).replace("\n", f"{marks.newline} "))
+    text = marks.clean(format_argument(row.value).replace("\n", f"{marks.newline} "))
     return f"'{text}'" if text in (ABSENT, EMPTY) else text or EMPTY
-
-
-# --- for programs
-
-
-def step_json(question: Question, number: int) -> dict[str, object]:
-    """One of its steps: every row that the panel shows, its digest, and what differs from what was asked about before."""
-    consequence = question.consequences[number]
-    before = question.changed_from if number == 0 else None
-    before = before or (question.before[number] if number < len(question.before) else None)
-    return {
-        "says": question.says[number],
-        "digest": digests_of(question)[number],
-        "abridged": consequence.commit.abridged,
-        "shows": [_row(row) for row in rows_of(consequence)],
-        "changed": [
-            {"was": each.was and _row(each.was), "now": each.now and _row(each.now)}
-            for each in (find_changes(before, consequence) if before else ())
-        ],
-    }
-
-
-def _row(row: QuestionRow) -> dict[str, object]:
-    value = json.loads(encode(row.value, Argument))
-    numbered = {"number": row.number, "of": row.of} if row.of > 1 else {}
-    return {"kind": row.kind, "name": row.name, "value": value, **numbered}

@@ -1,4 +1,4 @@
-"""The live view of a run: what it was told in, lines of text out. It knows no terminal and no clock."""
+"""The live view of a run: turns in, a panel out. It has no terminal and no clock."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from midcourse.app.presentation.narration import LogLine, Narrator, Tone
+from midcourse.app.presentation.status import StepStatus, run_status, step_status
+from midcourse.app.presentation.vocabulary import describe_call, describe_step, format_elapsed, plan_reason, pluralize
 from midcourse.cli.view.meters import meter_lines
-from midcourse.cli.view.narration import Happening, Teller, Tone
-from midcourse.cli.view.status import Standing, standing_of, status_of
 from midcourse.cli.view.symbols import UNICODE, Marks
-from midcourse.cli.view.vocabulary import elapsed, several, step_call, step_words, why_made
 from midcourse.domain.plan import REPLAN, PlanVersion, Step
 from midcourse.domain.run import Run
 from midcourse.drive import Progress
@@ -27,12 +27,12 @@ WIDE = 110
 TALLEST = 28
 """Lines that the view takes at most; the rest of a tall terminal is left alone."""
 KEPT = 50
-"""Happenings that are remembered."""
+"""Log lines that are remembered."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """What the terminal leaves us."""
+    """The size of the panel."""
 
     width: int
     height: int
@@ -51,42 +51,42 @@ class Room:
         return max(3, min(self.height, TALLEST) - 2)
 
 
-class View:
-    """Fed with every turn, drawn at any size. `heard` keeps, `render` draws; neither waits."""
+class RunView:
+    """Takes every turn and draws the run at any size. `add_turn` stores, `render` draws; neither waits."""
 
     def __init__(self, *, name: str, goal: str, run_id: str, marks: Marks = UNICODE) -> None:
-        self.teller = Teller()
+        self.narrator = Narrator()
         self.marks = marks
         self._name = name
         self.goal = goal
         self._run_id = run_id
         self._run: Run | None = None
         self._plan: PlanVersion | None = None
-        self._happenings: list[Happening] = []
+        self._log_lines: list[LogLine] = []
 
-    def recall(self, run: Run, plans: Iterable[PlanVersion], journal: Iterable[JournalRow]) -> None:
-        """Take in what happened before this process picked the run up."""
+    def restore(self, run: Run, plans: Iterable[PlanVersion], journal: Iterable[JournalRow]) -> None:
+        """Restore the view of a run that another process has driven before."""
         for plan in plans:
-            self.teller.learn(plan)
+            self.narrator.add_plan(plan)
             if run.segment is not None and plan.version == run.segment.version:
                 self._plan = plan
         self._run = run
-        self.teller.expect(issued.command for issued in run.pending)
-        told = (self.teller.tell(row.event, row.commands) for row in journal)
-        self._happenings = [happening for happening in told if happening is not None][-KEPT:]
+        self.narrator.add_commands(issued.command for issued in run.pending)
+        lines = (self.narrator.describe(row.event, row.commands) for row in journal)
+        self._log_lines = [line for line in lines if line is not None][-KEPT:]
 
-    def heard(self, progress: Progress, plan: PlanVersion | None = None) -> Happening | None:
-        """Take in a turn, and the plan that came with it. Returns what happened in words, if it is worth any."""
+    def add_turn(self, progress: Progress, plan: PlanVersion | None = None) -> LogLine | None:
+        """Add a turn, and the plan that was made in it. Returns a log line, if the turn is worth one."""
         if plan is not None:
-            self.teller.learn(plan)
-        happening = self.teller.tell(progress.event, progress.commands)
+            self.narrator.add_plan(plan)
+        line = self.narrator.describe(progress.event, progress.commands)
         segment = progress.run.segment
         if plan is not None and segment is not None and segment.version == plan.version:
             self._plan = plan
         self._run = progress.run
-        if happening is not None:
-            self._happenings = [*self._happenings, happening][-KEPT:]
-        return happening
+        if line is not None:
+            self._log_lines = [*self._log_lines, line][-KEPT:]
+        return line
 
     def started_at(self) -> float:
         return self._run.started_at if self._run else 0.0
@@ -152,25 +152,25 @@ class View:
 
     def status(self, now: float) -> str:
         """What the run is waiting for, in words."""
-        return status_of(self._run, now, self._words_now())
+        return run_status(self._run, now, self._words_now())
 
     def _words_now(self) -> str:
         segment = self._run.segment if self._run else None
         if segment is None or self._plan is None or segment.cursor >= len(self._plan.steps):
             return ""
-        return step_words(self._plan.steps[segment.cursor])
+        return describe_step(self._plan.steps[segment.cursor])
 
     def _seen(self, width: int) -> Text:
         seen = self._run.seen if self._run else None
         if seen is None:
             return Text("sees      nothing yet", "dim")
         stale = " (stale)" if seen.stale else ""
-        tail = f" {self.marks.dot} {several(seen.zones, 'zone')}{stale}"
+        tail = f" {self.marks.dot} {pluralize(seen.zones, 'zone')}{stale}"
         title = self.marks.fit(seen.surface, width - len(tail) - 10)
         return Text.assemble(("sees      ", "dim"), title, (tail, "yellow" if seen.stale else "dim"))
 
     def plan_lines(self, width: int, most: int, *, roomy: bool) -> list[Text]:
-        """The plan under way, around its current step."""
+        """The current plan, around its current step."""
         run, plan = self._run, self._plan
         if run is None or plan is None:
             return [Text("No plan yet", "dim")]
@@ -185,7 +185,7 @@ class View:
 
     def _plan_head(self, plan: PlanVersion, width: int, most: int) -> list[Text]:
         label = f"Plan {plan.version}  "
-        why = self.marks.wrap(why_made(plan), width - len(label), most)
+        why = self.marks.wrap(plan_reason(plan), width - len(label), most)
         first = Text.assemble((label, "bold"), (why[0], "italic"))
         return [first, *(Text(" " * len(label) + line, "italic") for line in why[1:])]
 
@@ -193,9 +193,9 @@ class View:
         """As many steps as fit, the current one among them, and how many there are beyond."""
         current = min(run.segment.cursor if run.segment else 0, len(plan.steps) - 1)
         total = len(plan.steps)
-        longest = max(cell_len(step_words(step)) for step in plan.steps)
+        longest = max(cell_len(describe_step(step)) for step in plan.steps)
         column = min(longest, width * 3 // 5)
-        drawn = [self._step(step, standing_of(run, step.index), width, column) for step in plan.steps]
+        drawn = [self._step(step, step_status(run, step.index), width, column) for step in plan.steps]
         if total <= most:
             return drawn
         inside = max(1, most - 2)
@@ -207,13 +207,13 @@ class View:
         below = Text(f"  {self.marks.ellipsis} {total - last} more" if last < total else "", "dim")
         return [above, *drawn[first:last], below]
 
-    def _step(self, step: Step, standing: Standing, width: int, column: int) -> Text:
-        """A mark, the words, and where there is room skill and target in a column of their own."""
+    def _step(self, step: Step, standing: StepStatus, width: int, column: int) -> Text:
+        """A symbol, the words and, where there is room, skill and target in a second column."""
         sign, style = self._sign(step, standing)
         tag = "irreversible" if step.effect == "irreversible" else ""
-        call = " ".join(part for part in (step_call(step) if step.says else "", tag) if part)
+        call = " ".join(part for part in (describe_call(step) if step.says else "", tag) if part)
         beside = width - 4 - column - 2
-        words = self.marks.fit(step_words(step), column if call and beside >= 12 else width - 4)
+        words = self.marks.fit(describe_step(step), column if call and beside >= 12 else width - 4)
         line = Text.assemble((f"  {sign} ", style), (words, {"current": "bold", "done": "dim"}.get(standing, "")))
         if call and beside >= 12:
             line.pad_right(4 + column + 2 - line.cell_len)
@@ -222,7 +222,7 @@ class View:
                 line.highlight_words([tag], "magenta")
         return line
 
-    def _sign(self, step: Step, standing: Standing) -> tuple[str, str]:
+    def _sign(self, step: Step, standing: StepStatus) -> tuple[str, str]:
         match standing:
             case "done":
                 return self.marks.done, "green"
@@ -239,9 +239,9 @@ class View:
         if most <= 0:
             return []
         lead = [Text("")] if gap and most > 1 else []
-        latest = self._happenings[-(most - len(lead)) :]
-        return [*lead, *(self._log_line(happening, width) for happening in latest)]
+        latest = self._log_lines[-(most - len(lead)) :]
+        return [*lead, *(self._log_line(line, width) for line in latest)]
 
-    def _log_line(self, happening: Happening, width: int) -> Text:
-        at = f"{elapsed(happening.at - self.started_at()):>5}  "
-        return Text.assemble((at, "dim"), (self.marks.fit(happening.text, width - len(at)), STYLES[happening.tone]))
+    def _log_line(self, line: LogLine, width: int) -> Text:
+        at = f"{format_elapsed(line.at - self.started_at()):>5}  "
+        return Text.assemble((at, "dim"), (self.marks.fit(line.text, width - len(at)), STYLES[line.tone]))

@@ -1,4 +1,4 @@
-"""Which terminal there is, and who sits at it."""
+"""The terminal of this process: its consoles, its symbols, and JSON output that cannot disturb it."""
 
 import json
 import sys
@@ -14,10 +14,10 @@ from midcourse.policy.invisible import spell_out
 @dataclass(frozen=True, kw_only=True)
 class Terminal:
     console: Console
-    """For what was asked for."""
+    """For the output of a command."""
     marks: Marks
     asks_on: Console | None
-    """Where a question can be put; None if nobody is there to answer."""
+    """The console for questions; None without a terminal to answer in."""
     live: bool
     """Whether `console` can show something that moves."""
 
@@ -25,9 +25,9 @@ class Terminal:
 def terminal(*, silent: bool = False) -> Terminal:
     """`silent`: nothing but the outcome may go to standard output, so questions are put on standard error."""
     console = _console(stderr=False)
-    somebody = sys.stdin.isatty()
-    live = somebody and sys.stdout.isatty() and not console.is_dumb_terminal and not silent
-    asks_on = console if live else _console(stderr=True) if somebody and sys.stderr.isatty() else None
+    attended = sys.stdin.isatty()
+    live = attended and sys.stdout.isatty() and not console.is_dumb_terminal and not silent
+    asks_on = console if live else _console(stderr=True) if attended and sys.stderr.isatty() else None
     return Terminal(console=console, marks=marks_for(sys.stdout), asks_on=asks_on, live=live)
 
 

@@ -1,6 +1,6 @@
 """A process that owns the sessions of worlds and serves them over HTTP, so that a session outlives the worker that uses it.
 
-`midcourse host` is a permanent one for many runs. `python -m midcourse.worlds.host` is one for a single world, started by
+`midcourse fleet host` is a permanent one for many runs. `python -m midcourse.worlds.host` is one for a single world, started by
 `RemoteWorld` if it was given no host.
 """
 

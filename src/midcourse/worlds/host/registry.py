@@ -75,7 +75,7 @@ class WorldRegistry:
         if refused:
             names = ", ".join(refused)
             raise NotServed(
-                f"{spec}: {names}: set by the operator of the host (midcourse host --option), not by a session"
+                f"{spec}: {names}: set by the operator of the host (midcourse fleet host --option), not by a session"
             )
         folder = None if self._home is None else self._home / session_folder(key)
         files = {} if folder is None else {option: str((folder / name).absolute()) for option, name in keeps.items()}

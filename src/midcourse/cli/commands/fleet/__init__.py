@@ -1,0 +1,25 @@
+"""`midcourse fleet`: what a fleet consists of, started one by one."""
+
+from typing import ClassVar
+
+import typer
+
+from midcourse.cli.lazy import Entry, LazyGroup
+
+_HERE = "midcourse.cli.commands.fleet."
+
+
+class FleetCommands(LazyGroup):
+    table: ClassVar = {
+        "worker": Entry(f"{_HERE}worker", "Drive durable runs and carry out their commands, until it is stopped."),
+        "host": Entry(f"{_HERE}host", "Own the sessions of worlds for the runs of a fleet, until it is stopped."),
+        "migrate": Entry(f"{_HERE}migrate", "Bring a fleet's database to the schema of this version."),
+    }
+
+
+commands = typer.Typer(cls=FleetCommands, no_args_is_help=True)
+
+
+@commands.callback()
+def fleet() -> None:
+    """Start a worker or a world host, or migrate a fleet's database. `midcourse up` does all of it on one machine."""

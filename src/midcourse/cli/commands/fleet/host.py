@@ -1,9 +1,8 @@
-"""`midcourse host`: owns the sessions of worlds for the runs of a fleet, until it is told to stop."""
+"""`midcourse fleet host`: owns the sessions of worlds for the runs of a fleet, until it is stopped."""
 
 import asyncio
 import logging
 import os
-import signal
 import ssl
 import sys
 import tomllib
@@ -11,19 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from midcourse.app.home import open_home
+from midcourse.app.presentation.vocabulary import pluralize
 from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import SIMULATED, world_classes
-from midcourse.cli.overrides import settings_with
+from midcourse.cli.options import Home, teach
+from midcourse.cli.overrides import load_settings
 from midcourse.cli.session.keyboard import Keyboard
-from midcourse.cli.session.local import logged_to
+from midcourse.cli.session.local import log_to
 from midcourse.cli.session.screen import LiveView
+from midcourse.cli.session.signals import stop_event
 from midcourse.cli.view.host import HostView
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
-from midcourse.cli.view.vocabulary import several
 from midcourse.errors import TaskInvalid
 from midcourse.redact import log_discreetly
 from midcourse.worlds.host.lifecycle import Host, HostConfig, NotClosed, serve_host
@@ -70,29 +73,132 @@ def _is_loopback(address: str) -> bool:
         return address == "localhost"
 
 
+commands = typer.Typer()
+
+Worlds = Annotated[
+    str,
+    typer.Option(
+        "--worlds",
+        metavar="NAMES",
+        help="Which worlds it opens, with commas between: simulated ones by name, your own as package.module:Class. "
+        "All simulated ones by default.",
+    ),
+]
+Port = Annotated[
+    int, typer.Option("--port", min=0, max=65535, metavar="N", help="Where it listens; 0 takes a free one.")
+]
+Address = Annotated[
+    str,
+    typer.Option(
+        "--address",
+        metavar="IP",
+        help="On which address. Any but this machine's own needs --certificate and --key, or --tls-elsewhere.",
+    ),
+]
+HostUrl = Annotated[
+    str,
+    typer.Option(
+        "--url", metavar="URL", help="Where workers reach it, if that is not where it listens: its name, or a proxy's."
+    ),
+]
+CertificateFile = Annotated[
+    str, typer.Option("--certificate", metavar="FILE", help="Speak HTTPS with this certificate, in PEM with its chain.")
+]
+KeyFile = Annotated[str, typer.Option("--key", metavar="FILE", help="The private key of the certificate.")]
+TlsElsewhere = Annotated[
+    bool,
+    typer.Option(
+        "--tls-elsewhere",
+        help="Something else encrypts the network between it and its workers: a proxy, a mesh or a VPN. Then plain HTTP "
+        "beyond this machine is allowed; it carries secrets.",
+    ),
+]
+WorldOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="WORLD.NAME=VALUE",
+        help="An option of a world for every session, such as browser.executable=/usr/bin/chromium. Sessions cannot set it.",
+    ),
+]
+MaxSessions = Annotated[
+    int,
+    typer.Option(
+        "--max-sessions", min=1, metavar="N", help="Sessions at a time. Runs beyond that wait for one to end."
+    ),
+]
+Idle = Annotated[
+    float,
+    typer.Option("--idle", min=0.1, metavar="SECONDS", help="Close a session that was not used for so long."),
+]
+Grace = Annotated[
+    float,
+    typer.Option("--grace", min=0.0, metavar="SECONDS", help="How long current acts may take when it is stopped."),
+]
+TokenFile = Annotated[
+    str, typer.Option("--token-file", metavar="FILE", help="Take the token from this file, instead of a new one.")
+]
+ReadyFile = Annotated[
+    str,
+    typer.Option("--ready", metavar="FILE", help="Write url, token and pid here, if not into host.json in the home."),
+]
+HostJson = Annotated[bool, typer.Option("--json", help="Print one JSON object once it listens, and nothing else.")]
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse fleet host", "every simulated world, on a free port of this machine"),
+        ("midcourse fleet host --worlds shop,your_package.module:Mail", "one of them, and one of your own"),
+        ("midcourse fleet host --port 4100 --json", "for programs: where it listens, once it does"),
+        (
+            "midcourse fleet host --worlds browser --option browser.within=policy.toml",
+            "browsers that stay within a policy",
+        ),
+    ),
+)
 def host(
-    overrides: Sequence[str],
-    *,
-    worlds: str,
-    options: Sequence[str],
-    max_sessions: int,
-    listening: Listening,
-    idle: float,
-    grace: float,
-    token_file: str,
-    ready: str,
-    json: bool,
+    worlds: Worlds = "",
+    port: Port = 0,
+    address: Address = "127.0.0.1",
+    url: HostUrl = "",
+    certificate: CertificateFile = "",
+    key: KeyFile = "",
+    tls_elsewhere: TlsElsewhere = False,
+    option: WorldOptions = None,
+    max_sessions: MaxSessions = 1000,
+    idle: Idle = 600.0,
+    grace: Grace = 10.0,
+    token_file: TokenFile = "",
+    ready: ReadyFile = "",
+    set_: Home = None,
+    json: HostJson = False,
 ) -> int:
-    settings = settings_with(overrides, "home")
+    """Own the sessions of worlds for the runs of a fleet, until it is stopped.
+
+    A session belongs to this process, not to the worker that acts in it: a
+    worker may die, and the next one takes the session over as it is. The first
+    one can no longer act in it, even if it only hung and wakes up later.
+
+    It writes url and token into a file that only you can read. A client with
+    the token can open the worlds named here and act in them, and no others.
+    Options of a world that name programs or files are yours: they are set
+    with --option, and a session that sends one is refused.
+
+    Ctrl-C lets current acts finish, closes every world and stops.
+    Sessions do not outlive their host: their runs open new ones.
+
+    Exit codes: 0 stopped, 1 stopped although a world would not close,
+    2 misuse.
+    """
+    listening = Listening(
+        address=address, port=port, url=url, certificate=certificate, key=key, tls_elsewhere=tls_elsewhere
+    )
+    settings = load_settings(set_, "home")
     open_home(settings.home)
     names = [name.strip() for name in worlds.split(",") if name.strip()] or list(SIMULATED)
     tls = listening.tls()
-    try:
-        registry = WorldRegistry(world_classes(names), options=_options(options, names), home=settings.home)
-    except NotServed as wrong:
-        raise TaskInvalid(f"--option: {wrong}") from None
-    terms = HostConfig(
-        worlds=registry,
+    config = HostConfig(
+        worlds=_registry(names, option or [], settings.home),
         ready=Path(ready) if ready else settings.home / "host.json",
         idle=idle,
         grace=grace,
@@ -103,16 +209,27 @@ def host(
         most=max_sessions,
         token=_token_in(token_file) if token_file else "",
     )
+    return _serve(HostSession(config, names, settings, json=json), json=json)
+
+
+def _registry(names: Sequence[str], options: Sequence[str], home: Path) -> WorldRegistry:
     try:
-        return asyncio.run(Hosting(terms, names, settings, json=json).serve())
+        return WorldRegistry(world_classes(names), options=_options(options, names), home=home)
+    except NotServed as wrong:
+        raise TaskInvalid(f"--option: {wrong}") from None
+
+
+def _serve(session: "HostSession", *, json: bool) -> int:
+    try:
+        return asyncio.run(session.serve())
     except NotClosed as trouble:
-        said = f"stopped although {trouble}"
+        text = f"stopped although {trouble}"
         if json:
-            print_object({"error": said})
+            print_object({"error": text})
         else:
-            print(f"midcourse: {said}", file=sys.stderr)
+            print(f"midcourse: {text}", file=sys.stderr)
         logging.shutdown()
-        os._exit(UNCLEAN)  # a world on a thread of its own could act on while the interpreter winds down
+        os._exit(UNCLEAN)  # a world's thread could continue to act while the interpreter shuts down
 
 
 def _options(given: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, object]]:
@@ -134,35 +251,33 @@ def _options(given: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, 
 def _token_in(file: str) -> str:
     token = Path(file).read_text(encoding="utf-8").strip()
     if len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token:
-        raise TaskInvalid(f"--token-file {file}: a token is one word of at least 16 characters that nobody can guess")
+        raise TaskInvalid(f"--token-file {file}: a token is one word of at least 16 characters that cannot be guessed")
     return token
 
 
-class Hosting:
-    """A host in front of one person, or of nobody."""
+class HostSession:
+    """A host that runs in a terminal or without one."""
 
-    def __init__(self, terms: HostConfig, names: Sequence[str], settings: Settings, *, json: bool) -> None:
-        self._terms = terms
+    def __init__(self, config: HostConfig, names: Sequence[str], settings: Settings, *, json: bool) -> None:
+        self._config = config
         self._names = names
         self._settings = settings
         self._json = json
         self._terminal = terminal(silent=json)
-        self._leaving = f"closing every world; acts under way get {terms.grace:g} s"
+        self._leaving = f"closing every world; current acts get {config.grace:g} s"
 
     async def serve(self) -> int:
-        stopped = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        stopped = stop_event()
         try:
-            async with serve_host(self._terms) as host:
+            async with serve_host(self._config) as host:
                 await self._until(stopped, host)
         except OSError as trouble:
             if trouble.filename is not None:
                 raise
-            where = f"{self._terms.address}:{self._terms.port}"
+            where = f"{self._config.address}:{self._config.port}"
             raise TaskInvalid(f"it cannot listen on {where}: {trouble.strerror or trouble}") from trouble
         if not self._json:
-            self._say(f"stopped; {several(host.sessions.opened, 'session')} served")
+            self._say(f"stopped; {pluralize(host.sessions.opened, 'session')} served")
         return STOPPED
 
     async def _until(self, stopped: asyncio.Event, host: Host) -> None:
@@ -176,23 +291,23 @@ class Hosting:
             self._say(self._leaving)
 
     async def _shown(self, stopped: asyncio.Event, host: Host, where: Terminal) -> None:
-        view = HostView(host, self._names, self._terms.ready, where.marks)
+        view = HostView(host, self._names, self._config.ready, where.marks)
         screen = LiveView(where.console, view, Keyboard(), HINT)
-        with logged_to(self._settings.home / "host.log"), screen.open():
+        with log_to(self._settings.home / "host.log"), screen.open():
             await stopped.wait()
             screen.hint = self._leaving
             await host.end()
 
     def _announce(self, host: Host) -> None:
         if self._json:
-            ready = str(self._terms.ready)
+            ready = str(self._config.ready)
             print_object({"url": host.url, "pid": os.getpid(), "ready": ready, "worlds": list(self._names)})
             return
         self._say(f"listening on {host.url}, process {os.getpid()}")
         self._say(f"worlds: {', '.join(self._names)}")
-        self._say(f"workers find it, and its token, in {self._terms.ready}")
+        self._say(f"workers find it, and its token, in {self._config.ready}")
         self._say(
-            f"to stop: Ctrl-C, or kill {os.getpid()}; every world is closed, and acts under way get {self._terms.grace:g} s"
+            f"to stop: Ctrl-C, or kill {os.getpid()}; every world is closed, and current acts get {self._config.grace:g} s"
         )
 
     def _say(self, text: str) -> None:

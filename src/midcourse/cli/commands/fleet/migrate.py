@@ -1,34 +1,48 @@
-"""`midcourse migrate`: bring a fleet's database to the schema of this version."""
+"""`midcourse fleet migrate`: brings a fleet's database to the schema of this version."""
 
-from collections.abc import Sequence
-
+import typer
 from rich.text import Text
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
 
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.run import Settings
-from midcourse.cli.overrides import pairs, split
+from midcourse.cli.options import Fleet, Json, teach
+from midcourse.cli.overrides import split_home
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import FleetUnavailable
-from midcourse.store.postgres.migrate import migrate as migrate_database
 
 DONE = 0
 
 
-def migrate(overrides: Sequence[str], *, json: bool) -> int:
-    of_runs, of_fleets = split(overrides)
-    url = FleetSettings.load(Settings.load(overrides=pairs(of_runs)).home, of_fleets).database_url.get_secret_value()
-    if not url:
-        raise FleetUnavailable("which database? say MIDCOURSE_DATABASE_URL, as whoever owns the tables")
-    try:
-        where = make_url(url).render_as_string(hide_password=True)
-        migrate_database(url)
-    except (ArgumentError, OperationalError) as trouble:
-        raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        (
+            "MIDCOURSE_DATABASE_URL=postgresql://owner@db/fleet midcourse fleet migrate",
+            "before the workers of a new version",
+        ),
+    ),
+)
+def migrate(set_: Fleet = None, json: Json = False) -> int:
+    """Bring a fleet's database to the schema of this version.
+
+    Once before the first worker, with every new version, and a few times a
+    year for the partitions of the months ahead; repeating it does no harm. It
+    needs the rights of the owner of the tables, which workers must not have.
+    midcourse up does it by itself.
+
+    Exit codes: 0 done, 2 misuse, or no database there.
+    """
+    from midcourse.app.fleet.store import migrate_database
+
+    settings, of_fleet = split_home(set_)
+    fleet = FleetSettings.load(settings.home, of_fleet)
+    if not fleet.database_url.get_secret_value():
+        raise FleetUnavailable("no database: set MIDCOURSE_DATABASE_URL, with the user that owns the tables")
+    where = migrate_database(fleet)
     if json:
         print_object({"database": where})
     else:
-        said = f"{where} has the schema of this version, and room for the months ahead"
-        terminal().console.print(Text(said), soft_wrap=True)
+        text = f"{where} has the schema of this version, and room for the months ahead"
+        terminal().console.print(Text(text), soft_wrap=True)
     return DONE

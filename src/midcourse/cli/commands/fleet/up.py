@@ -1,36 +1,67 @@
 """`midcourse up` and `midcourse down`: a whole fleet on this machine, for development."""
 
 import asyncio
-import signal
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up import start_all, stop_all
 from midcourse.app.fleet.up_file import Part, Up, read_up, up_folder
-from midcourse.cli.overrides import settings_with
+from midcourse.cli.options import Home, Json, OnceJson, teach
+from midcourse.cli.overrides import load_settings
+from midcourse.cli.session.signals import is_set_within, stop_event
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
-from midcourse.cli.waiting import is_set_within
 
 STOPPED, LEFT = 0, 130
 GLANCE = 0.5
 """Seconds between two looks at whether everything is still alive."""
 
 
-def up(overrides: Sequence[str], *, detach: bool, ui: bool, json: bool) -> int:
-    home = settings_with(overrides, "home").home
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse up", "in its own terminal; Ctrl-C stops all of it"),
+        ("midcourse up --detach", "in the background, until midcourse down"),
+        ("midcourse up --ui", "with Temporal's web page, which every account of this machine can open"),
+    ),
+)
+def up(
+    detach: Annotated[
+        bool, typer.Option("--detach", "-d", help="Leave it running and return; `midcourse down` stops it.")
+    ] = False,
+    ui: Annotated[
+        bool, typer.Option("--ui", help="Start Temporal's web page, too. Every account of this machine can open it.")
+    ] = False,
+    set_: Home = None,
+    json: OnceJson = False,
+) -> int:
+    """Start a whole fleet on this machine, for development.
+
+    PostgreSQL, Temporal, a host for worlds and a worker: no
+    installation besides pip install 'midcourse\\[up]', no container, nothing that
+    another machine can reach. The other commands find it by themselves.
+
+    Its data is in .midcourse/up. Started again, it continues from there;
+    started while it runs, it starts what is missing and nothing else.
+
+    Exit codes: 0 stopped, or up and left running; 2 it could not start.
+    """
+    home = load_settings(set_, "home").home
     where = terminal(silent=json)
     before = {part.process for part in read_up(home).parts if part.process.alive}
     if not json:
-        _say(where, "starting PostgreSQL, Temporal, a host and a worker" if not before else "looking what is up")
+        _say(where, "starting PostgreSQL, Temporal, a host and a worker" if not before else "checking what is up")
     try:
         there = start_all(home, ui=ui)
     except KeyboardInterrupt:
         if not json:
-            _say(where, "left before it was up; nothing of it was left running")
+            _say(where, "interrupted before it was up; everything that had started was stopped")
         return LEFT
     already = all(part.process in before for part in there.parts)
     if json:
@@ -42,8 +73,13 @@ def up(overrides: Sequence[str], *, detach: bool, ui: bool, json: bool) -> int:
     return asyncio.run(_until_told(home, where, json=json))
 
 
-def down(overrides: Sequence[str], *, json: bool) -> int:
-    home = settings_with(overrides, "home").home
+@commands.command(epilog=teach(("midcourse down", "stop what midcourse up --detach left running")))
+def down(set_: Home = None, json: Json = False) -> int:
+    """Stop the fleet that `midcourse up` started here, and nothing else.
+
+    Its runs are kept, and continue when it is started again.
+    """
+    home = load_settings(set_, "home").home
     where = terminal(silent=json)
     stopped = stop_all(home)
     if json:
@@ -56,12 +92,10 @@ def down(overrides: Sequence[str], *, json: bool) -> int:
 
 
 async def _until_told(home: Path, where: Terminal, *, json: bool) -> int:
-    """Until Ctrl-C, or until somebody else stopped everything. What dies meanwhile is told of, and not replaced."""
-    told = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, told.set)
+    """Wait for Ctrl-C or `midcourse down`. A process that dies meanwhile is reported, and not replaced."""
+    stopped = stop_event()
     missed: set[Part] = set()
-    while not await is_set_within(told, GLANCE) and (parts := read_up(home).parts):
+    while not await is_set_within(stopped, GLANCE) and (parts := read_up(home).parts):
         gone = {part for part in parts if not part.process.alive} - missed
         missed |= gone
         for part in () if json else gone:

@@ -1,40 +1,76 @@
-"""`midcourse worker`: takes part in a fleet until it is told to stop."""
+"""`midcourse fleet worker`: drives durable runs until it is stopped."""
 
 import asyncio
 import logging
 import os
-import signal
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.text import Text
-from sqlalchemy import make_url
 
-from midcourse.app.fleet.connection import Fleet, connected
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.fleet.worker import make_build_current, worker_of
 from midcourse.app.home import open_home
-from midcourse.cli.overrides import fleet_with
+from midcourse.cli.options import Fleet, OnceJson, teach
+from midcourse.cli.overrides import load_fleet_settings
+from midcourse.cli.session.signals import stop_event
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.errors import TaskInvalid
 from midcourse.redact import log_discreetly
 
+if TYPE_CHECKING:
+    from midcourse.app.fleet.connection import Fleet as FleetConnection
+
 STOPPED = 0
 
 
-def worker(overrides: Sequence[str], *, current: bool, json: bool) -> int:
-    home, settings = fleet_with(overrides)
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse fleet worker", "one more for the fleet that midcourse up started here"),
+        (
+            "midcourse fleet worker --set tenant=acme --set heartbeat_seconds=2",
+            "another tenant's, and noticed sooner if it dies",
+        ),
+        ("midcourse fleet worker --set build=2026-08-02 --current", "a new build, on which new runs begin"),
+    ),
+)
+def worker(
+    set_: Fleet = None,
+    current: Annotated[
+        bool,
+        typer.Option("--current", help="From now on new runs begin on this worker's build, and others move to it."),
+    ] = False,
+    json: OnceJson = False,
+) -> int:
+    """Drive durable runs and carry out their commands, until it is stopped.
+
+    Start as many as you like, on as many machines: they share the runs of a
+    tenant. If one dies, others continue its runs: nothing finished is done
+    again, and of an interrupted step it is found out whether it happened.
+
+    MIDCOURSE_TEMPORAL_ADDRESS and MIDCOURSE_DATABASE_URL name Temporal and
+    PostgreSQL; by default it is the fleet that `midcourse up` left in .midcourse.
+
+    Ctrl-C takes nothing new, finishes the current steps, and stops.
+
+    Exit codes: 0 stopped, 2 misuse, or no fleet there.
+    """
+    home, settings = load_fleet_settings(set_)
     open_home(home)
     if current and not settings.build:
-        raise TaskInvalid("--current is for a worker with a build: say which, with --set build=NAME")
+        raise TaskInvalid("--current is for a worker with a build: name it with --set build=NAME")
     log_discreetly(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     return asyncio.run(_work(home, settings, current=current, json=json))
 
 
 async def _work(home: Path, settings: FleetSettings, *, current: bool, json: bool) -> int:
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.worker import make_build_current, worker_of
+
+    stopped = stop_event()
     where = terminal(silent=json)
     async with connected(settings) as fleet, worker_of(fleet, home):
         if current:
@@ -42,15 +78,17 @@ async def _work(home: Path, settings: FleetSettings, *, current: bool, json: boo
         _announce(fleet, where, json=json)
         await stopped.wait()
         if not json:
-            _say(where, f"taking nothing new; what is under way gets {settings.shutdown_seconds:g} s")
+            _say(where, f"taking nothing new; current steps get {settings.shutdown_seconds:g} s")
     if not json:
-        _say(where, "stopped; its runs go on with other workers, or when one is started")
+        _say(where, "stopped; other workers continue its runs, or the next one that is started")
     return STOPPED
 
 
-def _announce(fleet: Fleet, where: Terminal, *, json: bool) -> None:
+def _announce(fleet: "FleetConnection", where: Terminal, *, json: bool) -> None:
+    from midcourse.app.fleet.store import database_label
+
     settings = fleet.settings
-    database = make_url(settings.database_url.get_secret_value()).render_as_string(hide_password=True)
+    database = database_label(settings)
     facts = {
         "pid": os.getpid(),
         "tenant": settings.tenant,
@@ -68,7 +106,7 @@ def _announce(fleet: Fleet, where: Terminal, *, json: bool) -> None:
     _say(where, f"Temporal: {settings.temporal_address}, namespace '{settings.temporal_namespace}'")
     _say(where, f"database: {database}")
     _say(where, f"worlds: at the host in {settings.host_file}" if settings.host_file else "worlds: beside this worker")
-    _say(where, f"to stop: Ctrl-C, or kill {os.getpid()}; steps under way are finished first")
+    _say(where, f"to stop: Ctrl-C, or kill {os.getpid()}; current steps are finished first")
 
 
 def _say(where: Terminal, text: str) -> None:

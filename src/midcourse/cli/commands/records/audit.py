@@ -1,16 +1,18 @@
-"""`midcourse audit`: what people decided, and whether the log of it is what was written."""
+"""`midcourse audit`: what people decided, and whether the log of it is intact."""
 
 import asyncio
 import json as json_format
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 
-from midcourse.cli.lookup.names import has_store, local_time, opened_store
-from midcourse.cli.overrides import fleet_with, settings_with
+from midcourse.app.presentation.vocabulary import format_time
+from midcourse.cli.lookup import has_store, open_local_store
+from midcourse.cli.options import DurableOnly, Fleet, Json, teach
+from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import decode_any
@@ -27,17 +29,35 @@ VERDICTS = {
     "rejected": "rejected question {question}",
     "changed": "approved question {question} with changes",
     "take_over": "took over at question {question}",
-    "go_on": "said to go on at question {question}",
-    "happened": "said of question {question} that it happened",
-    "did_not_happen": "said of question {question} that it did not happen",
+    "go_on": "answered question {question}: continue",
+    "happened": "answered question {question}: it happened",
+    "did_not_happen": "answered question {question}: it did not happen",
     "stop": "stopped at question {question}",
-    "send_again": "said at question {question} to send it again",
+    "send_again": "answered question {question}: send it again",
 }
-WORDS = {"pause_asked": "asked for a pause", "resume_asked": "let it go on", "cancel_asked": "cancelled it"}
+WORDS = {"pause_asked": "asked for a pause", "resume_asked": "resumed it", "cancel_asked": "cancelled it"}
 
 
-def show(run: str, overrides: Sequence[str], *, durable: bool, json: bool) -> None:
-    rows = [row for row in _log(overrides, durable=durable).rows if row.run.startswith(run)]
+commands = typer.Typer(help="What people decided, and whether the log of it is intact.", no_args_is_help=True)
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse audit show", "every decision, who made it, and when"),
+        ("midcourse audit show last-month --durable --json", "of one run of the fleet, for programs"),
+    ),
+)
+def show(
+    run: Annotated[
+        str,
+        typer.Argument(metavar="[RUN]", help="Only of this run: its id, or the beginning of it.", show_default=False),
+    ] = "",
+    set_: Fleet = None,
+    durable: DurableOnly = False,
+    json: Json = False,
+) -> None:
+    """Show what people decided and advised, from the first entry on."""
+    rows = [row for row in _log(set_, durable=durable).rows if row.run.startswith(run)]
     if json:
         print_object([_plain(row) for row in rows])
         return
@@ -45,12 +65,40 @@ def show(run: str, overrides: Sequence[str], *, durable: bool, json: bool) -> No
     for row in rows:
         where.console.print(_line(row, where.marks), soft_wrap=True)
     if not rows:
-        where.console.print("nobody has decided anything yet", soft_wrap=True)
+        where.console.print("no decisions yet", soft_wrap=True)
 
 
-def verify(through: str, overrides: Sequence[str], *, durable: bool, json: bool) -> int:
+@commands.command(
+    epilog=teach(
+        ("midcourse audit verify", "is every row as it was written, and in its place?"),
+        ("midcourse audit verify --through 41:9c1f…", "and does it lead through the head that you kept?"),
+        ("midcourse audit verify --through result.json", "or through the one in a result that you kept"),
+    ),
+)
+def verify(
+    through: Annotated[
+        str,
+        typer.Option(
+            "--through",
+            metavar="N:HASH|FILE",
+            help="A head that you kept: as verify printed it, or the result.json of a run.",
+        ),
+    ] = "",
+    set_: Fleet = None,
+    durable: DurableOnly = False,
+    json: Json = False,
+) -> int:
+    """Find out whether the audit log was tampered with.
+
+    Rows that were changed, moved, added or taken out show by themselves. A
+    log that was cut off or rewritten shows because results and journals
+    disagree with it. An attacker who can write all three can make them fit:
+    keep the head that this prints somewhere else, and give it to --through.
+
+    Exit codes: 0 the log is intact, 1 it is not, 2 misuse.
+    """
     kept = _head(through)
-    log = _log(overrides, durable=durable)
+    log = _log(set_, durable=durable)
     found = verify_log(log, kept)
     if json:
         head = {"n": found.head.n, "hash": found.head.hash}
@@ -66,41 +114,41 @@ def verify(through: str, overrides: Sequence[str], *, durable: bool, json: bool)
     return BROKEN if found.problem else HOLDS
 
 
-def _log(overrides: Sequence[str], *, durable: bool) -> AuditLog:
+def _log(overrides: Overrides, *, durable: bool) -> AuditLog:
     return asyncio.run(_of_fleet(overrides) if durable else _of_home(overrides))
 
 
-async def _of_home(overrides: Sequence[str]) -> AuditLog:
-    settings = settings_with(overrides, "home")
+async def _of_home(overrides: Overrides) -> AuditLog:
+    settings = load_settings(overrides, "home")
     if not has_store(settings):
         return AuditLog(chain="")
-    with opened_store(settings) as store:
+    with open_local_store(settings) as store:
         return await store.audit()
 
 
-async def _of_fleet(overrides: Sequence[str]) -> AuditLog:
+async def _of_fleet(overrides: Overrides) -> AuditLog:
     from midcourse.app.fleet.store import open_fleet_store
 
-    _, settings = fleet_with(overrides)
+    _, settings = load_fleet_settings(overrides)
     async with open_fleet_store(settings) as store:
         return await store.audit()
 
 
 def _head(text: str) -> Head:
-    """As it was kept: in words, in a result, or in what `verify --json` printed."""
+    """A head given as text, or in a file: a result.json, or what `verify --json` printed."""
     if not text:
         return START
     if found := HEAD.fullmatch(text.strip()):
         return Head(n=int(found[1]), hash=found[2])
     path = Path(text)
     if not path.is_file():
-        raise TaskInvalid(f"--through {text}: is neither a head, such as 41:9c1f…, nor a file that has one")
+        raise TaskInvalid(f"--through {text}: give a head, such as 41:9c1f…, or a file that has one")
     try:
-        said: dict[str, Any] = json_format.loads(path.read_text(encoding="utf-8").splitlines()[-1])
-        head = said.get("audit") or said["head"]
+        written: dict[str, Any] = json_format.loads(path.read_text(encoding="utf-8").splitlines()[-1])
+        head = written.get("audit") or written["head"]
         return Head(n=int(head["n"]), hash=str(head["hash"]))
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise TaskInvalid(f"--through {text}: there is no head of an audit log in this file") from None
+        raise TaskInvalid(f"--through {text}: this file has no head of an audit log") from None
 
 
 def _plain(row: AuditRow) -> dict[str, object]:
@@ -109,7 +157,7 @@ def _plain(row: AuditRow) -> dict[str, object]:
 
 def _line(row: AuditRow, marks: Marks) -> Text:
     event: Event = decode_any(Event, row.body)
-    when = local_time(event.at)
+    when = format_time(event.at)
     return Text.assemble(
         (f"{row.n:>5}  {when}  ", "dim"), (row.run, "bold"), f"  {marks.clean(_words(event))}  ", (row.hash[:12], "dim")
     )
@@ -118,11 +166,11 @@ def _line(row: AuditRow, marks: Marks) -> Text:
 def _words(event: Event) -> str:
     match event:
         case ApprovalDecided():
-            who = event.by or "somebody"
+            who = event.by or "a person"
             what = VERDICTS[event.verdict].format(question=event.question)
             words = f": {event.guidance}" if event.guidance else ""
             return f"{who} {what}{words}"
         case Guided():
-            return f"somebody advised: {event.text}"
+            return f"a person advised: {event.text}"
         case _:
-            return f"somebody {WORDS[event.kind]}"
+            return f"a person {WORDS[event.kind]}"

@@ -1,11 +1,13 @@
-"""`midcourse fork`: go on live from one event of a recorded run, in a world brought to that point."""
+"""`midcourse fork`: continues live from one event of a recorded run, in a world rebuilt to that point."""
 
 import asyncio
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from midcourse.app.home import open_store
@@ -15,27 +17,52 @@ from midcourse.app.records.replay import DECIDING, changed_limits
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
 from midcourse.app.wiring import Job, save_job, saved_job
-from midcourse.cli.lookup.journals import Found, find_journal, split_home
-from midcourse.cli.session.local import Manner, Session
+from midcourse.cli.lookup import FoundJournal, find_journal
+from midcourse.cli.options import Change, Journal, Json, Quiet, teach
+from midcourse.cli.overrides import split_home
+from midcourse.cli.session.local import Session, Verbosity
 from midcourse.cli.view.terminal import terminal
 from midcourse.errors import NotForkable, RunUnknown
 
+commands = typer.Typer()
 
-def fork(name: str, at: int, overrides: Sequence[str], *, json: bool, quiet: bool) -> int:
-    settings, changes = split_home(overrides)
-    found = find_journal(name, settings)
+
+@commands.command(
+    epilog=teach(
+        ("midcourse fork last --at 12", "continue from there once more, in a fresh world"),
+        ("midcourse fork last --at 12 --set max_replans=2", "under other settings from there on"),
+    ),
+)
+def fork(
+    journal: Journal,
+    at: Annotated[int, typer.Option("--at", metavar="K", help="The last event that is kept.", show_default=False)],
+    set_: Change = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Continue live from one event of a recorded run, as a new run.
+
+    A fresh world is brought to that point: what the recorded run did is done
+    again, and what is seen is compared. Only worlds that can be rebuilt, such
+    as the simulated ones, can be forked. Approvals are asked for again.
+
+    Exit codes: 0 success, 1 ended without success, 2 misuse, 130 left
+    before its end.
+    """
+    settings, changes = split_home(set_)
+    found = find_journal(journal, settings)
     quiet_point(found.journal, at)
     job = _job(found, settings, changes)
-    return asyncio.run(_fork(found, at, job, changes, Manner(json=json, quiet=quiet)))
+    return asyncio.run(_fork(found, at, job, changes, Verbosity(json=json, quiet=quiet)))
 
 
-def _job(found: Found, settings: Settings, changes: Mapping[str, str]) -> Job:
-    """The recorded run's own, kept here, with what is changed."""
+def _job(found: FoundJournal, settings: Settings, changes: Mapping[str, str]) -> Job:
+    """The recorded run's job, in this home and with these settings changed."""
     try:
         job = saved_job(found.folder)
     except RunUnknown:
         raise NotForkable(
-            f"there is no job.json in '{found.folder}', so nobody knows the world and the planner; fork it from Python"
+            f"there is no job.json in '{found.folder}', so its world and planner are unknown; fork it from Python"
         ) from None
     if "effects" in job.file.world.options:
         raise NotForkable("the task names a file for its effects, and a fork would write into the same one")
@@ -43,30 +70,30 @@ def _job(found: Found, settings: Settings, changes: Mapping[str, str]) -> Job:
     return replace(job, overrides={**job.overrides, **changes}, settings=job.settings.with_overrides(now))
 
 
-async def _fork(found: Found, at: int, job: Job, changes: Mapping[str, str], manner: Manner) -> int:
+async def _fork(found: FoundJournal, at: int, job: Job, changes: Mapping[str, str], verbosity: Verbosity) -> int:
     deciding = {name: value for name, value in changes.items() if name in DECIDING}
     limits = changed_limits(found.journal.opening.limits, deciding)
     run_id = new_run_id()
     with open_store(job.settings.home) as store:
-        session = Session(job, run_id, store, manner)
+        session = Session(job, run_id, store, verbosity)
         save_job(job, session.folder)
         try:
             forked = await fork_run(found.journal, at, agent=session.agent, store=store, run_id=run_id, limits=limits)
         except BaseException:
             shutil.rmtree(session.folder, ignore_errors=True)
             raise
-        _announce(found, at, forked, manner)
+        _announce(found, at, forked, verbosity)
         run, _ = await store.load(run_id)
-        session.view.recall(run, await store.plans(run_id), ())
-        return await session.conduct(session.agent.pick_up(run_id, at_hand=True))
+        session.view.restore(run, await store.plans(run_id), ())
+        return await session.follow(session.agent.pick_up(run_id, at_hand=True))
 
 
-def _announce(found: Found, asked: int, forked: Forked, manner: Manner) -> None:
-    said = f"forked from run {found.journal.opening.id} after event {forked.at}"
+def _announce(found: FoundJournal, asked: int, forked: Forked, verbosity: Verbosity) -> None:
+    text = f"forked from run {found.journal.opening.id} after event {forked.at}"
     if forked.at != asked:
-        said += f": after event {asked} an act was under way, or the run was over"
-    if not manner.silent:
+        text += f": after event {asked} an act was not finished, or the run had ended"
+    if not verbosity.silent:
         where = terminal()
-        where.console.print(Text(where.marks.clean(said)), soft_wrap=True)
+        where.console.print(Text(where.marks.clean(text)), soft_wrap=True)
     elif forked.at != asked:
-        print(f"midcourse: {said}", file=sys.stderr)
+        print(f"midcourse: {text}", file=sys.stderr)

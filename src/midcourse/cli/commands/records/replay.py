@@ -1,39 +1,60 @@
-"""`midcourse replay`: a recorded run through the director again, under other settings."""
+"""`midcourse replay`: puts a recorded run through the director again, under other settings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
+import typer
 from rich.text import Text
 
-from midcourse.app.records.journal import Journal
+from midcourse.app.presentation.narration import Narrator
+from midcourse.app.presentation.vocabulary import format_seconds, pluralize
+from midcourse.app.records.journal import Journal as RunJournal
 from midcourse.app.records.replay import replay_journal
-from midcourse.cli.lookup.journals import find_journal, split_home
-from midcourse.cli.view.narration import Teller
+from midcourse.cli.lookup import find_journal
+from midcourse.cli.options import Change, Journal, Json, teach
+from midcourse.cli.overrides import split_home
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
-from midcourse.cli.view.vocabulary import seconds, several
 from midcourse.replay import Lost, Replayed, Tally
 
 FOUND, BROKEN = 0, 1
-"""Exit codes: there is an answer; the replay of the unchanged run came to something else, which is a bug."""
+"""Exit codes: there is an answer; the unchanged run replays differently, which is a bug."""
 
 STYLES = {"identical": "green", "same_course": "green", "nondeterminism": "red"}
 
 
-def replay(name: str, overrides: Sequence[str], *, json: bool) -> int:
-    settings, changes = split_home(overrides)
-    journal = find_journal(name, settings).journal
-    again = replay_journal(journal, changes)
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse replay last", "the same commands again, to the byte"),
+        ("midcourse replay last --set max_replans=2", "what would have been saved, and what lost"),
+    ),
+)
+def replay(journal: Journal, set_: Change = None, json: Json = False) -> int:
+    """Put a recorded run through the director again, under other settings.
+
+    Nothing is done and no model is asked. The answer is exact where the run
+    would only have ended, or asked you, earlier. Where it would have acted
+    differently, the outcome is unknown, and it says so.
+
+    Exit codes: 0 there is an answer, 1 the unchanged run replays differently
+    (a bug), 2 misuse.
+    """
+    settings, changes = split_home(set_)
+    recorded = find_journal(journal, settings).journal
+    again = replay_journal(recorded, changes)
     if json:
-        print_object(_plain(journal, again, changes))
+        print_object(_plain(recorded, again, changes))
     else:
         where = terminal()
-        for line in _lines(journal, again, where.marks):
+        for line in _lines(recorded, again, where.marks):
             where.console.print(line, soft_wrap=True)
     return BROKEN if again.verdict == "nondeterminism" else FOUND
 
 
-def _plain(journal: Journal, again: Replayed, changes: Mapping[str, str]) -> dict[str, object]:
+def _plain(journal: RunJournal, again: Replayed, changes: Mapping[str, str]) -> dict[str, object]:
     before, after = journal.opening.limits, again.final.limits
     return {
         "run": journal.opening.id,
@@ -49,10 +70,10 @@ def _plain(journal: Journal, again: Replayed, changes: Mapping[str, str]) -> dic
     }
 
 
-def _lines(journal: Journal, again: Replayed, marks: Marks) -> Iterator[Text]:
+def _lines(journal: RunJournal, again: Replayed, marks: Marks) -> Iterator[Text]:
     yield Text(marks.clean(_headline(journal, again)), f"bold {STYLES.get(again.verdict, 'yellow')}")
     if again.at:
-        yield from _labelled("recorded", _told(journal, again.at), marks)
+        yield from _labelled("recorded", _event_line(journal, again.at), marks)
     if again.verdict == "nondeterminism":
         advice = "a bug in Midcourse, unless another version wrote this journal; please report it with the file"
         yield from _labelled("this is", advice, marks)
@@ -68,8 +89,8 @@ def _labelled(label: str, text: str, marks: Marks) -> Iterator[Text]:
         yield Text.assemble((f"  {label:<10}", "dim"), marks.clean(text))
 
 
-def _headline(journal: Journal, again: Replayed) -> str:
-    events = several(len(journal.rows), "event")
+def _headline(journal: RunJournal, again: Replayed) -> str:
+    events = pluralize(len(journal.rows), "event")
     where = f"event {again.at} of {journal.state.seq}"
     match again.verdict:
         case "identical":
@@ -88,33 +109,33 @@ def _headline(journal: Journal, again: Replayed) -> str:
             return f"not recorded after {where}: {again.detail}"
 
 
-def _told(journal: Journal, at: int) -> str:
-    """What happened at this event and what was done about it, if it is worth any words."""
-    teller, told = Teller(), ""
-    teller.expect(issued.command for issued in journal.opening.pending)
+def _event_line(journal: RunJournal, at: int) -> str:
+    """This event and what followed from it, in words; empty for events that are not narrated."""
+    narrator, text = Narrator(), ""
+    narrator.add_commands(issued.command for issued in journal.opening.pending)
     for plan in journal.plans:
-        teller.learn(plan)
+        narrator.add_plan(plan)
     for row in journal.rows:
-        happening = teller.tell(row.event, row.commands)
+        line = narrator.describe(row.event, row.commands)
         if row.seq == at:
-            told = happening.text if happening else ""
-    return told
+            text = line.text if line else ""
+    return text
 
 
 def _saved(saved: Tally, all_: Tally) -> str:
     parts = [
-        f"{saved.calls} of {several(all_.calls, 'call')}",
-        f"{saved.executions} of {several(all_.executions, 'act')}",
-        f"{saved.planner_calls} of {several(all_.planner_calls, 'planner call')}",
-        f"{seconds(saved.seconds)} of {seconds(all_.seconds)}",
+        f"{saved.calls} of {pluralize(all_.calls, 'call')}",
+        f"{saved.executions} of {pluralize(all_.executions, 'act')}",
+        f"{saved.planner_calls} of {pluralize(all_.planner_calls, 'planner call')}",
+        f"{format_seconds(saved.seconds)} of {format_seconds(all_.seconds)}",
     ]
     return ", ".join(parts)
 
 
 def _lost(lost: Lost, again: Replayed) -> str:
-    steps = several(lost.steps, "completed step")
+    steps = pluralize(lost.steps, "completed step")
     ended = f"the recorded run ended as {again.reached}" if again.reached else "the recorded run has not ended"
-    unless = ", unless somebody agrees" if again.verdict == "asks_earlier" else ""
+    unless = ", unless a person agrees" if again.verdict == "asks_earlier" else ""
     if lost.success:
         return f"{steps} and the success: {ended}{unless}"
     return f"{steps}; {ended}{unless}" if lost.steps else f"nothing; {ended}"

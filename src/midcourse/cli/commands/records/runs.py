@@ -1,30 +1,64 @@
-"""`midcourse runs`: what has been run here."""
+"""`midcourse runs`: lists runs of this home or of a fleet."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from midcourse.app.batch.batch import batch_ids
+from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up_file import fleet_in
+from midcourse.app.presentation.vocabulary import format_time
 from midcourse.app.settings.run import Settings
-from midcourse.cli.lookup.names import batch_of, has_store, local_time, opened_store, state_of
-from midcourse.cli.overrides import settings_with
+from midcourse.cli.lookup import batch_of, driven_state, has_store, local_state, open_local_store
+from midcourse.cli.options import DurableOnly, Fleet, HomeFolder, Json, teach
+from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings, with_options
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.perform.finishing import SUCCESSES
 from midcourse.policy.task_state import state_in_phase
 from midcourse.ports.store import RunSummary
 
+if TYPE_CHECKING:
+    from midcourse.app.fleet.connection import Fleet as FleetConnection
+
 LATEST = 20
 GAP = 2
 STYLES = {"done, verified": "green", "failed": "red", "broken": "red", "asking": "magenta", "running": "cyan"}
 
 
-def list_runs(overrides: Sequence[str], *, everything: bool, json: bool) -> None:
-    settings = settings_with(overrides, "home")
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse runs", "the latest runs in this home, and how they ended"),
+        ("midcourse runs --durable", "those of the fleet"),
+        ("midcourse runs --all --json", "all of them, for programs"),
+        ("midcourse watch", "the fleet's runs, updated as they progress"),
+    ),
+)
+def runs(
+    set_: Fleet = None,
+    home: HomeFolder = "",
+    durable: DurableOnly = False,
+    all_: Annotated[bool, typer.Option("--all", help="All runs, not only the latest 20.")] = False,
+    json: Json = False,
+) -> None:
+    """List runs, the latest first, and how they ended."""
+    overrides = with_options(set_, home=home)
+    if durable:
+        _list_durable(overrides, everything=all_, json=json)
+    else:
+        _list_local(overrides, everything=all_, json=json)
+
+
+def _list_local(overrides: Overrides, *, everything: bool, json: bool) -> None:
+    settings = load_settings(overrides, "home")
     where = terminal()
     most = None if everything else LATEST
     if where.console.is_terminal and not json:
@@ -43,13 +77,13 @@ def list_runs(overrides: Sequence[str], *, everything: bool, json: bool) -> None
 async def _found(settings: Settings, most: int | None) -> list[tuple[RunSummary, str]]:
     if not has_store(settings):
         return []
-    with opened_store(settings) as store:
-        return [(run, state_of(store, run)) for run in (await store.runs())[:most]]
+    with open_local_store(settings) as store:
+        return [(run, local_state(store, run)) for run in (await store.runs())[:most]]
 
 
 def tabbed(run: RunSummary, state: str, where: Terminal) -> str:
-    """For a log, or another program."""
-    fields = (run.id, state, run.final_reason or "-", local_time(run.began_at), where.marks.clean(run.goal))
+    """A run as tab-separated fields, for logs and other programs."""
+    fields = (run.id, state, run.final_reason or "-", format_time(run.began_at), where.marks.clean(run.goal))
     return "\t".join(fields)
 
 
@@ -74,18 +108,60 @@ def _point_to_fleet(settings: Settings, where: Terminal) -> None:
         where.console.print("the fleet that is up here has its own: midcourse runs --durable", soft_wrap=True)
 
 
+# --- of a fleet
+
+
+def _list_durable(overrides: Overrides, *, everything: bool, json: bool) -> None:
+    _, settings = load_fleet_settings(overrides)
+    found = asyncio.run(_durable(settings, None if everything else LATEST + 1))
+    shown = found if everything else found[:LATEST]
+    where = terminal()
+    if json:
+        print_object([plain(run, state) for run, state in shown])
+    elif not found:
+        where.console.print(
+            f"no durable runs of tenant '{settings.tenant}' yet; midcourse run order --durable makes one",
+            soft_wrap=True,
+        )
+    elif where.console.is_terminal:
+        where.console.print(table_of([line_of(*each) for each in shown], where.marks, where.console.width))
+        if len(shown) < len(found):
+            where.console.print("there are more: midcourse runs --durable --all")
+    else:
+        for run, state in shown:
+            print(tabbed(run, state, where))
+
+
+async def _durable(settings: FleetSettings, most: int | None) -> list[tuple[RunSummary, str]]:
+    from midcourse.app.fleet.connection import connected
+
+    async with connected(settings) as fleet:
+        return await latest_durable(fleet, most)
+
+
+async def latest_durable(fleet: "FleetConnection", most: int | None) -> list[tuple[RunSummary, str]]:
+    """The newest runs and their states. Only Temporal knows which ones are broken; the database lists them as not ended."""
+    from midcourse.app.fleet.connection import broken_runs
+
+    found = await fleet.store.runs(limit=most)
+    broken = await broken_runs(fleet) if any(not run.final_reason for run in found) else set[str]()
+    return [(run, "broken" if run.id in broken and not run.final_reason else driven_state(run)) for run in found]
+
+
 # --- for people: one line a run, and one for all rows of a batch
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
+    """A row of the table."""
+
     id: str
     words: str
     style: str
     began_at: float
     goal: str
     task: str = ""
-    """The task's state; a batch has none."""
+    """The task's state; empty for a batch."""
 
 
 def _print_table(settings: Settings, most: int | None, where: Terminal) -> None:
@@ -100,17 +176,18 @@ def _print_table(settings: Settings, most: int | None, where: Terminal) -> None:
 
 
 async def _lines(settings: Settings, most: int | None) -> tuple[list[Line], int]:
-    """The latest, and how many there are. Who wants everything gets every row of every batch."""
+    """The latest lines, and how many there are. A batch is one line, unless all runs are listed."""
     if not has_store(settings):
         return [], 0
     batches = [] if most is None else batch_ids(settings)
-    with opened_store(settings) as store:
+    with open_local_store(settings) as store:
         kept: dict[str, list[RunSummary]] = {}
         for run in await store.runs():
             kept.setdefault(batch_of(run.id, batches) or run.id, []).append(run)
         latest = list(kept.items())[:most]
         return [
-            _batch_line(name, of) if name in batches else line_of(of[0], state_of(store, of[0])) for name, of in latest
+            _batch_line(name, of) if name in batches else line_of(of[0], local_state(store, of[0]))
+            for name, of in latest
         ], len(kept)
 
 
@@ -138,8 +215,8 @@ def _batch_line(batch_id: str, rows: Sequence[RunSummary]) -> Line:
 
 
 def table_of(lines: Sequence[Line], marks: Marks, width: int) -> Table:
-    """What does not fit is the end of its goal."""
-    rows = [(line.id, line.words, line.task, local_time(line.began_at)[5:16], line.goal) for line in lines]
+    """Runs as a table of this width: a goal that does not fit is cut."""
+    rows = [(line.id, line.words, line.task, format_time(line.began_at)[5:16], line.goal) for line in lines]
     taken = sum(max(len(row[column]) for row in rows) + GAP for column in range(4))
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
     for column in ("run", "state", "task", "began", "goal"):

@@ -1,46 +1,90 @@
-"""`midcourse show`: what a run did and why, afterwards or so far."""
+"""`midcourse show`: what a run did and why; its plan versions, and the difference of two."""
 
 import asyncio
 import json as json_format
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
+from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.presentation.narration import Narrator
+from midcourse.app.presentation.vocabulary import (
+    describe_call,
+    describe_step,
+    format_argument,
+    format_elapsed,
+    plan_reason,
+)
 from midcourse.app.records.export import RESULT_FILE
+from midcourse.app.records.journal import Journal as RunJournal
+from midcourse.app.records.plan_diff import PlanComparison, compare_plans
 from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import result_json, run_folder
-from midcourse.cli.commands.records.plans import plan_lines
-from midcourse.cli.lookup.places import Located, located
-from midcourse.cli.overrides import places_with
+from midcourse.cli.lookup import FoundRun, find_journal, find_run
+from midcourse.cli.options import Fleet, HomeFolder, Journal, Json, teach
+from midcourse.cli.overrides import load_both_settings, with_options
 from midcourse.cli.session.local import verdict_of
-from midcourse.cli.view.costs import account_lines
-from midcourse.cli.view.narration import Teller
+from midcourse.cli.view.costs import cost_lines
+from midcourse.cli.view.question import ABSENT
 from midcourse.cli.view.run import STYLES
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
-from midcourse.cli.view.vocabulary import elapsed
 from midcourse.codec import encode
-from midcourse.domain.plan import PlanVersion
+from midcourse.domain.plan import PlanVersion, Step
 from midcourse.domain.run import Run
+from midcourse.policy.plan.diff import StepChange
 from midcourse.policy.task_state import task_state
 from midcourse.ports.store import JournalRow
 
+commands = typer.Typer()
 
-def show(name: str, overrides: Sequence[str], *, json: bool) -> None:
-    asyncio.run(_show(name, *places_with(overrides, "home"), json))
+
+@commands.command(
+    epilog=teach(
+        ("midcourse show last", "its plans with why each was made, the journal in brief, the verdict"),
+        ("midcourse show last --plans", "only the plans, and what was repaired in them"),
+        ("midcourse show last --diff 1 2", "what the second plan kept, dropped and added, and why there is one"),
+        ("midcourse show last --json | jq .plans", "for programs"),
+    ),
+)
+def show(
+    run: Journal,
+    plans: Annotated[bool, typer.Option("--plans", help="Only its plan versions.")] = False,
+    diff: Annotated[
+        tuple[int, int] | None,
+        typer.Option(
+            "--diff", metavar="A B", help="Compare two plan versions: kept, done, dropped, new.", show_default=False
+        ),
+    ] = None,
+    set_: Fleet = None,
+    home: HomeFolder = "",
+    json: Json = False,
+) -> None:
+    """Show what a run did and why, whether it has ended or not.
+
+    With --plans or --diff, RUN may also be a journal.jsonl.
+    """
+    settings, fleet = load_both_settings(with_options(set_, home=home), "home")
+    if diff is not None:
+        _print_diff(find_journal(run, settings, fleet).journal, *diff, json=json)
+    elif plans:
+        _print_plans(find_journal(run, settings, fleet).journal, json=json)
+    else:
+        asyncio.run(_show(run, settings, fleet, json))
 
 
 async def _show(name: str, settings: Settings, fleet: FleetSettings | None, as_json: bool) -> None:
-    async with located(settings, fleet, name) as found:
+    async with find_run(settings, fleet, name) as found:
         if as_json:
             print_object(await _plain(found))
         else:
             await _print(found, settings)
 
 
-async def _plain(found: Located) -> dict[str, object]:
+async def _plain(found: FoundRun) -> dict[str, object]:
     store, run = found.store, found.run
     result = await store.result(run.id)
     return {
@@ -55,12 +99,12 @@ async def _plain(found: Located) -> dict[str, object]:
     }
 
 
-async def _print(found: Located, settings: Settings) -> None:
+async def _print(found: FoundRun, settings: Settings) -> None:
     where, store, run = terminal(), found.store, found.run
     plans, journal, opening = await store.plans(run.id), await store.journal(run.id), await store.opening(run.id)
     state, _ = await store.load(run.id)
-    told = _plans(plans, where.marks), _journal(opening, plans, journal, where.marks), account_lines(state.spent)
-    for line in chain.from_iterable(told):
+    parts = _plans(plans, where.marks), _journal(opening, plans, journal, where.marks), cost_lines(state.spent)
+    for line in chain.from_iterable(parts):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     result = await store.result(run.id)
     if result is not None:
@@ -69,24 +113,24 @@ async def _print(found: Located, settings: Settings) -> None:
         verdict.print(where.console, where.marks)
         return
     where.console.print(Text(where.marks.clean(run.goal), "bold"), soft_wrap=True)
-    where.console.print(_how_it_stands(found), soft_wrap=True)
+    where.console.print(_state_line(found), soft_wrap=True)
     where.console.print(Text(f"task state: {task_state((await store.load(run.id))[0])}", "dim"), soft_wrap=True)
 
 
-def _how_it_stands(found: Located) -> Text:
-    """Of a run that has not ended, and what can be done about it."""
+def _state_line(found: FoundRun) -> Text:
+    """The state of a run that has not ended, and the command that continues it."""
     name, state = found.run.id, found.state
     if state == "interrupted":
-        return Text.assemble((f"run {name} has not ended", "yellow"), f"; to go on: midcourse resume {name}")
+        return Text.assemble((f"run {name} has not ended", "yellow"), f"; to continue it: midcourse resume {name}")
     if not found.durable:
-        return Text(f"run {name} is under way in another process", "yellow")
+        return Text(f"run {name} is driven by another process", "yellow")
     match state:
         case "asking":
             return Text.assemble((f"run {name} asks", "magenta"), f"; to decide: midcourse approve {name}")
         case "paused":
-            return Text.assemble((f"run {name} is paused", "yellow"), f"; to go on: midcourse resume {name}")
+            return Text.assemble((f"run {name} is paused", "yellow"), f"; to continue it: midcourse resume {name}")
         case _:
-            return Text.assemble((f"run {name} is under way", "yellow"), f"; to watch it: midcourse runs watch {name}")
+            return Text.assemble((f"run {name} is running", "yellow"), f"; to watch it: midcourse watch {name}")
 
 
 def _plans(plans: tuple[PlanVersion, ...], marks: Marks) -> Iterator[Text]:
@@ -98,17 +142,100 @@ def _plans(plans: tuple[PlanVersion, ...], marks: Marks) -> Iterator[Text]:
 def _journal(
     opening: Run, plans: tuple[PlanVersion, ...], journal: tuple[JournalRow, ...], marks: Marks
 ) -> Iterator[Text]:
-    teller = Teller()
-    teller.expect(issued.command for issued in opening.pending)
+    narrator = Narrator()
+    narrator.add_commands(issued.command for issued in opening.pending)
     for plan in plans:
-        teller.learn(plan)
+        narrator.add_plan(plan)
     began = journal[0].event.at if journal else 0.0
     yield Text("Journal", "bold")
     if opening.forked_from is not None:
         yield Text(f"         forked from run {opening.forked_from.run} after event {opening.forked_from.event}", "dim")
     for row in journal:
-        happening = teller.tell(row.event, row.commands)
-        if happening is not None:
-            at = f"  {elapsed(happening.at - began):>5}  "
-            yield Text.assemble((at, "dim"), (marks.clean(happening.text), STYLES[happening.tone]))
+        line = narrator.describe(row.event, row.commands)
+        if line is not None:
+            at = f"  {format_elapsed(line.at - began):>5}  "
+            yield Text.assemble((at, "dim"), (marks.clean(line.text), STYLES[line.tone]))
     yield Text("")
+
+
+# --- plan versions
+
+
+def _print_plans(journal: RunJournal, *, json: bool) -> None:
+    if json:
+        print_object([json_format.loads(encode(plan)) for plan in journal.plans])
+        return
+    where = terminal()
+    for line in _plans(journal.plans, where.marks):
+        where.console.print(line, soft_wrap=not where.console.is_terminal)
+    if not journal.plans:
+        where.console.print(f"run {journal.opening.id} has made no plan", soft_wrap=True)
+
+
+def plan_lines(plan: PlanVersion, marks: Marks) -> Iterator[Text]:
+    """Why the plan was made, what was repaired in it, and its steps."""
+    yield Text.assemble((f"Plan {plan.version}  ", "bold"), (marks.clean(plan_reason(plan)), "italic"))
+    if plan.context and plan.context.by != "rules":
+        who = "a model" if plan.context.by == "model" else "your reflector"
+        yield Text(f"  {who} on why it failed: {marks.clean(plan.context.analysis.root_cause)}", "yellow")
+    for repair in plan.repairs:
+        yield Text(f"  repaired: {marks.clean(repair)}", "yellow")
+    for step in plan.steps:
+        yield Text.assemble((f"  {step.index + 1:>2}. ", "dim"), *_step_parts(step, marks))
+
+
+def _step_parts(step: Step, marks: Marks) -> tuple[str | tuple[str, str], ...]:
+    call = describe_call(step) if step.says else ""
+    return marks.clean(describe_step(step)), (f"  {marks.clean(call)}", "dim") if call else ""
+
+
+# --- the difference of two plan versions
+
+
+def _print_diff(journal: RunJournal, earlier: int, later: int, *, json: bool) -> None:
+    compared = compare_plans(journal, earlier, later)
+    if json:
+        print_object(_plain_diff(compared))
+        return
+    where = terminal()
+    for line in _diff_lines(compared, where.marks):
+        where.console.print(line, soft_wrap=not where.console.is_terminal)
+
+
+def _plain_diff(compared: PlanComparison) -> dict[str, object]:
+    after, found = compared.after, compared.found
+    steps = {"kept": found.kept, "done": found.done, "dropped": found.dropped, "new": found.new}
+    return {
+        "from": compared.before.version,
+        "to": after.version,
+        "cause": after.cause,
+        "why": after.why,
+        **{name: [json_format.loads(encode(step)) for step in some] for name, some in steps.items()},
+        "changed": [json_format.loads(encode(change)) for change in found.changed],
+    }
+
+
+def _diff_lines(compared: PlanComparison, marks: Marks) -> Iterator[Text]:
+    found, why = compared.found, marks.clean(plan_reason(compared.after))
+    head = f"Plan {compared.before.version} {marks.arrow} {compared.after.version}  "
+    yield Text.assemble((head, "bold"), (why, "italic"))
+    signs = (("=", "kept", "", found.kept), (marks.done, "done", "green", found.done))
+    signs += (("-", "dropped", "red", found.dropped), ("+", "new", "cyan", found.new))
+    counts = [f"{name} {len(steps)}" for _, name, _, steps in signs]
+    counts += [f"changed {len(found.changed)}"] if found.changed else []
+    yield Text("  " + ", ".join(counts), "dim")
+    for sign, name, style, steps in signs:
+        for step in steps:
+            yield Text.assemble((f"  {sign} {name:<8}", style), *_step_parts(step, marks))
+    for change in found.changed:
+        yield Text.assemble(("  ~ changed ", "yellow"), *_step_parts(change.after, marks))
+        yield from _arguments(change, marks)
+
+
+def _arguments(change: StepChange, marks: Marks) -> Iterator[Text]:
+    old, new = dict(change.before.arguments), dict(change.after.arguments)
+    for name in dict.fromkeys((*old, *new)):
+        if name not in old or name not in new or old[name] != new[name]:
+            was = marks.clean(format_argument(old[name])) if name in old else ABSENT
+            now = marks.clean(format_argument(new[name])) if name in new else ABSENT
+            yield Text(f"      {marks.clean(name)}: {was} {marks.arrow} {now}", "yellow")

@@ -1,22 +1,25 @@
-"""`midcourse completion`: the script by which a shell completes our commands, options, runs and settings.
+"""`midcourse completion`: prints the script with which a shell completes commands, options, runs and settings.
 
 Typer, which parses the command line, also writes these scripts and answers them; shtab and the like would need an argparse parser.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from typer.completion import (
     completion_init,  # pyright: ignore[reportPrivateImportUsage]
     get_completion_script,  # pyright: ignore[reportPrivateImportUsage]
 )
 
+from midcourse.cli.options import Json, teach
 from midcourse.cli.view.terminal import print_object
 from midcourse.errors import MidcourseError, TaskInvalid
 from midcourse.policy.spelling import unknown
 
 VARIABLE = "_MIDCOURSE_COMPLETE"
-"""Set by such a script when it asks what may come next."""
+"""Set by the script when a shell asks for completions."""
 WHERE = {
     "bash": "midcourse completion bash > ~/.local/share/bash-completion/completions/midcourse",
     "zsh": "midcourse completion zsh > ~/.zfunc/_midcourse   # with fpath+=~/.zfunc before compinit in ~/.zshrc",
@@ -25,8 +28,29 @@ WHERE = {
 MOST = 20
 
 
-def completion(shell: str, *, json: bool) -> None:
-    """Print the script for this shell. Raises `TaskInvalid` for one that we have none for."""
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ('eval "$(midcourse completion bash)"', "in this shell, now"),
+        ("midcourse completion bash > ~/.local/share/bash-completion/completions/midcourse", "from the next one on"),
+        ("midcourse completion fish > ~/.config/fish/completions/midcourse.fish", "the same for fish"),
+    ),
+)
+def completion(
+    shell: Annotated[
+        str,
+        typer.Argument(
+            metavar="bash|zsh|fish",
+            help="The shell that is to complete.",
+            show_default=False,
+            autocompletion=lambda: ["bash", "zsh", "fish"],
+        ),
+    ],
+    json: Json = False,
+) -> None:
+    """Print the script with which a shell completes commands, options, runs, tasks and settings."""
     if shell not in WHERE:
         raise TaskInvalid(unknown("shell", shell, WHERE))
     script = get_completion_script(prog_name="midcourse", complete_var=VARIABLE, shell=shell)
@@ -37,17 +61,17 @@ def completion(shell: str, *, json: bool) -> None:
 
 
 def answer_shells() -> None:
-    """Have the parser answer a shell that asks what may come next."""
+    """Let Typer answer a shell that asks for completions."""
     completion_init()
 
 
-# --- what may come next, where the parser cannot know
+# --- completions that the parser cannot know
 
 
 def run_names(incomplete: str) -> Iterator[tuple[str, str]]:
     """The latest runs of this home, with their goals."""
     from midcourse.app.settings.run import Settings
-    from midcourse.cli.lookup.names import LAST, has_store
+    from midcourse.cli.lookup import LAST, has_store
 
     yield LAST, "the latest run"
     try:
@@ -55,7 +79,7 @@ def run_names(incomplete: str) -> Iterator[tuple[str, str]]:
         if has_store(settings):
             yield from _stored(settings.home, incomplete)
     except (MidcourseError, OSError):
-        return  # a shell that completes is no place to complain
+        return  # an error message would end up among the completions
 
 
 def _stored(home: Path, incomplete: str) -> Iterator[tuple[str, str]]:

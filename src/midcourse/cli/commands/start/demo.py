@@ -1,31 +1,32 @@
-"""`midcourse demo`: a run through a shop that goes wrong, told as it happens."""
+"""`midcourse demo`: runs through a shop that goes wrong, and explains each turn."""
 
 import asyncio
 import textwrap
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
+import typer
 from rich.text import Text
 
 from midcourse.app.demo import GOAL, SaysYes, TroubledShop, demo_job, password_at_hand
 from midcourse.app.extras import require_chromium, require_extras
-from midcourse.app.home import open_store
+from midcourse.app.home import LocalStore, open_store
 from midcourse.app.live_run import LiveRun
+from midcourse.app.presentation.narration import LogLine
+from midcourse.app.presentation.vocabulary import format_elapsed, pluralize
 from midcourse.app.start import new_run_id, start_run
 from midcourse.app.wiring import Job
-from midcourse.cli.overrides import settings_with
-from midcourse.cli.session.local import LEFT, Manner, Session, dry_panel
-from midcourse.cli.session.screen import Nowhere, Screen
-from midcourse.cli.view.narration import Happening
+from midcourse.cli.options import Headed, Home, Json, teach
+from midcourse.cli.overrides import load_settings
+from midcourse.cli.session.local import LEFT, Session, Verbosity, dry_panel
+from midcourse.cli.session.screen import NoScreen, Screen
 from midcourse.cli.view.run import STYLES
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
-from midcourse.cli.view.vocabulary import elapsed, several
 from midcourse.domain.approval import Question
 from midcourse.domain.event import Acted, Event, Observed, Verified
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
-from midcourse.store.sqlite import SqliteStore
 from midcourse.testing.sites.server import serve
 
 PACE = 0.4
@@ -42,7 +43,7 @@ COVERED = (
     "for what is on the screen now."
 )
 RENAMED = (
-    "2. On this page the shop calls things otherwise: 'Buy now' is its 'Place order'. No selector breaks, because each plan is made from "
+    "2. On this page the shop uses other names: 'Buy now' is its 'Place order'. No selector breaks, because each plan is made from "
     "what is there."
 )
 HELD = (
@@ -59,35 +60,53 @@ NEXT = (
     ("midcourse init world", "a world of your own"),
     ("midcourse doctor", "whether all of that will work here"),
 )
-NOBODY = "Nobody is at the terminal, so the demo says yes itself to this request:"
+NO_TERMINAL = "There is no terminal to ask in, so the demo says yes to this request:"
 
 
-def demo(overrides: Sequence[str], *, headed: bool, json: bool) -> int:
-    settings = settings_with(overrides, "home")
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse demo", "about half a minute; you are asked one question"),
+        ("midcourse demo --headed", "with the browser's window"),
+        ("midcourse demo --json | jq .orders", "for programs: the demo answers itself"),
+    ),
+)
+def demo(headed: Headed = False, set_: Home = None, json: Json = False) -> int:
+    """Watch a run through a shop that goes wrong, in a real Chromium.
+
+    A pop-up, renamed controls, a 504 after the order was stored, and one
+    question to you. The model is a recording, so no key is needed. Without a
+    terminal the demo answers the question itself, and tells you so.
+
+    Exit codes: 0 the order was placed, 1 ended without it, 2 misuse, 130 left.
+    """
+    settings = load_settings(set_, "home")
     require_extras("the demo", "browser")
     asyncio.run(require_chromium())
     shop = TroubledShop()
     with serve(shop) as address, password_at_hand():
         job = demo_job(address, headed=headed, home=settings.home)
-        return asyncio.run(_run(job, shop, Manner(json=json)))
+        return asyncio.run(_run(job, shop, Verbosity(json=json)))
 
 
-async def _run(job: Job, shop: TroubledShop, manner: Manner) -> int:
+async def _run(job: Job, shop: TroubledShop, verbosity: Verbosity) -> int:
     run_id = new_run_id()
     with open_store(job.settings.home) as store:
         await start_run(job, run_id, store)
-        story = Story(terminal(silent=manner.silent), silent=manner.silent)
-        session = DemoSession(job, run_id, store, manner, story, shop)
+        story = Story(terminal(silent=verbosity.silent), silent=verbosity.silent)
+        session = DemoSession(job, run_id, store, verbosity, story, shop)
         story.begin(job)
         run, _ = await store.load(run_id)
-        session.view.recall(run, (), ())
-        code = await session.conduct(Overheard(session.agent.pick_up(run_id), story))
+        session.view.restore(run, (), ())
+        code = await session.follow(NarratedRun(session.agent.pick_up(run_id), story))
         story.suggest()
         return code
 
 
 class Story:
-    """Tells each happening, and at the turning points what it means. It is a screen."""
+    """Tells each line, and at the turning points what it means. It is a screen."""
 
     def __init__(self, where: Terminal, *, silent: bool) -> None:
         self._where = where
@@ -103,11 +122,11 @@ class Story:
         self._line(f"goal  {GOAL}", "bold")
         self._line(f"shop  {job.file.world.options['start']}", "dim")
 
-    def show(self, happening: Happening | None) -> None:
-        if happening is not None:
-            self._began = self._began or happening.at
-            at = elapsed(happening.at - self._began)
-            self._line(f"{at:>6}  {happening.text}", STYLES[happening.tone])
+    def show(self, line: LogLine | None) -> None:
+        if line is not None:
+            self._began = self._began or line.at
+            at = format_elapsed(line.at - self._began)
+            self._line(f"{at:>6}  {line.text}", STYLES[line.tone])
         if self.event is not None and (said := comment(self.event)) not in ("", *self._told):
             self._told.add(said)
             self.say(said)
@@ -121,13 +140,13 @@ class Story:
     def answered(self, question: Question) -> None:
         """Answered by the demo, because there is no terminal to ask in."""
         self.answered_by = "the demo"
-        self.say(NOBODY)
+        self.say(NO_TERMINAL)
         if not self._silent:
             self._where.console.print(dry_panel(question, self._where))
 
     def conclude(self, result: Result, orders: int) -> None:
         """What the shop itself says was done."""
-        log = f"the shop's own log has {several(orders, 'order')}"
+        log = f"the shop's own log has {pluralize(orders, 'order')}"
         if result.success:
             self.say(f"Done: {log}. It was asked about once, and sent once.")
         elif result.final_reason == "rejected":
@@ -137,7 +156,7 @@ class Story:
 
     def suggest(self) -> None:
         """What to type next."""
-        self._line("\nTo go on:")
+        self._line("\nWhat to try next:")
         for command, what in NEXT:
             self._line(f"  {command:<38}  {what}", "dim")
 
@@ -171,8 +190,8 @@ def comment(event: Event) -> str:
             return ""
 
 
-class Overheard:
-    """A run whose story hears every event before the conductor does."""
+class NarratedRun:
+    """A run that passes every event to the story before the follower gets it."""
 
     def __init__(self, run: LiveRun, story: Story) -> None:
         self._run = run
@@ -206,10 +225,10 @@ class DemoSession(Session):
     """A run of the demo. It cannot be resumed: its shop ends with this process."""
 
     def __init__(
-        self, job: Job, run_id: str, store: SqliteStore, manner: Manner, story: Story, shop: TroubledShop
+        self, job: Job, run_id: str, store: LocalStore, verbosity: Verbosity, story: Story, shop: TroubledShop
     ) -> None:
-        screen: Screen = Nowhere() if manner.silent else story
-        super().__init__(job, run_id, store, manner, screen=screen, stand_in=SaysYes(story.answered))
+        screen: Screen = NoScreen() if verbosity.silent else story
+        super().__init__(job, run_id, store, verbosity, screen=screen, stand_in=SaysYes(story.answered))
         paced = job.settings.with_overrides({"step_delay_seconds": str(PACE)}) if self.terminal.live else job.settings
         self.agent = replace(self.agent, settings=paced)
         self._story = story
@@ -218,13 +237,13 @@ class DemoSession(Session):
     def announce(self) -> None:
         """The story has begun already."""
 
-    def facts(self, result: Result) -> Mapping[str, object]:
+    def extra_json(self, result: Result) -> Mapping[str, object]:
         self._story.conclude(result, self._shop.orders)
         return {"orders": self._shop.orders, "answered_by": self._story.answered_by}
 
-    def left(self) -> int:
+    def print_left(self) -> int:
         said = "left before its end; its shop is gone, so start again: midcourse demo"
-        if self.manner.json:
+        if self.verbosity.json:
             print_object({"error": said})
         else:
             self._story.say(said)

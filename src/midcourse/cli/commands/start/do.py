@@ -1,65 +1,109 @@
-"""`midcourse do`: a goal in one sentence, carried out by a model in a browser."""
+"""`midcourse do`: has a model carry out a goal in a browser, given in one sentence."""
 
 import asyncio
-import re
-from collections.abc import Sequence
-from typing import cast
+from typing import Annotated, cast
+
+import typer
 
 from midcourse.app.extras import require_chromium
 from midcourse.app.one_line import DRY, DryRun, Wish, job_for
 from midcourse.app.start import new_run_id
-from midcourse.cli.commands.run import check_name
-from midcourse.cli.overrides import pairs
-from midcourse.cli.session.local import Manner, begin
+from midcourse.cli.commands.run import check_name, on_tape, parse_inputs
+from midcourse.cli.options import (
+    ApprovalsMode,
+    Cassette,
+    Headed,
+    HomeFolder,
+    Input,
+    Json,
+    MaxCost,
+    Model,
+    OriginsFile,
+    Quiet,
+    Record,
+    RunId,
+    Set,
+    teach,
+)
+from midcourse.cli.overrides import parse_overrides, with_options
+from midcourse.cli.session.local import Verbosity, start_run
 from midcourse.domain.budget import Approvals
 from midcourse.errors import TaskInvalid
 
+Goal = Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in one sentence.", show_default=False)]
+Start = Annotated[str, typer.Option("--at", metavar="URL", help="The page where it begins.", show_default=False)]
+Secret = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--secret",
+        metavar="NAME[@ORIGIN]",
+        help="A secret that it may type, from MIDCOURSE_SECRET_NAME: at this origin, by default that of --at. "
+        "Models never see it.",
+    ),
+]
+DryRunWanted = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Stop at the first irreversible request, show it in full, and drop it."),
+]
 
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ('midcourse do "Order one desk lamp" --at https://shop.example --model openai:gpt-5', "you are asked first"),
+        ('midcourse do "Order one desk lamp" --at https://shop.example --dry-run', "see what would be sent"),
+        (
+            'midcourse do "Report that the lamp hums" --at https://desk.example --input user=ada --secret password',
+            "types MIDCOURSE_SECRET_PASSWORD there, and nowhere else",
+        ),
+        ("midcourse init task lamp.toml --from last", "save what you did as a task file"),
+    ),
+)
 def do(
-    goal: str,
-    overrides: Sequence[str],
-    *,
-    at: str,
-    model: str,
-    inputs: Sequence[str],
-    secrets: Sequence[str],
-    origins: str,
-    max_cost: float | None,
-    approvals: str,
-    headed: bool,
-    dry_run: bool,
-    run_id: str,
-    json: bool,
-    quiet: bool,
+    goal: Goal,
+    at: Start,
+    model: Model = "",
+    input_: Input = None,
+    secret: Secret = None,
+    max_cost: MaxCost = None,
+    approvals: ApprovalsMode = "",
+    headed: Headed = False,
+    dry_run: DryRunWanted = False,
+    origins: OriginsFile = "",
+    record: Record = "",
+    cassette: Cassette = "",
+    home: HomeFolder = "",
+    set_: Set = None,
+    run_id: RunId = "",
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
+    """Have a model do something in a browser, described in one sentence.
+
+    Before anything irreversible is sent, you are shown the very request and
+    asked. It ends with what was done, what it cost, what shows that it
+    happened, and the command that saves it as a task file.
+
+    Exit codes: 0 success (of a dry run: it reached the request), 1 ended
+    without success, 2 misuse, 130 left before its end (midcourse resume).
+    """
     check_name("--run-id", run_id)
     if not goal.strip():
-        raise TaskInvalid(
-            'say what is to be done, such as midcourse do "Order one desk lamp" --at https://shop.example'
-        )
+        raise TaskInvalid('give a goal, such as midcourse do "Order one desk lamp" --at https://shop.example')
     wish = Wish(
         goal=goal,
         at=at,
         model=model,
-        inputs=inputs_in(inputs),
-        secrets=tuple(secrets),
+        inputs=parse_inputs(input_),
+        secrets=tuple(secret or ()),
         origins=origins or None,
         max_cost=max_cost,
-        approvals=cast(Approvals, approvals) if approvals else None,  # the settings refuse what is none
+        approvals=cast(Approvals, approvals) if approvals else None,  # the settings refuse other words
         headed=headed,
     )
     dry = DryRun() if dry_run else None
-    job = job_for(wish, {**pairs(overrides), **(DRY if dry else {})})
+    overrides = with_options(set_, home=home) + on_tape(record=record, cassette=cassette)
+    job = job_for(wish, {**parse_overrides(overrides), **(DRY if dry else {})})
     asyncio.run(require_chromium())
-    return asyncio.run(begin(job, run_id or new_run_id(), Manner(json=json, quiet=quiet), dry=dry))
-
-
-def inputs_in(texts: Sequence[str]) -> dict[str, str]:
-    """`--input NAME=VALUE` as names and values."""
-    named: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not re.fullmatch(r"[A-Za-z]\w*", name.strip()):
-            raise TaskInvalid(f"--input {text}: write it as NAME=VALUE, such as --input reference=PO-1001")
-        named[name.strip()] = value
-    return named
+    return asyncio.run(start_run(job, run_id or new_run_id(), Verbosity(json=json, quiet=quiet), dry=dry))

@@ -1,14 +1,15 @@
-"""`midcourse doctor`: what works here, and what to type about what does not."""
+"""`midcourse doctor`: checks this installation, and prints what to type about each problem."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import asdict
 
+import typer
 from rich.text import Text
 
 from midcourse.app.doctor import Finding, Health, check_up
-from midcourse.cli.overrides import settings_with
-from midcourse.cli.session.local import logged_to
+from midcourse.cli.options import Home, Json, Model, teach
+from midcourse.cli.overrides import load_settings
+from midcourse.cli.session.local import log_to
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
 
@@ -16,9 +17,25 @@ WELL, ILL = 0, 1
 STYLES: dict[Health, str] = {"good": "green", "absent": "yellow", "bad": "red"}
 
 
-def doctor(overrides: Sequence[str], *, model: str, json: bool) -> int:
-    settings = settings_with(overrides, "home")
-    with logged_to(None):
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse doctor", "what works here, and what to type about what does not"),
+        ("midcourse doctor --model openai:gpt-5", "whether this one can be reached; nothing that costs is asked"),
+        ("midcourse doctor --json | jq -r '.findings[].type_this'", "for programs"),
+    ),
+)
+def doctor(model: Model = "", set_: Home = None, json: Json = False) -> int:
+    """Check Chromium, keys, model, disk, permissions and fleet, and print what to type.
+
+    What is only absent, such as a fleet, is not an error.
+
+    Exit codes: 0 all that is there works, 1 something does not, 2 misuse.
+    """
+    settings = load_settings(set_, "home")
+    with log_to(None):
         findings = asyncio.run(check_up(settings, model=model))
     ill = any(finding.health == "bad" for finding in findings)
     if json:

@@ -2,16 +2,18 @@
 
 import asyncio
 import keyword
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import job_of_run
-from midcourse.cli.lookup.names import find_run, opened_store
-from midcourse.cli.overrides import settings_with
+from midcourse.cli.lookup import find_run
+from midcourse.cli.options import Home, Json, next_runs, teach
+from midcourse.cli.overrides import load_settings
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spelling import unknown
@@ -21,6 +23,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
+    """What can be created."""
+
     suffix: str
     try_it: str
     read: str
@@ -34,15 +38,54 @@ KINDS = {
 }
 
 
-def init(what: str, name: str, overrides: Sequence[str], *, run: str, json: bool) -> None:
-    """Raises `TaskInvalid` for a name that will not do, and for a file that is there already."""
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse init task lamp.toml", "a task file that runs, with a comment on each part"),
+        ("midcourse init world mailbox.py", "a world of your own, with a skill and a probe"),
+        ("midcourse init planner", "a planner of your own"),
+        ("midcourse init task lamp.toml --from last", "the task of midcourse do, as a task file"),
+    ),
+)
+def init(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="task|world|planner",
+            help="What to begin.",
+            show_default=False,
+            autocompletion=lambda: ["task", "world", "planner"],
+        ),
+    ],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="[NAME]", help="What to call the file; task.toml, world.py or planner.py by default."),
+    ] = "",
+    run: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="RUN",
+            help="Write the task file of this run; 'last' is the latest.",
+            autocompletion=next_runs,
+        ),
+    ] = "",
+    set_: Home = None,
+    json: Json = False,
+) -> None:
+    """Create a task, a world or a planner that works, to change into your own.
+
+    Nothing is overwritten.
+    """
     if what not in KINDS:
         raise TaskInvalid(unknown("template", what, KINDS))
     if run and what != "task":
         raise TaskInvalid("--from makes a task file of a run: midcourse init task NAME --from RUN")
     kind = KINDS[what]
     path = _path(name or what, kind)
-    settings = settings_with(overrides, "home")
+    settings = load_settings(set_, "home")
     text = asyncio.run(_text_of(settings, run)) if run else _template(what, path, kind)
     try:
         with path.open("x", encoding="utf-8") as file:
@@ -61,7 +104,7 @@ def init(what: str, name: str, overrides: Sequence[str], *, run: str, json: bool
 def _path(name: str, kind: Kind) -> Path:
     path = Path(name) if name.endswith(kind.suffix) else Path(f"{name}{kind.suffix}")
     if kind.suffix == ".py" and (not path.stem.isidentifier() or keyword.iskeyword(path.stem)):
-        raise TaskInvalid(f"'{path.stem}' is no name for a Python module; use letters, digits and _, such as lamp_shop")
+        raise TaskInvalid(f"'{path.stem}' is not a module name; use letters, digits and _, such as lamp_shop")
     return path
 
 
@@ -71,7 +114,6 @@ def _template(what: str, path: Path, kind: Kind) -> str:
 
 
 async def _text_of(settings: Settings, run: str) -> str:
-    """The task file that a run was begun from, as it was then."""
-    with opened_store(settings) as store:
-        found = await find_run(store, run)
-    return job_of_run(settings, found.id).source
+    """The task file that a run was started from, as it was then."""
+    async with find_run(settings, None, run) as found:
+        return job_of_run(settings, found.run.id).source

@@ -7,13 +7,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.text import Text
 
+from midcourse.app.presentation.vocabulary import pluralize
 from midcourse.app.wiring import browser_at
+from midcourse.cli.options import OriginsFile, teach
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
-from midcourse.cli.view.vocabulary import several
 from midcourse.codec import encode
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Observation, Unseen, Zone
@@ -28,16 +31,41 @@ _LONGEST_STATE = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sight:
+class Snapshot:
+    """A page as it was observed."""
+
     seen: Observation
     picture: bytes
     turned_away: tuple[str, ...]
     """What the page wanted from elsewhere and did not get."""
     milliseconds: float
-    """What one look took."""
+    """Duration of one observation."""
 
 
-def look(url: str, *, png: str, whole: bool, origins: str, json: bool) -> None:
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse look https://example.org", "its zones in the terminal, and drawn over it in look.png"),
+        ("midcourse look http://127.0.0.1:8000 --whole --png page.png", "down to the end of the page"),
+        ("midcourse look https://example.org --json | jq '.zones[].label'", "for programs"),
+    ),
+)
+def look(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page to look at.", show_default=False)],
+    png: Annotated[str, typer.Option("--png", metavar="FILE", help="Where the picture goes.")] = "look.png",
+    whole: Annotated[bool, typer.Option("--whole", help="The whole page, not only what is in view.")] = False,
+    origins: OriginsFile = "",
+    json: Annotated[
+        bool, typer.Option("--json", help="Print what is seen as one JSON object, and nothing else.")
+    ] = False,
+) -> None:
+    """See a web page as a planner sees it: every zone with its id, role, name and state.
+
+    Nothing is clicked, typed or sent. What the page wants from other origins
+    is blocked, unless a policy file allows them.
+    """
     sight = asyncio.run(_look(url, {"origins": origins} if origins else {}, whole=whole))
     Path(png).write_bytes(sight.picture)
     if json:
@@ -48,14 +76,14 @@ def look(url: str, *, png: str, whole: bool, origins: str, json: bool) -> None:
     where = terminal()
     for line in lines(sight.seen, where.marks):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
-    zones = several(len(sight.seen.zones), "zone")
+    zones = pluralize(len(sight.seen.zones), "zone")
     where.console.print(Text(f"\n{zones} in {sight.milliseconds:.0f} ms, drawn in {png}", "dim"), soft_wrap=True)
     for one in sight.turned_away:
         where.console.print(Text(f"not let through: {where.marks.fit(one, 100)}", "yellow"), soft_wrap=True)
 
 
-async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Sight:
-    """The second look is timed: in the first one frames are met."""
+async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Snapshot:
+    """Observe twice and time the second: the first one also attaches to frames."""
     browser = browser_at(url, options)
     await browser.open()
     try:
@@ -70,7 +98,7 @@ async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Sigh
         picture, turned_away = await browser.picture(seen, whole=whole), browser.take_refused()
     finally:
         await browser.close()
-    return Sight(seen=seen, picture=picture, turned_away=turned_away, milliseconds=round(1000 * took, 1))
+    return Snapshot(seen=seen, picture=picture, turned_away=turned_away, milliseconds=round(1000 * took, 1))
 
 
 def _why_no_page(seen: Observation) -> str:

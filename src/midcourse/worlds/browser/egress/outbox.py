@@ -65,7 +65,7 @@ class SentRequest:
 
 
 class Observer(Protocol):
-    """Gets every request that leaves a browser or is refused. Used by `midcourse effects learn` only."""
+    """Gets every request that leaves a browser or is refused. Used by `midcourse policy learn` only."""
 
     def on_passed(self, request: Request) -> None:
         """It left without needing permission."""

@@ -1,9 +1,9 @@
-"""How a run stands: the mark of each step, and what is being waited for, in words."""
+"""The status of a run: of each step, and what the run waits for, in words."""
 
 from collections.abc import Iterator
 from typing import Literal, TypeAlias, assert_never
 
-from midcourse.cli.view.vocabulary import CAUSES, REASONS, seconds
+from midcourse.app.presentation.vocabulary import CAUSES, REASONS, format_seconds
 from midcourse.domain.command import Wait
 from midcourse.domain.move import AskPlanner, Move, Plan
 from midcourse.domain.phase import (
@@ -27,11 +27,21 @@ from midcourse.domain.phase import (
 from midcourse.domain.result import SUCCESSES
 from midcourse.domain.run import Run
 
-Standing: TypeAlias = Literal["done", "current", "failed", "unknown", "waiting"]
+StepStatus: TypeAlias = Literal["done", "current", "failed", "unknown", "waiting"]
+
+PLAIN_PHASES: dict[type[Phase], str] = {
+    New: "starting",
+    Opening: "opening the world",
+    Looking: "looking",
+    Asking: "waiting for a person",
+    Concluding: "checking whether the task is done",
+    Paused: "paused",
+}
+"""Phases whose words need nothing else of the run."""
 
 
-def standing_of(run: Run, index: int) -> Standing:
-    """Of a step of the plan under way."""
+def step_status(run: Run, index: int) -> StepStatus:
+    """The status of a step of the current plan."""
     cursor = run.segment.cursor if run.segment else 0
     if index < cursor:
         return "done"
@@ -46,20 +56,20 @@ def standing_of(run: Run, index: int) -> Standing:
 
 
 def _follows_failure(move: Move) -> bool:
-    """Of the plan there is; not if that is the new one, which a monitor objects to."""
+    """Whether the current plan failed. Not if a monitor objects to a new plan, which has not been tried."""
     objected = isinstance(move, AskPlanner) and move.objected
     return isinstance(move, Plan | AskPlanner) and move.cause == "error" and not objected
 
 
 def _ahead(phase: Phase) -> Iterator[Move]:
-    """What comes after the wait, and after that."""
+    """The moves that follow the current phase."""
     move = phase.asked if isinstance(phase, Planning) else getattr(phase, "then", None)
     while move is not None:
         yield move
         move = getattr(move, "then", None)
 
 
-def status_of(run: Run | None, now: float, step: str) -> str:
+def run_status(run: Run | None, now: float, step: str) -> str:
     """What the run is waiting for. `step` is the current step in words."""
     if run is None:
         return "starting"
@@ -77,12 +87,8 @@ def status_of(run: Run | None, now: float, step: str) -> str:
 
 def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
     match phase:
-        case New():
-            return "starting"
-        case Opening():
-            return "opening the world"
-        case Looking():
-            return "looking"
+        case New() | Opening() | Looking() | Asking() | Concluding() | Paused():
+            return PLAIN_PHASES[type(phase)]
         case Planning():
             return f"planning ({CAUSES[phase.asked.cause]})"
         case Advising():
@@ -93,20 +99,14 @@ def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:
             return f"doing{again}: {step or phase.doing.step.skill}"
         case Verifying():
             return f"outcome unknown, checking: {step or phase.doubt.step.skill}"
-        case Asking():
-            return "waiting for a person"
         case BackingOff():
-            return f"waiting {seconds(_left(run, now))}, then {_after(phase)}"
+            return f"waiting {format_seconds(_left(run, now))}, then {_after(phase)}"
         case Trying():
             return f"out of reach, looking for a way: {step}"
         case Weighing():
             return f"out of reach, judging how near it is: {step}"
         case Undoing():
             return f"out of reach, stepping back: {step}"
-        case Concluding():
-            return "checking whether the task is done"
-        case Paused():
-            return "paused"
         case Ended():
             return f"ended: {REASONS[phase.reason]}"
         case _:

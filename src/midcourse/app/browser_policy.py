@@ -1,0 +1,11 @@
+"""Policy files for browsers, proposed from a user's own work or from a run that has ended."""
+
+from midcourse.ports.store import Store
+from midcourse.worlds.browser.learn import learn_policy as learn_policy
+from midcourse.worlds.browser.learn import open_attended as open_attended
+from midcourse.worlds.browser.learn import propose_policy, requests_of
+
+
+async def proposal_from(store: Store, run_id: str) -> str:
+    """A policy file that asks less than this run did."""
+    return propose_policy(await requests_of(store, run_id))

@@ -1,0 +1,149 @@
+"""The result of a run in words: its headline, what it sent, what it cost in calls and time, and what to do next."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from midcourse.app.presentation.vocabulary import REASONS, format_seconds, pluralize
+from midcourse.domain.approval import Consequence
+from midcourse.domain.outcome import Evidence, Outcome
+from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.result import BudgetUsed, Result
+from midcourse.ports.store import Store
+from midcourse.worlds.simulated.effects import read_effects
+
+DENIED_UNASKED = "there was no terminal to ask in: run it in one, or set approvals=never (--approvals never)"
+UNDECIDED_UNASKED = "there was no terminal to ask in what happened: run it in one, or give the step a probe"
+EFFECTS = "effects.jsonl"
+"""In a run's folder: what a simulated world writes down itself."""
+SHOWN_BY: dict[Evidence, str] = {
+    "": "the world reported it",
+    "expectation": "what was expected was seen",
+    "absent_when": "it was seen that nothing was stored",
+    "probe": "a probe found it",
+    "rule": "the answer means so, by your policy",
+    "response": "a success that led to another page",
+    "not_dispatched": "nothing was sent",
+    "person": "you confirmed it",
+}
+"""Evidence in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """One irreversible act."""
+
+    what: str
+    """The request, or skill and target where it is none."""
+    happened: bool | None
+    """None: nothing shows it."""
+    evidence: str
+    detail: str = ""
+
+
+async def sent_effects(store: Store, run_id: str) -> tuple[Sent, ...]:
+    """In the order in which it was sent."""
+    found: list[Sent] = []
+    for entry in await store.ledger(run_id):
+        if entry.dispatched_at is None or not entry.consequence:
+            continue
+        consequence = await store.consequence(run_id, entry.consequence)
+        if consequence is not None and consequence.effect == "irreversible":
+            found.append(_sent(entry, consequence))
+    return tuple(found)
+
+
+def _sent(entry: LedgerEntry, consequence: Consequence) -> Sent:
+    outcome = entry.outcome or Outcome(status="unknown")
+    what = consequence.commit.address or f"{consequence.skill} {consequence.target.label}".strip()
+    return Sent(what=what, happened=_happened(outcome), evidence=_words(outcome), detail=outcome.detail)
+
+
+def _happened(outcome: Outcome) -> bool | None:
+    return None if outcome.status == "unknown" else outcome.status == "ok"
+
+
+def _words(outcome: Outcome) -> str:
+    if outcome.status == "unknown":
+        return "nothing shows whether it happened"
+    if outcome.status != "ok" and outcome.evidence == "probe":
+        return "a probe did not find it"
+    return SHOWN_BY[outcome.evidence]
+
+
+def headline(result: Result) -> str:
+    """Whether it succeeded, and separately whether that was verified."""
+    if result.success:
+        return "done, and verified" if result.verified else "plan carried out, not verified"
+    return f"failed: {REASONS[result.final_reason]}"
+
+
+def counts(result: Result) -> str:
+    parts = [
+        pluralize(result.steps, "step"),
+        pluralize(result.budget.segments, "plan"),
+        pluralize(result.executions, "act"),
+        pluralize(result.planner_calls, "planner call") + (f" and {result.reused} saved" if result.reused else ""),
+        format_seconds(result.wall_seconds),
+        *([pluralize(result.budget.tokens, "token")] if result.budget.tokens else []),
+        *([f"${result.budget.cost_usd:.4f}"] if result.budget.cost_usd else []),
+    ]
+    return ", ".join(parts)
+
+
+def advice(result: Result, unattended: bool) -> str:
+    """What to do next, in one or two sentences. `unattended`: a question was denied because there was no terminal."""
+    show = f"midcourse show {result.run}"
+    if unattended and result.final_reason == "rejected":
+        return show
+    used = result.budget
+    match result.final_reason:
+        case "goal_reached":
+            return show
+        case "plan_complete":
+            return f"add a `done_when` check so that success can be verified; {show}"
+        case "replan_exhausted":
+            spent = used.error_replans >= used.max_error_replans
+            name, most = ("max_error_replans", used.max_error_replans) if spent else ("max_replans", used.max_replans)
+            return f"{show} lists what failed; to allow more: --set {name}={max(1, 2 * most)}"
+        case "budget_exhausted":
+            return f"the same command with --set {_scarcest(used)}; {show} lists what the budget was spent on"
+        case "deadline_exceeded":
+            return f"more time with --set deadline_seconds=N (or none); {show}"
+        case "structural_failure" | "replan_no_change" | "empty_plan":
+            return f"change the task, its world or its planner: planning again would not help; {show}"
+        case "rejected":
+            return "nothing was sent; run it again, and answer no with guidance to have it do something else"
+        case "needs_human":
+            return f"look at the world, and finish by hand or start a new run; {show}"
+        case "planner_unavailable":
+            return "make sure that the planner can be reached, then run it again"
+        case "outage":
+            return f"make sure that it can be reached, then run it again; to wait longer: --set max_outage_seconds=N; {show}"
+        case "world_lost":
+            return f"make sure that the world can be reached, then run it again; {show}"
+        case "cancelled":
+            return f"{show}; a cancelled run is over, a new one starts from what is there"
+        case "internal_error":
+            return f"please report it, with {show} --json"
+
+
+def _scarcest(used: BudgetUsed) -> str:
+    """The setting for the ceiling that was used up most, doubled."""
+    shares = [
+        (used.calls / used.max_calls, f"max_calls={2 * used.max_calls}"),
+        (used.segments / used.max_segments, f"max_segments={2 * used.max_segments}"),
+        (used.wall_seconds / used.max_wall_seconds, f"max_wall_seconds={2 * used.max_wall_seconds:g}"),
+    ]
+    if used.max_tokens is not None:
+        shares.append((used.tokens / used.max_tokens, f"max_tokens={2 * used.max_tokens}"))
+    if used.max_cost_usd is not None:
+        shares.append((used.cost_usd / used.max_cost_usd, f"max_cost_usd={2 * used.max_cost_usd:g}"))
+    return max(shares)[1]
+
+
+def effect_lines(log: Path) -> tuple[str, ...]:
+    """The world's own log of what happened in it, a line each; empty if it keeps none."""
+    return tuple(
+        f"{one.effect} {', '.join(f'{name}={value}' for name, value in one.values.items())}".strip()
+        for one in read_effects(log)
+    )

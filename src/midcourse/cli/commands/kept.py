@@ -1,0 +1,133 @@
+"""`midcourse kept`: lists and drops the plan segments that are used again."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from midcourse.app.home import open_segments
+from midcourse.app.presentation.vocabulary import format_argument, format_time, pluralize
+from midcourse.cli.options import DurableOnly, Fleet, Json, teach
+from midcourse.cli.overrides import Overrides, load_fleet_settings, load_settings
+from midcourse.cli.view.terminal import Terminal, print_object, terminal
+from midcourse.domain.records.plan_cache import KeptSegment
+from midcourse.errors import TaskInvalid
+from midcourse.ports.plan_cache import PlanCache
+
+SHORT_ID = 8
+
+
+commands = typer.Typer(
+    invoke_without_command=True,
+    epilog=teach(
+        ("midcourse kept", "what is kept in this home"),
+        ("midcourse kept --durable", "what the fleet keeps"),
+        ("midcourse kept drop 3f2a", "have this one planned again"),
+    ),
+)
+
+
+@commands.callback()
+def list_kept(context: typer.Context, set_: Fleet = None, durable: DurableOnly = False, json: Json = False) -> None:
+    """List plan segments that worked and are used again without asking the planner (--set reuse=on)."""
+    if context.invoked_subcommand is not None:
+        return
+    found = asyncio.run(_all(set_, durable))
+    where = terminal()
+    if json:
+        print_object([_plain(one) for one in found])
+    elif not found:
+        where.console.print("nothing is kept; runs with --set reuse=on keep what worked", soft_wrap=True)
+    elif where.console.is_terminal:
+        where.console.print(_table(found, where))
+    else:
+        for one in found:
+            print("\t".join(where.marks.clean(text) for text in _cells(one)))
+
+
+@commands.command()
+def drop(
+    segment: Annotated[
+        str,
+        typer.Argument(metavar="[SEGMENT]", help="Its id, or the beginning of it; or use --all.", show_default=False),
+    ] = "",
+    everything: Annotated[bool, typer.Option("--all", help="Everything that is kept.")] = False,
+    set_: Fleet = None,
+    durable: DurableOnly = False,
+    json: Json = False,
+) -> None:
+    """Drop one segment, or all: the next run asks the planner again.
+
+    Exit codes: 0 dropped, 2 there is no such segment.
+    """
+    if bool(segment) == everything:
+        raise TaskInvalid("name one segment, or give --all")
+    dropped = asyncio.run(_drop(segment, set_, durable))
+    if json:
+        print_object({"dropped": dropped})
+    else:
+        terminal().console.print(f"dropped {pluralize(len(dropped), 'segment')}", soft_wrap=True)
+
+
+@asynccontextmanager
+async def _opened(overrides: Overrides, durable: bool) -> AsyncGenerator[PlanCache]:
+    if not durable:
+        yield open_segments(load_settings(overrides, "home").home)
+        return
+    from midcourse.app.fleet.store import open_fleet_store
+
+    _, settings = load_fleet_settings(overrides)
+    async with open_fleet_store(settings) as store:
+        yield store.segments
+
+
+async def _all(overrides: Overrides, durable: bool) -> tuple[KeptSegment, ...]:
+    async with _opened(overrides, durable) as segments:
+        return await segments.all()
+
+
+async def _drop(name: str, overrides: Overrides, durable: bool) -> list[str]:
+    async with _opened(overrides, durable) as segments:
+        found = [one.id for one in await segments.all() if one.id.startswith(name)]
+        if name and len(found) != 1:
+            raise TaskInvalid(f"{len(found) or 'no'} segments begin with '{name}'; midcourse kept lists them")
+        return [segment_id for segment_id in found if await segments.drop(segment_id)]
+
+
+def _plain(one: KeptSegment) -> dict[str, object]:
+    steps = [
+        {
+            "skill": step.draft.skill,
+            "role": step.role,
+            "label": step.label,
+            "arguments": {name: format_argument(value) for name, value in step.draft.arguments},
+        }
+        for step in one.steps
+    ]
+    return {
+        "segment": one.id,
+        "goal": one.goal,
+        "screen": one.title,
+        "steps": steps,
+        "run": one.run,
+        "plan": one.version,
+        "worked": one.worked,
+        "worked_at": one.worked_at,
+    }
+
+
+def _cells(one: KeptSegment) -> tuple[str, ...]:
+    what = pluralize(len(one.steps), "step") if one.steps else "done here"
+    return one.id[:SHORT_ID], one.title, what, f"{one.worked}x", format_time(one.worked_at), one.goal
+
+
+def _table(found: Sequence[KeptSegment], where: Terminal) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in ("segment", "screen", "does", "worked", "last", "goal"):
+        table.add_column(column, no_wrap=column != "goal")
+    for one in found:
+        table.add_row(*(where.marks.clean(text) for text in _cells(one)))
+    return table

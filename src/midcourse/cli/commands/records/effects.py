@@ -1,0 +1,49 @@
+"""`midcourse effects`: what a run sent, by its own ledger and by the world's log."""
+
+import asyncio
+from dataclasses import asdict
+
+import typer
+from rich.text import Text
+
+from midcourse.app.presentation.result import EFFECTS, effect_lines, sent_effects
+from midcourse.app.wiring import run_folder
+from midcourse.cli.lookup import find_run
+from midcourse.cli.options import Fleet, HomeFolder, Json, Run, teach
+from midcourse.cli.overrides import load_both_settings, with_options
+from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.cli.view.verdict import sent_line
+
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse effects last", "every irreversible request, and what shows how it turned out"),
+        ("midcourse effects last --json | jq '.sent[].what'", "for programs"),
+    ),
+)
+def effects(run: Run, set_: Fleet = None, home: HomeFolder = "", json: Json = False) -> None:
+    """List what a run sent, and what shows that it happened.
+
+    `sent` is the run's own ledger. `world` is the log that a simulated world
+    writes itself; real worlds have none.
+    """
+    asyncio.run(_print_effects(run, with_options(set_, home=home), json=json))
+
+
+async def _print_effects(name: str, overrides: list[str], *, json: bool) -> None:
+    settings, fleet = load_both_settings(overrides, "home")
+    async with find_run(settings, fleet, name) as found:
+        sent = await sent_effects(found.store, found.run.id)
+    logged = effect_lines(run_folder(settings, found.run.id) / EFFECTS)
+    if json:
+        print_object({"run": found.run.id, "sent": [asdict(one) for one in sent], "world": list(logged)})
+        return
+    where = terminal()
+    for one in sent:
+        where.console.print(Text.assemble(("sent   ", "dim"), sent_line(one, where.marks)), soft_wrap=True)
+    for line in logged:
+        where.console.print(Text.assemble(("world  ", "dim"), where.marks.clean(line)), soft_wrap=True)
+    if not sent and not logged:
+        where.console.print(f"run {found.run.id} sent nothing irreversible", soft_wrap=True)

@@ -1,0 +1,238 @@
+"""From a name to a run: its id, the beginning of its id, `last`, or a journal file; here or in a fleet."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from midcourse.app.batch.batch import batch_ids
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.home import DATABASE, LocalStore, open_store
+from midcourse.app.records.journal import JOURNAL_FILE, Journal, journal_of, read_journal
+from midcourse.app.settings.run import Settings
+from midcourse.app.wiring import run_folder
+from midcourse.cli.overrides import HOME, Overrides, load_fleet_settings, parse_overrides
+from midcourse.errors import FleetUnavailable, RunBusy, RunUnknown
+from midcourse.ports.store import RunSummary
+
+if TYPE_CHECKING:
+    from midcourse.app.fleet.connection import Fleet, RunHandle
+    from midcourse.app.fleet.store import FleetStore
+
+LAST = "last"
+SUGGESTED = 5
+LOCAL = (
+    "run {run} is not durable: a process on this machine drives it. Control it in the terminal of that process, where "
+    "Ctrl-C pauses it and lets you choose"
+)
+
+
+def resolve_name(runs: Sequence[RunSummary], name: str) -> RunSummary:
+    """The run of this name among these, which are sorted newest first. Raises `RunUnknown` with those that exist."""
+    if name == LAST and runs:
+        return runs[0]
+    exact = [run for run in runs if run.id == name]
+    found = exact or [run for run in runs if name and run.id.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if not runs:
+        raise RunUnknown(f"no run is called '{name}'; there are none")
+    problem = f"no run is called '{name}'" if not found else f"'{name}' could be any of {len(found)} runs"
+    listed = [f"  {run.id}  {run.final_reason or 'not ended'}  {run.goal}" for run in (found or runs)[:SUGGESTED]]
+    raise RunUnknown("\n".join([f"{problem}; the latest are:", *listed]))
+
+
+# --- a run, here or in the fleet
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundRun:
+    """A stored run and the store that has it."""
+
+    run: RunSummary
+    store: "LocalStore | FleetStore"
+
+    @property
+    def durable(self) -> bool:
+        return not isinstance(self.store, LocalStore)
+
+    @property
+    def state(self) -> str:
+        return local_state(self.store, self.run) if isinstance(self.store, LocalStore) else driven_state(self.run)
+
+
+@asynccontextmanager
+async def find_run(settings: Settings, fleet: FleetSettings | None, name: str) -> AsyncGenerator[FoundRun]:
+    """The run of this name in the home, or in the fleet if there is one. Raises `RunUnknown`."""
+    local = await _local_runs(settings)
+    if fleet is None or (name != LAST and any(run.id == name for run in local)):
+        with open_local_store(settings) as store:
+            yield FoundRun(run=resolve_name(local, name), store=store)
+        return
+    from midcourse.app.fleet.store import open_fleet_store
+
+    async with open_fleet_store(fleet) as fleet_store:
+        durable = await _durable_candidates(fleet_store, name)
+        run = resolve_name(sorted((*local, *durable), key=_age), name)
+        if run in durable:
+            yield FoundRun(run=run, store=fleet_store)
+        else:
+            with open_local_store(settings) as store:
+                yield FoundRun(run=run, store=store)
+
+
+def has_store(settings: Settings) -> bool:
+    return (settings.home / DATABASE).is_file()
+
+
+@contextmanager
+def open_local_store(settings: Settings) -> Generator[LocalStore]:
+    """The store of this home. Raises `RunUnknown` instead of creating a home only to look into it."""
+    if not has_store(settings):
+        raise RunUnknown(f"there are no runs in '{settings.home}'; start one with midcourse run, or --set home=FOLDER")
+    with open_store(settings.home) as store:
+        yield store
+
+
+async def _local_runs(settings: Settings) -> tuple[RunSummary, ...]:
+    if not has_store(settings):
+        return ()
+    with open_local_store(settings) as store:
+        return await store.runs()
+
+
+async def _durable_candidates(store: "FleetStore", name: str) -> tuple[RunSummary, ...]:
+    """The fleet's runs that this name may mean; its newest runs if there are none."""
+    named = await store.runs_named(name, SUGGESTED) if name and name != LAST else ()
+    exact = [run for run in named if run.id == name]
+    return tuple(exact) or named or await store.runs(limit=SUGGESTED)
+
+
+def _age(run: RunSummary) -> float:
+    """Newest first. A run that has not begun yet was stored a moment ago."""
+    return -run.began_at if run.began_at else float("-inf")
+
+
+# --- a durable run, to control it
+
+
+@dataclass(frozen=True, kw_only=True)
+class DurableRun:
+    """A run of a fleet, and the connection over which it is controlled."""
+
+    fleet: "Fleet"
+    run: RunSummary
+
+    @property
+    def handle(self) -> "RunHandle":
+        return self.fleet.runs.handle(self.run.id)
+
+
+@asynccontextmanager
+async def open_durable_run(name: str, overrides: Overrides) -> AsyncGenerator[DurableRun]:
+    """Raises `RunUnknown` with the runs that exist, or with how to control a run on this machine."""
+    try:
+        home, settings = load_fleet_settings(overrides)
+    except FleetUnavailable:
+        await _refuse_local(name, overrides)
+        raise
+    from midcourse.app.fleet.connection import connected
+
+    async with connected(settings) as fleet:
+        try:
+            run = resolve_name(await _durable_candidates(fleet.store, name), name)
+        except RunUnknown:
+            await _refuse_local(name, [f"{HOME}={home}"])
+            raise
+        yield DurableRun(fleet=fleet, run=run)
+
+
+async def _refuse_local(name: str, overrides: Overrides) -> None:
+    """Raises `RunUnknown` if a run on this machine is meant."""
+    home = {key: value for key, value in parse_overrides(overrides).items() if key == HOME}
+    try:
+        run = resolve_name(await _local_runs(Settings.load(overrides=home)), name)
+    except RunUnknown:
+        return
+    raise RunUnknown(LOCAL.format(run=run.id))
+
+
+# --- a journal
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundJournal:
+    journal: Journal
+    folder: Path
+    """The run's files."""
+
+
+def find_journal(name: str, settings: Settings, fleet: FleetSettings | None = None) -> FoundJournal:
+    """The journal in this file or folder, or of the run of this name."""
+    path = Path(name)
+    if path.is_dir() and (path / JOURNAL_FILE).is_file():
+        path = path / JOURNAL_FILE
+    if path.is_file():
+        return FoundJournal(journal=read_journal(path), folder=path.parent)
+    if len(path.parts) > 1 or path.suffix == ".jsonl":
+        raise RunUnknown(f"there is no journal '{name}'; give a journal.jsonl, or a run's id")
+    return asyncio.run(_stored_journal(name, settings, fleet))
+
+
+async def _stored_journal(name: str, settings: Settings, fleet: FleetSettings | None) -> FoundJournal:
+    async with find_run(settings, fleet, name) as found:
+        journal = await journal_of(found.store, found.run.id)
+        return FoundJournal(journal=journal, folder=run_folder(settings, found.run.id))
+
+
+# --- batches
+
+
+async def find_batch(settings: Settings, name: str) -> str | None:
+    """The batch of this name, or the beginning of it; of `last`, the batch that the latest run belongs to."""
+    batches = batch_ids(settings)
+    if name in batches:
+        return name
+    if not batches or not has_store(settings):
+        return None
+    runs = [run.id for run in await _local_runs(settings)]
+    if name == LAST:
+        meant = [batch_of(run, batches) for run in runs[:1]]
+    elif name in runs:
+        return None
+    else:
+        meant = [each for each in batches if name and each.startswith(name)]
+        meant += [run for run in runs if run.startswith(name) and batch_of(run, batches) is None]
+    return meant[0] if len(meant) == 1 and meant[0] in batches else None
+
+
+def batch_of(run_id: str, batches: Sequence[str]) -> str | None:
+    """The batch that a run is a row of."""
+    head, dash, number = run_id.rpartition("-")
+    return head if dash and number.isdigit() and head in batches else None
+
+
+# --- the state of a run, for lists
+
+
+def local_state(store: LocalStore, run: RunSummary) -> str:
+    """Of a run on this machine: `interrupted` if no process drives it."""
+    ended = run.phase == "ended" and run.final_reason
+    return driven_state(run) if ended or _is_driven(store, run.id) else "interrupted"
+
+
+def driven_state(run: RunSummary) -> str:
+    """Of a run that has ended, or that a process or worker drives."""
+    if run.phase == "ended" and run.final_reason:
+        return {"goal_reached": "done, verified", "plan_complete": "done, not verified"}.get(run.final_reason, "failed")
+    return {"asking": "asking", "paused": "paused"}.get(run.phase, "running")
+
+
+def _is_driven(store: LocalStore, run_id: str) -> bool:
+    try:
+        with store.claim(run_id):
+            return False
+    except RunBusy:
+        return True
