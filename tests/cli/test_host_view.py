@@ -25,7 +25,7 @@ class Pretended(Sessions):
     def __len__(self) -> int:
         return self._count
 
-    def listed(self) -> tuple[Listed, ...]:
+    def list(self) -> tuple[Listed, ...]:
         return tuple(
             Listed(
                 session=f"s{number}",
