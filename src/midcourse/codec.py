@@ -26,7 +26,7 @@ def encode(value: object, kind: Any = None) -> str:
 def encodable(value: T) -> T | None:
     """The same value, with U+FFFD for text that UTF-8 cannot express. None: it is not what its type says.
 
-    Whatever comes from a world passes here, so that no page and no world can stop a run by what it says.
+    Everything that comes from a world passes here, so that no page and no world can stop a run by what it says.
     """
     if _encodes(value):
         return value

@@ -1,7 +1,7 @@
-"""Where does a secret hide in this text? Finds it as it is and as programs write it on, and puts its name there instead.
+"""Replaces secrets in text by their names, also in the forms in which programs write them.
 
 Known forms: as it is; percent-encoded once or more, with `+` for blanks; Base64 of either alphabet, also within something
-longer; hexadecimal; HTML entities; escapes of JSON and JavaScript. Each character may be written in a way of its own, since
+longer; hexadecimal; HTML entities; escapes of JSON and JavaScript. Each character may be written differently, since
 no two encoders agree on which ones need it. What a page does to a secret beyond that (reversed, a letter in each field,
 encrypted) is not found.
 """

@@ -52,7 +52,7 @@ class Seals:
             raise SealBroken(f"it was changed or is for another run, or the key '{key}' is another one here") from None
 
     def seal_text(self, text: str, what: str) -> str:
-        """As a text that names its key. `what` has to be said again to open it."""
+        """As a text that names its key. the same `what` is needed to open it."""
         data = self.seal(text.encode(), _stands_for(self.first, what))
         return f"{MARK} {self.first} {base64.b64encode(data).decode()}"
 

@@ -55,7 +55,7 @@ async def check_up(settings: Settings, *, model: str = "") -> tuple[Finding, ...
 
 
 async def _found(about: str, check: Callable[[], Finding | Awaitable[Finding]]) -> Finding:
-    """A check that meets trouble has found something: it is told, and the others go on."""
+    """Run one check; an exception is its finding and does not stop the others."""
     try:
         found = check()
         return found if isinstance(found, Finding) else await found

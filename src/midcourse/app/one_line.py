@@ -79,7 +79,7 @@ def job_for(wish: Wish, overrides: Mapping[str, str] | None = None) -> Job:
 
 
 def taping(*, record: str | Path | None = None, cassette: str | Path | None = None) -> dict[str, str]:
-    """Settings of a run that is recorded or played. Whoever resumes it may be in another folder, so paths are absolute."""
+    """Settings of a run that is recorded or played. It may be resumed in another folder, so paths are absolute."""
     files = {"record": record, "cassette": cassette}
     return {name: str(Path(file).absolute()) for name, file in files.items() if file}
 

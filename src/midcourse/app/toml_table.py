@@ -30,7 +30,7 @@ class Table:
         return TaskInvalid(f"{self.file}: {self.at(key)}: {problem}" if self.at(key) else f"{self.file}: {problem}")
 
     def allow(self, *known: str) -> None:
-        """Refuse every other key: whoever wrote it expects it to do something."""
+        """Refuse every other key: its author expects it to have an effect."""
         for key in self.values:
             if key not in known:
                 raise self.wrong("", unknown("key", key, known))

@@ -257,7 +257,7 @@ def browser_at(address: str, options: Mapping[str, object]) -> "Browser":
 
 
 def remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None, key: str = "") -> "RemoteWorld":
-    """In a process that outlives whoever works it: at this host, as the session under this key, or in one of its own."""
+    """The world in a process that outlives the worker: at this host, as the session under this key, or in a separate one."""
     from midcourse.worlds.remote import RemoteWorld
 
     where = world_class(spec)

@@ -216,6 +216,27 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
         run = count(run, planner_calls=-1, reused=1)
     if asked.objected and not _takes_its_place(run, event):
         return run, Begin()
+    if event.verdict not in ("steps", "gave_up"):
+        return _answer_without_steps(run, asked, event)
+    if event.verdict == "gave_up" or not event.steps:
+        detail = event.detail or "the plan had no steps"
+        if asked.cause == "initial":
+            return run, Recover(reason="no_steps", detail=detail)
+        return run, End(reason="empty_plan", detail=detail)
+    event = replace(event, steps=without_finished_end(run, event.steps, final=event.final))
+    if not event.steps:
+        return run, Conclude(detail=FINISHED)
+    refusal = why_refused(run, event.steps)
+    if refusal:
+        return refuse(run, refusal, replace(asked, refused=refusal))
+    if goes_in_a_circle(run, event.steps):
+        detail = "the same plan for the third time on the same screen: it goes round in a circle"
+        return count(run, refusals=2), End(reason="replan_no_change", detail=detail)
+    return _adopt(run, asked, event)
+
+
+def _answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
+    """The turn for a verdict in place of steps: done, impossible, or an answer that cannot be used."""
     match event.verdict:
         case "done":
             return run, Conclude(detail=event.detail)
@@ -240,26 +261,11 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
             said = "cannot be used" if event.verdict == "garbage" else f"was {event.verdict}"
             return run, Recover(reason=reason, detail=f"the planner's answer {said}: {event.detail}")
         case "steps" | "gave_up":
-            pass
-    if event.verdict == "gave_up" or not event.steps:
-        detail = event.detail or "the plan had no steps"
-        if asked.cause == "initial":
-            return run, Recover(reason="no_steps", detail=detail)
-        return run, End(reason="empty_plan", detail=detail)
-    event = replace(event, steps=without_finished_end(run, event.steps, final=event.final))
-    if not event.steps:
-        return run, Conclude(detail=FINISHED)
-    refusal = why_refused(run, event.steps)
-    if refusal:
-        return refuse(run, refusal, replace(asked, refused=refusal))
-    if goes_in_a_circle(run, event.steps):
-        detail = "the same plan for the third time on the same screen: it goes round in a circle"
-        return count(run, refusals=2), End(reason="replan_no_change", detail=detail)
-    return _adopt(run, asked, event)
+            raise AssertionError("handled by the caller")
 
 
 def _after_garbage(asked: AskPlanner) -> bool:
-    """Whether the planner was asked because its last answer was no plan: it has been told the reason already."""
+    """Whether the planner was asked because its last answer was not a valid plan: it has been told the reason already."""
     return asked.failure is not None and asked.failure.reason == GARBAGE
 
 

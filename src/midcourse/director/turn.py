@@ -129,7 +129,7 @@ def see(run: Run, seen: ObservationRef | None) -> Run:
 
 
 def lose_world(run: Run) -> Run:
-    """The session is gone: finished steps may be undone, the plan is void, and the new session has to be looked at."""
+    """The session is gone: finished steps may be undone, the plan is void, and the new session must be observed."""
     return replace(fresh_session(count(run, reopenings=1)), look_first=True)
 
 

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Scene:
-    """What there is to see: a titled surface and its zones. Without a fingerprint of its own, one is computed."""
+    """What there is to see: a titled surface and its zones. Without a fingerprint, one is computed."""
 
     def __init__(
         self, title: str, *zones: Zone, address: str = "", origin: str = "", fingerprint: str | None = None
@@ -98,7 +98,7 @@ class BaseWorld:
         return self._declared.catalogue
 
     async def open(self) -> str:
-        """Nobody can attach to a session that dies with its process, so there is no handle."""
+        """A session that dies with its process cannot be attached to, so there is no handle."""
         self._barred.clear()
         return ""
 

@@ -170,7 +170,7 @@ def _first_line(method: Callable[..., Any]) -> str:
 
 
 def _check(cls: type, one: DeclaredSkill, declared: Declared) -> None:
-    """Whatever a skill names must exist and fit."""
+    """Check that everything a skill names exists and fits."""
     where = f"{cls.__name__}.{one.skill.name}"
     if one.skill.undo and declared.skill(one.skill.undo) is None:
         raise SkillInvalid(f"{where}: undone by '{one.skill.undo}', which is no skill of {cls.__name__}")

@@ -102,7 +102,7 @@ def new_batch(
 
 
 def saved_batch(settings: Settings, batch_id: str) -> Batch:
-    """A batch as it was begun, to go on with it. Raises `RunUnknown`."""
+    """Load a batch as it was started, to resume it. Raises `RunUnknown`."""
     folder = batch_folder(settings, batch_id)
     if not (folder / JOB_FILE).is_file():
         raise RunUnknown(f"no batch '{batch_id}' in '{settings.home}'")

@@ -1,4 +1,4 @@
-"""Carries out a batch in one process: so many rows at once, each a run of its own; the results are written as they come."""
+"""Carries out a batch in one process: several rows in parallel, each as one run; results are written as they come."""
 
 import asyncio
 import logging
@@ -96,9 +96,9 @@ async def run_batch(
     winding_down: asyncio.Event | None = None,
     again: bool = False,
 ) -> Summary:
-    """Run what has not ended, and say what all of it came to.
+    """Run the rows that have not ended, and return the results of all.
 
-    Rows that ended are not run again, those that were interrupted go on. Without an approver nothing irreversible is
+    Rows that ended are not run again, those that were interrupted are resumed. Without an approver nothing irreversible is
     allowed that needs approval. Once `winding_down` is set no further row is begun. Cancelling this leaves all rows to
     be resumed. `RunBusy` if another process carries out this batch.
     """
@@ -173,7 +173,7 @@ class _Work:
             atomic_write(self._batch.copy, text, private=False)
 
     async def _carry_out(self, row: Row) -> RowEnd:
-        """One row's trouble stays its own: the others go on."""
+        """Run one row; its failure does not stop the others."""
         key = row.job.task.key
         try:
             if not key:

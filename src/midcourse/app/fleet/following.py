@@ -1,4 +1,4 @@
-"""A durable run, wherever it is driven, as whoever stays with it sees it. Leaving it changes nothing about it."""
+"""A durable run as a client that follows it sees it. Leaving changes nothing about the run."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ class FollowedRun(Controls[str]):
     """The same to hold as a `LiveRun`: iterate over its progress, tell it something, await its result."""
 
     def __init__(self, fleet: Fleet, opening: Run, said: Callable[[str], None]) -> None:
-        """From the opening on. `said` is told why something came to nothing that the run was told."""
+        """From the opening on. `said` receives the reason when the run refused a request."""
         self.run_id = opening.id
         self.past: tuple[JournalRow, ...] = ()
         """What had happened before it was followed."""
@@ -147,7 +147,7 @@ class FollowedRun(Controls[str]):
     # --- questions
 
     def _attend(self) -> None:
-        """Have whoever is here asked what is open now, and no longer what is not."""
+        """Ask the approver the questions that are open now, and withdraw the others."""
         question = _open_question(self.run)
         if question == self._asked:
             return

@@ -1,4 +1,4 @@
-"""A process by its id and when it began: an id alone may belong to somebody else by now."""
+"""A process by its id and when it began: an id alone may belong to another process by now."""
 
 import contextlib
 import logging
@@ -25,7 +25,7 @@ class Process:
         return _began(self.pid) == self.began
 
     def stop(self, seconds: float) -> None:
-        """Ask it to go, and after so many seconds make it. Returns when it has gone; one that has gone is no error."""
+        """Ask it to go, and after so many seconds make it. Returns when it has gone; one that has gone is not an error."""
         self._send(signal.SIGTERM)
         if not self._gone_within(seconds):
             self._send(signal.SIGKILL)

@@ -1,6 +1,6 @@
 """A whole fleet on this machine, for development: PostgreSQL, Temporal, a world host and a worker.
 
-All that they keep is below `<home>/up`: stopped and started again, the fleet goes on where it was. What is alive is not
+All that they keep is below `<home>/up`: stopped and started again, the fleet continues where it was. What is alive is not
 started a second time, unless something that it relies on had to be.
 """
 
@@ -55,7 +55,7 @@ class Started:
 
 
 def start_all(home: Path, *, ui: bool = False) -> Up:
-    """Start whatever is not alive; with `ui`, Temporal's web page as well.
+    """Start what is not alive; with `ui`, Temporal's web page as well.
 
     Raises `FleetUnavailable`, and then leaves nothing behind that it started.
     """
@@ -147,7 +147,7 @@ def _stop(home: Path, parts: "tuple[Part, ...] | list[Part]") -> tuple[Part, ...
 
 @contextmanager
 def _alone(folder: Path) -> Generator[None]:
-    """Two that start or stop at once would each undo the other's work: the second one waits."""
+    """Two that start or stop at the same time would each undo the other's work: the second one waits."""
     with open(folder / "lock", "w", opener=private_opener) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -196,7 +196,7 @@ def _start_temporal(folder: Path, *, ui: bool) -> Started:
 
 def _keys_in(folder: Path) -> Path:
     """The file of keys, created where there is none. Records from before there were keys are in clear, and are deleted:
-    `midcourse resume` goes on with their runs.
+    `midcourse resume` continues their runs.
     """
     keys = folder / "keys"
     if not keys.exists():
@@ -238,7 +238,7 @@ def _part(name: str, address: str, pid: int, log: Path) -> Part:
 
 
 def _spawn(arguments: list[str], log: Path, settings: Mapping[str, str]) -> int:
-    """In a session of its own, so that it does not hear our Ctrl-C; and with nothing of ours but the environment."""
+    """In a separate session, so that it does not hear our Ctrl-C; and with nothing of ours but the environment."""
     command = privately([sys.executable, "-m", "midcourse", *arguments])
     environment = {**os.environ, **{f"{PREFIX}{name.upper()}": value for name, value in settings.items()}}
     actions = [

@@ -47,7 +47,7 @@ def read_up(home: Path) -> Up:
 
 
 def write_up(home: Path, up: Up) -> None:
-    """In one step, and for nobody else's eyes: whoever can read it can work the database."""
+    """Write it atomically, readable by its owner only: a reader of it can use the database."""
     atomic_write(up_folder(home) / "up.json", encode(up))
 
 

@@ -3,7 +3,7 @@
     async with connected(settings) as fleet, worker_of(fleet, home):
         await stopped.wait()
 
-Apart from the rest because whoever only begins and answers runs has no use for half of Temporal's library.
+Separate from the rest, since a client that only starts and answers runs does not need half of Temporal's library.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A fork: a recorded run goes on live, from one of its events, in a world that is brought to that point first.
+"""A fork: a recorded run continues live, from one of its events, in a world that is brought to that point first.
 
 The recorded commands are performed once more in a fresh world, at their recorded times, and every answer of the world is
 compared with the recorded one. Planners and people are not asked again: what they said is in the journal. If all of it
@@ -43,7 +43,7 @@ from midcourse.store.memory import MemoryStore
 
 @dataclass(frozen=True, kw_only=True)
 class Forked:
-    """A run that is stored and has its world at hand: `agent.pick_up(run_id, at_hand=True)` goes on with it."""
+    """A run that is stored and has its world at hand: `agent.pick_up(run_id, at_hand=True)` continues it."""
 
     run_id: str
     at: int
@@ -89,7 +89,7 @@ async def fork(
 
 
 def quiet_point(journal: Journal, at: int) -> int:
-    """The last event up to this one after which the run goes on and no act is under way."""
+    """The last event up to this one after which the run continues and no act is under way."""
     origin = journal.opening.forked_from
     if origin is not None:
         raise NotForkable(

@@ -17,7 +17,7 @@ DECIDING = tuple(field.name for field in fields(Limits))
 
 
 def changed_limits(limits: Limits, changes: Mapping[str, str]) -> Limits:
-    """These limits with some of them changed, given as text. The others stay as recorded, whatever they are now."""
+    """These limits with some of them changed, given as text. The others stay as recorded."""
     check_names(changes)
     for name in changes:
         if name not in DECIDING:

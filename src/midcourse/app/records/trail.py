@@ -1,8 +1,8 @@
 """A run's journal as turns, while it is still being written.
 
 A place of the journal may be written again. A pause that was asked for during an act takes the place that the act's answer
-was written to; whoever wrote an answer and died may never have been heard. So the latest turns are provisional: they are
-read once more, and what has changed is told anew. What was told before is not told twice.
+was written to; a worker that wrote an answer and died may never have been heard. So the latest turns are provisional: they are
+read once more, and what has changed is reported again. What was reported before is not reported twice.
 """
 
 from collections.abc import Iterable

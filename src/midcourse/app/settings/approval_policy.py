@@ -1,6 +1,6 @@
-"""The approval policy as a file: which steps a person has to agree to, whatever mode a run is in, and who may not.
+"""The approval policy as a file: which steps need approval in every mode, and who may not approve.
 
-four_eyes = true                       # whoever starts a run does not decide its questions
+four_eyes = true                       # the user who starts a run does not decide its questions
 trust_after = 3                        # adaptive mode: approvals in a row before a reversible step goes unasked
 
 [[rules]]

@@ -96,7 +96,7 @@ class RecoverySettings(BaseSettings):
 
 
 def _check(rule: Mapping[str, object]) -> None:
-    """A rule that nobody reads, that is about everything, or that says nothing, is a mistake."""
+    """Refuse a rule that is never read, that matches everything, or that says nothing."""
     known = [field.name for field in fields(FailureRule)]
     for name in rule:
         if name not in known:

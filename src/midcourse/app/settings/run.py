@@ -343,7 +343,7 @@ def _readable(detail: ErrorDetails, values: Mapping[str, object], source: str) -
 
 
 def _variables(name: str) -> str:
-    """The environment variables that a value may be from. Where there are two, nobody says which it was."""
+    """The environment variables that a value may be from. Where there are two, either may be the source."""
     own = name if name.startswith(PREFIX) else f"{PREFIX}{name.upper()}"
     other = aliases().get(own.removeprefix(PREFIX).lower())
     return f"{own} or {other}" if other else own

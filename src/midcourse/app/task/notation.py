@@ -88,7 +88,7 @@ class Notation:
         return tuple((name, self.argument(table, name)) for name in table)
 
     def options(self, table: Table) -> Mapping[str, object]:
-        """What a table holds, however deep. It is somebody else's affair; inputs are put into its texts all the same."""
+        """What a table holds, however deep. Another module reads it; inputs are filled into its texts here."""
         return {key: self._option(table, key, table.values[key]) for key in table}
 
     def _option(self, table: Table, key: str, value: object) -> object:

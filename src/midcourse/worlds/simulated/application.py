@@ -25,7 +25,7 @@ class AppState:
 
 
 class Windows(SimulatedWorld[AppState]):
-    """Without an application of its own, one is generated from the seed."""
+    """Without an application, one is generated from the seed."""
 
     name = "windows"
     stores = ("send",)

@@ -93,7 +93,7 @@ class Arm(SimulatedWorld[ArmState]):
         return thing is not None and not thing.held and hypot(thing.x - x, thing.y - y) <= NEAR
 
     async def _do(self, call: Call, arguments: dict[str, Any]) -> Outcome:
-        """Whoever loses the connection to the arm has no answer, and no belief either: the sensors are read anew."""
+        """A lost connection leaves no answer and no belief: the sensors are read again."""
         outcome = await super()._do(call, arguments)
         if self._store_fault is None or self._store_fault.kind == "success_not_stored":
             return outcome

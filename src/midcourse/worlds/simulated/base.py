@@ -113,7 +113,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         """The state once a dialog or menu of the world's own has closed. None: nothing is open."""
 
     def logged_out(self) -> State | None:
-        """The state once the session has expired. None: nobody is logged in."""
+        """The state once the session has expired. None: no one is logged in."""
 
     def store(self, effect: str, **values: Any) -> None:
         """Leave an effect in the back end, unless a fault has it otherwise."""
@@ -135,13 +135,13 @@ class SimulatedWorld(BaseWorld, Generic[State]):
         return blake2b(repr((self._seed, *what)).encode(), digest_size=4).hexdigest()
 
     def keep_time_by(self, clock: Clock) -> None:
-        """From now on. Whoever brings the world to a recorded state has its own time for that."""
+        """Set the time from now on. A replay that brings the world to a recorded state has its own clock."""
         self._clock = clock
 
     # --- the port
 
     async def open(self) -> str:
-        """A new session on the same back end. Faults are counted anew."""
+        """A new session on the same back end. Faults are counted from the start again."""
         self._begin()
         return await super().open()
 
@@ -242,7 +242,7 @@ class SimulatedWorld(BaseWorld, Generic[State]):
             self._move(zone_id)
 
     async def _find(self, zone_id: str) -> Zone | None:
-        """A skill is given the zone as the world knows it, whatever it goes by at the moment."""
+        """A skill is given the zone as the world knows it, not as it is named on the screen."""
         shown = await super()._find(zone_id)
         if shown is None:
             return None

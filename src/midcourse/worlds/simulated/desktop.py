@@ -63,7 +63,7 @@ class Desktop(SimulatedWorld[DesktopState]):
 
     @skill
     def type_text(self, text: str) -> Outcome | None:
-        """Type text into whatever has the focus."""
+        """Type text into the control that has the focus."""
         if not self.state.focus:
             return no_effect("nothing has the focus")
         self._type(text)

@@ -1,8 +1,8 @@
-"""The world's own truth: what really happened in its back end, whatever any screen said.
+"""The world's own log: what really happened in its back end, independent of any screen.
 
 One JSON line an effect, on disk before the act returns: `{"effect": "order", "at": 1700000000.0, ...}`. The back end
 outlives the session, so the lines are read back when a world begins. A line whose `at` lies ahead is an effect that is
-on its way and cannot be seen yet. Worlds that name the same file share a back end, in whatever processes they are.
+on its way and cannot be seen yet. Worlds that name the same file share a back end, in any process.
 """
 
 import json
@@ -77,7 +77,7 @@ class EffectLog:
 
 
 def read_effects(path: str | Path) -> tuple[Happened, ...]:
-    """All effects in a log, those on their way included. For whoever counts from outside."""
+    """All effects in a log, those on their way included. For counting from outside."""
     file = Path(path)
     if not file.exists():
         return ()

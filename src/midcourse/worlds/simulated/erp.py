@@ -122,7 +122,7 @@ class Erp(SimulatedWorld[ErpState]):
         return None
 
     def invoice_form(self, zone: Zone) -> CommitSet | None:
-        """Every field of the form, the ledger that nobody sees included."""
+        """Every field of the form, the hidden ledger included."""
         if zone.id != "submit":
             return None
         form = dict(self.state.form)
@@ -241,7 +241,7 @@ class Erp(SimulatedWorld[ErpState]):
             self.state = ErpState(page="login", username=state.username, alert="Unknown user or wrong password.")
 
     def _enter(self, zone: Zone, value: Scalar) -> Outcome | None:
-        """Whoever mends a field has read what was wrong: the complaint goes, and is no evidence about the next try."""
+        """Clear the complaint when a field is corrected, so that it is not evidence about the next try."""
         name = zone.id.removeprefix("field_")
         if name not in FIELDS:
             return failed("wrong_target", f"nothing can be written into {zone.role} '{zone.label}'")

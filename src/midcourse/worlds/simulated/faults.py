@@ -65,7 +65,7 @@ class Fault:
     """Happens at the `nth` matching act of a session, and at the `times - 1` after it.
 
     Only acts that can meet it are counted: for a fault of storing those that would leave an effect, for `dismissed`
-    those while something is open, for `expired` those of somebody who is logged in. A fault of looking counts looks.
+    those while something is open, for `expired` those while a user is logged in. A fault of looking counts looks.
     """
 
     kind: FaultKind

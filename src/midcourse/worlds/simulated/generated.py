@@ -1,7 +1,7 @@
-"""Applications by the hundred: the same seed, the same menus, dialogs and mistakes of whoever put things where they are.
+"""Applications by the hundred: the same seed, the same menus, dialogs and misplaced entries.
 
 Most things are where their name suggests, and some are not: a fourth of the entries was filed under another topic. So a
-searcher that goes by the words is right most of the time, and has to step back for the rest.
+searcher that goes by the words is right most of the time, and must step back for the rest.
 """
 
 import re
@@ -42,7 +42,7 @@ def application_of(seed: int) -> Generated:
 
 
 def related(label: str, goal: str) -> float:
-    """How much a label has to do with a goal, for whoever knows the words: 0 nothing, 1 the same."""
+    """How much a label has to do with a goal, by the meaning of its words: 0 nothing, 1 the same."""
     if label == goal:
         return 1.0
     wanted = _words(goal)

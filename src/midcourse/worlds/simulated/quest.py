@@ -46,7 +46,7 @@ class Quest(SimulatedWorld[QuestState]):
 
     @skill
     def walk(self, zone: Zone) -> Outcome | None:
-        """Walk to somebody, or to a place on the map. Who is walked up to begins to talk."""
+        """Walk to a character, or to a place on the map. A character begins to talk."""
         if zone.role == "npc":
             self.state = replace(self.state, place="Village", dialog="elder", alert="")
             return None

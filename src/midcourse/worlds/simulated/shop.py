@@ -119,7 +119,7 @@ class Shop(SimulatedWorld[ShopState]):
         return None
 
     def order_form(self, zone: Zone) -> CommitSet | None:
-        """Every field that the form would send, those nobody sees included."""
+        """Every field that the form would send, hidden ones included."""
         if zone.id != "place_order":
             return None
         lines: Pairs = tuple((f"item {product.sku}", quantity) for product, quantity in self._lines())

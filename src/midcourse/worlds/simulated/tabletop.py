@@ -136,7 +136,7 @@ class Tabletop(Arm):
         return next(near, "")
 
     def _push_aside(self, seen: Thing) -> None:
-        """Somebody does, towards the arm or across. It is no doing of ours, and still a fact of the table."""
+        """A person pushes a cube, towards the arm or across. It is not an act of the run, and still a fact of the table."""
         thing = self._at(seen)
         if thing is None:
             return

@@ -76,7 +76,7 @@ class Application:
         return stack[:-1] if len(stack) > 1 else stack
 
     def leads(self, stack: Stack) -> tuple[Stack, ...]:
-        """Every state of the windows that one click leads to. Keys are not counted: nobody can see them."""
+        """Every state of the windows that one click leads to. Keys are not counted: they are not visible."""
         found = [self.below(stack)]
         for view in self.usable(stack):
             for control in view.controls:

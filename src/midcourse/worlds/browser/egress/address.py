@@ -76,7 +76,7 @@ def origin_of(url: str) -> str:
 
 
 def place_of(url: str) -> str:
-    """Host and path, without a slash at the end: where a form sends, whatever its query."""
+    """Host and path, without a slash at the end: where a form sends, without its query."""
     parts = urlsplit(url)
     return f"{parts.netloc}{parts.path.rstrip('/')}"
 

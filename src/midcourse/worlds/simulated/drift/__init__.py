@@ -1,6 +1,6 @@
 """Trouble by chance: how likely each fault is, at every act or look that can meet it.
 
-The same seed and the same acts meet the same trouble, whatever the time. Each kind has a chance of its own, so two
+The same seed and the same acts meet the same trouble at any time. Each kind has its own chance, so two
 drifts that differ in one rate differ in that kind of trouble only.
 """
 

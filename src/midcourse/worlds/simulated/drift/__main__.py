@@ -1,4 +1,4 @@
-"""Print the profiles with their digests, for whoever records what a figure was measured under."""
+"""Print the profiles with their digests, to record what a figure was measured under."""
 
 import json
 import sys

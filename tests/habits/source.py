@@ -1,0 +1,77 @@
+"""Measurements of source files: lines, functions, complexity, files in a folder, and unusual English."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+PHRASES = re.compile(
+    r"\b(whoever|whatever|nobody|somebody|of its own|anew|mend(?:s|ed|ing)?|(?<!there )(?:is|are|was|were) no (?!longer\b|more\b)\w+"
+    r"|came to nothing|ha(?:s|ve|d) to be|of late|at once|otherwise than|in vain|go(?:es)? on)\b",
+    re.IGNORECASE,
+)
+"""Fifteen phrases that made the code hard to read for engineers who did not write it."""
+
+_WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def python_files(*folders: Path) -> list[Path]:
+    return sorted(path for folder in folders for path in folder.rglob("*.py") if ".cache" not in path.parts)
+
+
+def long_files(files: list[Path], limit: int) -> dict[Path, int]:
+    """The files with more lines than the limit, with their number of lines."""
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    return {path: count for path, count in lines.items() if count > limit}
+
+
+def long_functions(files: list[Path], limit: int) -> dict[str, int]:
+    """The functions with more lines than the limit, as `path:name`."""
+    return {
+        f"{path}:{node.name}": length
+        for path in files
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > limit
+    }
+
+
+def complex_functions(folders: list[Path], limit: int) -> list[str]:
+    """What ruff reports as more complex than the limit (McCabe)."""
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "C901", "--output-format", "json"]
+    command += ["--config", f"lint.mccabe.max-complexity={limit}", *map(str, folders)]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    return [f"{one['filename']}: {one['message']}" for one in found]
+
+
+def crowded_folders(folder: Path, limit: int) -> dict[Path, int]:
+    """The folders with more modules than the limit."""
+    folders = {path.parent for path in python_files(folder)}
+    counts = {one: sum(path.name != "__init__.py" for path in one.glob("*.py")) for one in folders}
+    return {one: count for one, count in counts.items() if count > limit}
+
+
+def docstrings(files: list[Path]) -> Iterator[tuple[str, str]]:
+    """Every docstring of modules, classes and functions, with where it is."""
+    for path in files:
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, _WITH_DOCSTRING) and (text := ast.get_docstring(node)):
+                yield f"{path}:{getattr(node, 'lineno', 1)}", text
+
+
+def unusual_docstrings(files: list[Path]) -> list[str]:
+    return [f"{where}: {found[0]}" for where, text in docstrings(files) if (found := PHRASES.search(text))]
+
+
+def modules_without_docstring(files: list[Path]) -> list[Path]:
+    """Modules with code and no docstring."""
+    return [path for path in files if _tree(path).body and not ast.get_docstring(_tree(path))]
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))

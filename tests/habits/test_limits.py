@@ -1,0 +1,108 @@
+"""Limits that keep the code readable. A limit is also shown to find what it forbids."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.habits import source
+from tests.habits.source import ROOT
+
+LINES, FUNCTION_LINES, COMPLEXITY, MODULES_IN_A_FOLDER = 400, 60, 15, 24
+SHARE_OF_UNUSUAL_DOCSTRINGS = 0.02
+
+SRC = ROOT / "src"
+CODE = [SRC, ROOT / "benchmarks", ROOT / "examples"]
+
+LONG_TESTS = {
+    "tests/app/test_taskfile.py": 494,
+    "tests/director/test_run_format.py": 447,
+    "tests/harness.py": 516,
+    "tests/llm/test_prompts.py": 510,
+    "tests/parity/stories.py": 413,
+    "tests/perform/test_reuse.py": 485,
+    "tests/properties/adversary.py": 526,
+    "tests/properties/test_event_orders.py": 476,
+    "tests/properties/test_every_setting.py": 647,
+    "tests/replay/test_replay.py": 419,
+    "tests/scenarios/test_recovery_approval.py": 401,
+    "tests/worlds/browser/page/test_capture.py": 425,
+    "tests/worlds/browser/egress/test_proxy.py": 402,
+    "tests/worlds/browser/test_sending.py": 421,
+    "tests/worlds/browser/test_skills.py": 572,
+    "tests/worlds/test_faults.py": 451,
+    "tests/worlds/test_host.py": 436,
+}
+"""Test files that were longer when the limit came. They may shrink; no other file may join them."""
+
+
+def test_files_are_short() -> None:
+    assert source.long_files(source.python_files(*CODE), LINES) == {}
+
+
+def test_test_files_are_short_or_do_not_grow() -> None:
+    long = source.long_files(source.python_files(ROOT / "tests"), LINES)
+    grown = {
+        name: lines
+        for path, lines in long.items()
+        if lines > LONG_TESTS.get(name := path.relative_to(ROOT).as_posix(), LINES)
+    }
+    assert grown == {}
+
+
+def test_functions_are_short() -> None:
+    assert source.long_functions(source.python_files(*CODE), FUNCTION_LINES) == {}
+
+
+def test_functions_are_simple() -> None:
+    assert source.complex_functions(CODE, COMPLEXITY) == []
+
+
+def test_folders_are_not_crowded() -> None:
+    assert source.crowded_folders(SRC, MODULES_IN_A_FOLDER) == {}
+
+
+def test_modules_say_what_they_are() -> None:
+    assert source.modules_without_docstring(source.python_files(SRC)) == []
+
+
+def test_docstrings_are_plain_english() -> None:
+    files = source.python_files(SRC)
+    unusual, total = source.unusual_docstrings(files), sum(1 for _ in source.docstrings(files))
+    assert len(unusual) <= SHARE_OF_UNUSUAL_DOCSTRINGS * total, "\n".join(unusual)
+
+
+class TestEachLimitFindsWhatItForbids:
+    @pytest.fixture
+    def bad(self, tmp_path: Path) -> Path:
+        branches = "".join(f"    if x == {n}:\n        return {n}\n" for n in range(16))
+        (tmp_path / "bad.py").write_text(
+            f'def long(x: int) -> int:\n    """Whoever calls it."""\n{branches}    return 0\n' + "x = 1\n" * 400
+        )
+        (tmp_path / "long.py").write_text('"""A module."""\n\n\ndef f() -> None:\n' + "    x = 1\n" * 61)
+        return tmp_path
+
+    def test_a_long_file(self, bad: Path) -> None:
+        assert source.long_files(source.python_files(bad), LINES) == {bad / "bad.py": 435}
+
+    def test_a_long_function(self, bad: Path) -> None:
+        assert source.long_functions(source.python_files(bad), FUNCTION_LINES) == {f"{bad / 'long.py'}:f": 62}
+
+    def test_a_complex_function(self, bad: Path) -> None:
+        assert len(source.complex_functions([bad], COMPLEXITY)) == 1
+
+    def test_a_crowded_folder(self, bad: Path) -> None:
+        assert source.crowded_folders(bad, 1) == {bad: 2}
+
+    def test_a_module_without_a_docstring(self, bad: Path) -> None:
+        assert source.modules_without_docstring(source.python_files(bad)) == [bad / "bad.py"]
+
+    def test_an_unusual_phrase(self, bad: Path) -> None:
+        assert source.unusual_docstrings(source.python_files(bad)) == [f"{bad / 'bad.py'}:1: Whoever"]
+
+    @pytest.mark.parametrize("phrase", ["is no error", "goes on", "at once", "has to be", "came to nothing", "mended"])
+    def test_phrases(self, phrase: str) -> None:
+        assert source.PHRASES.search(f"It {phrase} here.")
+
+    @pytest.mark.parametrize("text", ["It is no longer there.", "It is not a plan.", "Amended.", "goes one further"])
+    def test_plain_english(self, text: str) -> None:
+        assert source.PHRASES.search(text) is None
