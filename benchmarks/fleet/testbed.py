@@ -125,6 +125,7 @@ class Host:
             sys.executable,
             "-m",
             "midcourse",
+            "fleet",
             "host",
             "--worlds",
             "benchmarks.fleet.world:Office",
