@@ -129,7 +129,7 @@ async def test_another_takes_the_session_over_and_chromium_dies_with_the_host(pa
     hand.command = 10
     after = await hand.see()
     assert (after.surface, after.zones) == (before.surface, before.zones)
-    assert (await first.act(hand.call("click", before.zones[1]))).reason == "guarded"
+    assert (await first.act(hand.call("click", before.zones[1]))).reason == "fenced"
     ok(await hand.on("Log in", "click"))
 
     (ready,) = tmp_path.glob("host-*.json")
