@@ -26,7 +26,7 @@ from temporalio.workflow import ActivityHandle, NondeterminismError
 
 from midcourse import drive
 from midcourse.director.decide import decide
-from midcourse.domain.command import Act, Command, Observe, Wait
+from midcourse.domain.command import Act, Command, Finish, Observe, Wait
 from midcourse.domain.event import Event
 from midcourse.domain.run import Run
 from midcourse.runtimes.temporal.codec import data_converter
@@ -104,7 +104,12 @@ async def sent_now(file: Path) -> list[Work]:
 
 @captured
 async def test_it_sends_what_it_sent(file: Path) -> None:
-    assert await sent_now(file) == await sent_then(file)
+    assert list(map(_without_wording, await sent_now(file))) == list(map(_without_wording, await sent_then(file)))
+
+
+def _without_wording(work: Work) -> Work:
+    """The work without the sentence that says why a run ended: it may be worded better later."""
+    return replace(work, command=replace(work.command, detail="")) if isinstance(work.command, Finish) else work
 
 
 # --- a changed director

@@ -69,7 +69,7 @@ class TestModelJudgeThatTalksNonsense(ProgressJudgeConformance):
     ("answer", "why"),
     [
         (None, "an outline draft"),
-        (OutlineDraft(), "there is none at all"),
+        (OutlineDraft(), "there are none"),
         (OutlineDraft(goals=("Click OK",)), "does not say what to explore"),
         (OutlineDraft(verdict="gave_up", goals=GOALS), "goals only if it says so"),
     ],
