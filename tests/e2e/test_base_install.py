@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ALLOWED = {"pydantic", "pydantic-settings", "typer", "rich"}
+ALLOWED = {"h11", "pydantic", "pydantic-settings", "typer", "rich"}
 
 
 REQUIRED = """
 import importlib.metadata, json, re
-print(json.dumps([re.match("[a-z-]+", each)[0] for each in importlib.metadata.requires("midcourse") if "extra ==" not in each]))
+print(json.dumps([re.match("[a-z0-9-]+", each)[0] for each in importlib.metadata.requires("midcourse") if "extra ==" not in each]))
 """
 
 
