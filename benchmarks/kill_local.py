@@ -4,10 +4,10 @@
 
 Each run draws its fault and its moments of death from its seed. A run is killed up to three times, in `run` or in `resume`.
 
-lost                 the run did not end well or in time, or the shop has no order
+lost                 the run did not end well or in time, or the shop has no order, and no person was asked
 repeated             steps that were finished and then carried out again
 irreversible_twice   more than one order in the shop's log
-asked                runs that asked a person what happened
+asked                runs that asked a person what happened, as they must when a probe finds no order for the second time
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class Ended:
 
     @property
     def lost(self) -> bool:
-        return self.result is None or not self.result["verified"] or self.orders == 0
+        return not self.asked and (self.result is None or not self.result["verified"] or self.orders == 0)
 
 
 def write_task(folder: Path, fault: str) -> Path:
