@@ -142,7 +142,9 @@ def saved_job(folder: Path) -> Job:
     try:
         return job_from((folder / JOB_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise RunUnknown(f"run {folder.name} was not started from a task file; resume it from Python") from None
+        raise RunUnknown(
+            f"run {folder.name} was not started from a task file; in Python: await agent.resume('{folder.name}')"
+        ) from None
 
 
 def job_text(job: Job) -> str:
