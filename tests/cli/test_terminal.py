@@ -44,10 +44,15 @@ class Person:
     def types(self, text: str) -> None:
         os.write(self._terminal, text.encode())
 
-    def leaves_with(self) -> int:
+    def leaves_with(self, pressing: str = "") -> int:
+        """The exit code. A key may be pressed again every ten seconds, as people do with Ctrl-C on a busy machine."""
         give_up_at = time.monotonic() + self.patience
+        again_at = time.monotonic() + 10
         while self._process.exitcode is None:
             assert time.monotonic() < give_up_at, f"it does not end: {self.output[-2000:]!r}"
+            if pressing and time.monotonic() > again_at:
+                again_at += 10
+                self.types(pressing)
             self._read(0.05)
         while self._read(0.05):
             pass
