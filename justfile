@@ -15,7 +15,7 @@ setup:
 
 # Compile requirements.lock from pyproject.toml; `just lock --upgrade` takes newer versions
 lock *args:
-    uv pip compile --quiet --universal --generate-hashes --extra browser --extra llm --extra up --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
+    uv pip compile --quiet --universal --generate-hashes --extra browser --extra desktop --extra llm --extra robot --extra s3 --extra server --extra up --extra vision --group dev --custom-compile-command "just lock" {{ args }} --output-file requirements.lock pyproject.toml
 
 # Format the code and sort the imports
 fmt:
@@ -47,6 +47,14 @@ scenarios *args:
 properties *args:
     MIDCOURSE_HYPOTHESIS=properties uv run pytest -q -n auto -o timeout=7200 tests/properties {{ args }}
 
+# Check the web console and build it into the package; Node comes with the development dependencies
+console:
+    uv run console/build
+
+# Make the console's types from the API, after a change of it
+console-types:
+    cd console/openapi && npm ci && uv run python make.py
+
 # Check that the documentation is true
 docs:
     uv run pytest -q tests/docs
@@ -55,11 +63,18 @@ docs:
 check:
     bash .ci/run
 
-# Run what is too long for CI: the properties and the full benchmarks, with their results kept
-nightly: properties
+# Measure which lines of src the quick tests reach; fails below the floor in pyproject.toml
+coverage *args:
+    MIDCOURSE_HYPOTHESIS=quick uv run pytest -q -n auto -m "not slow" --cov --cov-report=term:skip-covered {{ args }}
+
+# Run what is too long for CI: the properties, coverage and the full benchmarks, with their results kept
+nightly: properties coverage
     uv run python -m benchmarks.kill_local --runs 200 --json --keep
     uv run python -m benchmarks.horizon --runs 1000 --json --keep
     uv run python -m benchmarks.waste --runs 100 --json --keep
+    uv run python -m benchmarks.robot --seeds 50 --json --keep
+    uv run python -m benchmarks.desktop --seeds 20 --json --keep
+    uv run python -m benchmarks.kill_mail --runs 20 --json --keep
     uv run python -m benchmarks.growth --steps 2000 --json --keep
     uv run python -m benchmarks.detour --runs 1000 --browser 30 --json --keep
     uv run python -m benchmarks.outline --runs 1000 --json --keep
@@ -77,6 +92,7 @@ nightly: properties
     uv run python -m benchmarks.kill_browser --runs 100 --runtime local --json --keep
     uv run python -m benchmarks.kill_browser --runs 100 --runtime temporal --json --keep
     uv run python -m benchmarks.miniwob --seeds 20 --first-seed 1000 --json --keep
+    uv run python -m benchmarks.vision --seeds 3 --json --keep
     uv run python -m benchmarks.leaks --secrets 50 --json --keep
     uv run python -m benchmarks.first_run --json --keep
     uv run python -m benchmarks.capture --json --keep

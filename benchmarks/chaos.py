@@ -5,7 +5,7 @@
 
 Every run goes through the eight counters of an office (fleet/world.py), among them irreversible ones, and ones that do what they
 should and then show an error or never answer. Effects and acts are counted in the office's own log by fleet/outcome.py.
-All journals and all of the engine's histories (trial 7) are replayed, and some histories with a changed director, which must
+All journals and all of the engine's histories (trial 7) are replayed, and some histories with a changed supervisor, which must
 be noticed.
 
 kill       1     workers are killed with -9, each run at least once while a command of it was under way
@@ -16,6 +16,7 @@ temporal   6     Temporal is killed with -9 and started again, every few seconds
 host       6b    the world host is killed with -9 and started again, every 5 to 40 seconds
 outage     31    host, PostgreSQL, Temporal and model are away for five minutes (--away) each, one after the other
 budget     9     as kill, and every run has a ceiling that it is likely to meet
+deploy     12    as kill, and every other worker has another director
 big        10    one run of so many steps, every look at the world with 2 MB
 waiting          so many runs wait for an approval; any of them continues when it is given
 """
@@ -33,12 +34,12 @@ from typing import Any, TypeAlias
 
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
-from benchmarks.fleet import big, budget, freeze, kill, outage, points, servers, waiting
+from benchmarks.fleet import big, budget, deploy, freeze, kill, outage, points, servers, waiting
 from benchmarks.fleet.outcome import CLAIMS
 from benchmarks.fleet.tenant import Given
 from benchmarks.fleet.testbed import TestBed, testbed_in
 from benchmarks.harness.report import keep, machine, options_of, table
-from midcourse.app.fleet.process import leave
+from midcourse.process import leave
 
 Trial: TypeAlias = Callable[[Given, TestBed], Awaitable[dict[str, Any]]]
 TRIALS: dict[str, Trial] = {
@@ -50,6 +51,7 @@ TRIALS: dict[str, Trial] = {
     "host": servers.without_host,
     "outage": outage.trial,
     "budget": budget.trial,
+    "deploy": deploy.trial,
     "big": big.trial,
     "waiting": waiting.trial,
 }
@@ -141,7 +143,7 @@ if __name__ == "__main__":
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--concurrency", type=int, default=12, help="runs at a time")
     parser.add_argument("--workers", type=int, default=3)
-    parser.add_argument("--heartbeat", type=float, default=1.0, help="seconds; the sticky time-out is the same")
+    parser.add_argument("--heartbeat", type=float, default=1.0, help="seconds until a worker counts as lost")
     parser.add_argument(
         "--away", type=float, default=300.0, help="seconds that a server is away, in the trial of outages"
     )

@@ -37,7 +37,7 @@ from benchmarks.harness.replay_check import Replayed
 from benchmarks.harness.report import RESULTS, Share, keep, machine, options_of, table
 from benchmarks.search.browser_dialogs import APPLICATIONS, run_in_browser
 from benchmarks.search.episodes import ARMS, DETOUR, NO_OPTIONS, RANDOM, REPLAN, WORDS, Episode, run_episode
-from midcourse.worlds.simulated.generated import application_of
+from benchmarks.search.generated import application_of
 
 FIRST_SEED = 20_000
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)

@@ -13,9 +13,10 @@ import asyncio
 import json
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Generator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -294,6 +295,12 @@ def tables(told: dict[str, Any]) -> str:
     return table(header, rows)
 
 
+def progress(pair: list[Ended], number: int, pairs: int, seconds: float) -> str:
+    first = pair[0]
+    reasons = ", ".join(one.reason if one.finished else f"{one.reason} (NOT FINISHED)" for one in pair)
+    return f"{2 * number}/{2 * pairs} runs, {seconds:.0f} s: {first.app}, {first.fault}, seed {first.seed}: {reasons}"
+
+
 def main() -> None:
     parser = options_of(__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="runs of each cell")
@@ -305,16 +312,18 @@ def main() -> None:
     cells = [Cell(app=app, fault=fault) for app in given.apps for fault in given.faults]
     cells = [cell for cell in cells if (cell.app, cell.fault) != ("wagtail", "renamed")]  # its controls are its own
     jobs = [(cell, seed) for seed in range(given.first_seed, given.first_seed + given.seeds) for cell in cells]
+    began = time.monotonic()
     ended: list[Ended] = []
     with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
-        for done in [pool.submit(run_twice, *job) for job in jobs]:
-            ended += done.result()
-            print(f"\r{len(ended)} of {2 * len(jobs)} runs", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    told = {**summary_of(ended), "machine": machine()}
+        for number, done in enumerate(as_completed([pool.submit(run_twice, *job) for job in jobs]), 1):
+            pair = done.result()
+            ended += pair
+            print(progress(pair, number, len(jobs), time.monotonic() - began), file=sys.stderr, flush=True)
+    ended.sort(key=lambda one: (jobs.index((Cell(app=one.app, fault=one.fault), one.seed)), one.second))
+    told = {**summary_of(ended), "seconds": round(time.monotonic() - began, 1), "machine": machine()}
     print(tables(told))
     if given.keep:
-        keep("first_run", told, tables(told))
+        keep("first_run" if given.apps == list(APPS) else f"first_run_{'_'.join(given.apps)}", told, tables(told))
     if given.json:
         print(json.dumps(told))
     sys.exit(0 if all(told["bars"].values()) else 1)

@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from benchmarks import ROOT
@@ -134,7 +135,8 @@ async def carry_out(arm: Arm, folder: Path) -> None:
     arm.sinks.update(files(home))
     if server.requests:
         arm.sinks["prompts"] = json.dumps([request.body for request in server.requests]).encode()
-    arm.pictures = {path.name: path.read_bytes() for path in home.glob("**/blobs/*/*/*")}
+    saved = [path.read_bytes() for path in (home / "shots").iterdir()]
+    arm.pictures = {sha256(picture).hexdigest(): picture for picture in saved}
 
 
 async def _on_one_machine(arm: Arm, desk: Desk, task: str) -> None:
@@ -156,7 +158,13 @@ async def _in_a_fleet(arm: Arm, desk: Desk, task: str) -> None:
 
 
 async def _read_back(arm: Arm, desk: Desk, *where: str) -> None:
-    for words in (["show", "tell"], ["show", "tell", "--json"], ["show", "tell", "--plans"], ["runs", *where]):
+    shots = str(desk.home / "shots")
+    for words in (
+        ["show", "tell", "--pictures", shots],
+        ["show", "tell", "--json"],
+        ["show", "tell", "--plans"],
+        ["runs", *where],
+    ):
         said = await desk(*words)
         if "--json" in words:
             arm.reasons.append(str(json.loads(said.splitlines()[-1])["result"]["final_reason"]))

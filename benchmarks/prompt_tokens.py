@@ -261,6 +261,8 @@ def main() -> None:
     summary: dict[str, object] = {"counted_with": counted_with, "rows": rows, "machine": machine()}
     header = ["zones", "changed", "shown", "first plan", "replan", "uncached", "share"]
     told = table(header, [[f"{value:,}" for value in row.values()] for row in rows])
+    print(f"tokens of {counted_with}\n\n{told}", flush=True)
+    prompts = len(told)
     if chosen.tasks or chosen.long_page:
         tokenizer()
         found = asyncio.run(in_browser(tasks=chosen.tasks, long=chosen.long_page))
@@ -270,7 +272,7 @@ def main() -> None:
     if chosen.estimate:
         summary["estimate"] = estimates = estimated(count)
         told += "\n\n" + table(["text", "estimate / tokens"], [[name, f"{ratio}"] for name, ratio in estimates.items()])
-    print(f"tokens of {counted_with}\n\n{told}")
+    print(told[prompts:])
     if chosen.keep:
         keep(
             "prompt_tokens",

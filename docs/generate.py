@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.app.settings.run import reference
+from midcourse.app.settings.audience import Audience
+from midcourse.app.settings.reference import preset_names, presets, reference
+from midcourse.app.settings.run import Settings
 from midcourse.director.diagram import mermaid, table
 from midcourse.domain.skill import Catalogue, Parameter, Skill
 from midcourse.worlds.browser import Browser
@@ -31,13 +33,35 @@ Written by `python docs/generate.py`. A setting can be given on the command line
 environment, in a `.env` file, or under `[settings]` in a task file. What comes first in this list wins.
 In Python, `Agent(settings=…)` has them for every run of the agent; a `Task` with `limits` or an `agreement` of its own overrides what it says.
 
-{table}
+A variable that nearly has the name of a setting, such as `MIDCOURSE_MAX_CALS`, is ignored with a warning.
+
+`midcourse settings` shows the settings of this table with their values now, and `--all` all of them.
+
+{everyday}
+## The preset of recovery
+
+`recovery` gives values to these settings: {preset_names}.
+
+One of these that is given on its own, on the command line, in the environment or in a task file, overrides the preset, wherever that was given.
+`midcourse settings --all` shows the values that hold. The presets differ in:
+
+{presets}
+## Advanced
+
+Most runs need none of these.
+
+{advanced}
 ## Of a fleet
 
 Where durable runs are kept and driven ([fleets](fleets.md)). They are given in the same ways, but not in a task file; last comes
 what `midcourse up` left in the home.
 
-{fleet}"""
+{fleet}
+## For benchmarks only
+
+They switch off what Midcourse relies on, to measure what it is worth. No run of yours needs them.
+
+{benchmarks}"""
 
 SKILLS = """# What can be done in a browser
 
@@ -93,7 +117,14 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "browser-skills.md": SKILLS.format(skills=skills_of(browser), probes=probes_of(browser)),
         DOCS / "state-diagram.md": DIAGRAM.format(diagram=mermaid(), table=table()),
-        DOCS / "settings.md": SETTINGS.format(table=reference(), fleet=reference(FleetSettings)),
+        DOCS / "settings.md": SETTINGS.format(
+            everyday=reference(Settings, Audience.EVERYDAY),
+            preset_names=preset_names(),
+            presets=presets(),
+            advanced=reference(Settings, Audience.ADVANCED),
+            fleet=reference(FleetSettings),
+            benchmarks=reference(Settings, Audience.BENCHMARKS),
+        ),
     }
 
 

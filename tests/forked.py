@@ -9,6 +9,7 @@ import fcntl
 import multiprocessing
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
@@ -70,6 +71,8 @@ def _run(words: tuple[str, ...], cwd: str, environment: dict[str, str], out: str
 
 def _run_in_terminal(words: tuple[str, ...], cwd: str, environment: dict[str, str], terminal: str) -> None:
     os.setsid()
+    # as after a login, also if the tests run where it is ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     opened = os.open(terminal, os.O_RDWR)
     fcntl.ioctl(opened, termios.TIOCSCTTY, 0)
     for number in range(3):

@@ -62,7 +62,7 @@ from midcourse.ports.detour import DetourPlanner
 from midcourse.ports.planner import PlanDraft, Planner
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.world import World
-from midcourse.runtimes.local import LocalRuntime
+from midcourse.runtimes.driver import Driver
 from midcourse.store.memory import MemoryStore
 from midcourse.testing import Approves, FakeClock, Scripted
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Unseen, probe, skill
@@ -464,8 +464,8 @@ class Bench:
             has_reflector=self.reflector is not None,
         )
 
-    def runtime(self) -> LocalRuntime:
-        return LocalRuntime(self.ports, self.history.append)
+    def runtime(self) -> Driver:
+        return Driver(self.ports, self.history.append)
 
     async def run(self) -> Result:
         await self.runtime().begin(self.first())

@@ -5,8 +5,12 @@ They end with the test run (see `tests.leftovers`). Imports of what they need ar
 
 import fcntl
 import os
+import re
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import pytest
@@ -16,6 +20,13 @@ from tests.leftovers import run_folder
 
 POSTGRES = "MIDCOURSE_TEST_POSTGRES"
 """The URL of a server to use instead of our own."""
+AWS = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_REGION": "us-east-1",
+    "AWS_ALLOW_HTTP": "true",
+}
+LISTENS = re.compile(r"http://127\.0\.0\.1:\d+")
 TEMPORAL = "MIDCOURSE_TEST_TEMPORAL"
 """The address of a server to use instead of our own."""
 
@@ -35,6 +46,40 @@ def _temporal_in(folder: Path) -> str:
         if not running.exists():
             running.write_text(encode(start_server(folder / "temporal")))
     return decode(DevelopmentServer, running.read_bytes()).address
+
+
+@pytest.fixture(scope="session")
+def s3() -> str:
+    """The URL of a moto server, which speaks the protocol of S3."""
+    return _moto_in(run_folder())
+
+
+@pytest.fixture
+def bucket(s3: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A new bucket, with the variables by which it is found."""
+    name = f"midcourse-{uuid4().hex[:12]}"
+    urlopen(Request(f"{s3}/{name}", method="PUT"), timeout=180).close()
+    for variable, value in AWS.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3)
+    return name
+
+
+def _moto_in(folder: Path) -> str:
+    said = folder / "moto.log"
+    with (folder / "moto.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not said.exists():
+            command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", "0"]
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            said.touch()
+            outputs = [(os.POSIX_SPAWN_OPEN, number, str(said), flags, 0o600) for number in (1, 2)]
+            os.posix_spawn(command[0], command, os.environ, file_actions=outputs, setsid=True)  # outlives this worker
+        until = time.monotonic() + 300
+        while not (found := LISTENS.search(said.read_text())):
+            assert time.monotonic() < until, said.read_text()
+            time.sleep(0.05)
+    return found[0]
 
 
 @pytest.fixture(scope="session")

@@ -48,7 +48,7 @@ def test_importing_midcourse_imports_nothing_else_of_it():
 
 
 def test_the_core_imports_no_adapter():
-    loaded = loaded_by("import midcourse.drive, midcourse.perform, midcourse.runtimes.local")
+    loaded = loaded_by("import midcourse.drive, midcourse.perform, midcourse.runtimes.driver")
     layers = {module.split(".")[1] for module in loaded if "." in module}
     assert layers == {
         "blame",
@@ -59,6 +59,7 @@ def test_the_core_imports_no_adapter():
         "errors",
         "lazy",
         "perform",
+        "pictures",
         "policy",
         "ports",
         "redact",

@@ -49,6 +49,11 @@ WAYS: list[Callable[[str], str]] = [
 ]
 
 
+def test_an_encoded_letter_is_masked_as_a_whole_where_its_encoding_begins_with_itself() -> None:
+    for secret, written in (("000%", "000%25"), ("000&", "000&amp;"), ("000\\", "000\\\\")):
+        assert Redactor([("pin", secret)])(f"a={written} b=1") == "a=<secret pin> b=1"
+
+
 @settings(max_examples=60)
 @given(data=st.data(), secret=SECRETS)
 def test_each_letter_may_be_written_in_a_way_of_its_own(data: st.DataObject, secret: str) -> None:

@@ -30,7 +30,7 @@ from midcourse.codec import decode
 from midcourse.domain.approval import Decision
 from midcourse.domain.budget import Limits
 from midcourse.domain.plan import GLOBAL, Draft
-from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Said
+from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.task import Task
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, next_row, verify_log
 from midcourse.ports.planner import PlanDraft, PlanningContext
@@ -141,12 +141,12 @@ class InPostgres:
 
         rows = self._owner.execute(queries.AUDIT).fetchall()
         anchors = self._owner.execute(queries.ANCHORS).fetchall()
-        said = self._owner.execute(queries.SAID, (list(HUMAN_INPUT_KINDS),)).fetchall()
+        sent = self._owner.execute(queries.HUMAN_INPUTS, (list(HUMAN_INPUT_KINDS),)).fetchall()
         return AuditLog(
             chain=self._tenant,
             rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=hash_) for n, run, seq, body, hash_ in rows),
             anchors=tuple(decode(Head, head) for (head,) in anchors),
-            said=tuple(Said(run=run, seq=seq, body=body) for run, seq, body in said),
+            inputs=tuple(HumanInput(run=run, seq=seq, body=body) for run, seq, body in sent),
         )
 
 
@@ -228,11 +228,11 @@ def _cut_off_with_results(log: Log, known: AuditLog, row: AuditRow, chance: rand
     log.execute("UPDATE runs SET result = NULL")
 
 
-def _said_otherwise(log: Log, known: AuditLog, _: AuditRow, chance: random.Random) -> None:
+def _change_journal(log: Log, known: AuditLog, _: AuditRow, chance: random.Random) -> None:
     """The journal is changed instead, and the log left alone."""
-    word = chance.choice(known.said)
-    body = word.body.replace('"at"', '"because":"nothing","at"')
-    log.execute("UPDATE journal SET event = ? WHERE run = ? AND seq = ?", body, word.run, word.seq)
+    event = chance.choice(known.inputs)
+    body = event.body.replace('"at"', '"because":"nothing","at"')
+    log.execute("UPDATE journal SET event = ? WHERE run = ? AND seq = ?", body, event.run, event.seq)
 
 
 def _all_of_it(log: Log, known: AuditLog, row: AuditRow, _: random.Random) -> None:
@@ -269,7 +269,7 @@ WAYS: dict[str, Way] = {
     "a row changed, all after it hashed anew": _rewritten,
     "the end cut off": _cut_off,
     "the end cut off, results emptied": _cut_off_with_results,
-    "the journal changed": _said_otherwise,
+    "the journal changed": _change_journal,
     "a row appended, with the right hash": _appended,
 }
 BACKED = ("a row appended, with the right hash",)

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from benchmarks.approvals.scenario import DID, FORGERIES, OFTEN, SECONDS, YES, Office, forge, insist, interleaved
 from benchmarks.harness.report import keep, machine, options_of, table
-from midcourse.perform.asking import decided
+from midcourse.policy.approval.question import bind_decision
 
 COLUMNS = ["forged how", "tried", "accepted"]
 
@@ -95,7 +95,7 @@ async def replayed(kind: str, seed: int, found: Found) -> None:
     office = await _asking(seed)
     question = office.open_question
     assert question is not None
-    word = decided(question, YES)
+    word = bind_decision(question, YES)
     office.say(YES)
     await office.settle()
     if kind == "replayed after its use":
@@ -122,7 +122,7 @@ async def late(kind: str, seed: int, found: Found) -> None:
     assert question is not None
     if kind == "after the question expired":
         office.clock.advance(SECONDS + chance.random() * 100)
-        insist(office, decided(question, YES), kind, chance)
+        insist(office, bind_decision(question, YES), kind, chance)
         office.heard.clear()  # the entry point has no clock, so only the effects count
     else:
         office.run.pause()

@@ -22,7 +22,7 @@ from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.expectation import Expectation, FingerprintChanged
 from midcourse.domain.plan import GLOBAL, Draft
 from midcourse.domain.task import Task
-from midcourse.perform.asking import decided
+from midcourse.policy.approval.question import bind_decision
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import FakeClock, MemoryStore, Posts
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
@@ -308,39 +308,39 @@ def _other_values(_: Office, question: Question) -> ApprovalDecided:
     """What was shown had been tampered with: the person agreed to something else."""
     first, *rest = question.consequences
     tampered = replace(first, commit=replace(first.commit, values=(("amount", "1"),)))
-    return decided(replace(question, consequences=(tampered, *rest)), YES)
+    return bind_decision(replace(question, consequences=(tampered, *rest)), YES)
 
 
 def _fewer_values(_: Office, question: Question) -> ApprovalDecided:
-    return decided(replace(question, consequences=question.consequences[1:]), YES)
+    return bind_decision(replace(question, consequences=question.consequences[1:]), YES)
 
 
 def _earlier_question(office: Office, question: Question) -> ApprovalDecided | None:
     earlier = [one for one in office.person.questions if one.id != question.id and one.about == "approve"]
-    return decided(earlier[0], YES) if earlier else None
+    return bind_decision(earlier[0], YES) if earlier else None
 
 
 def _smuggled(_: Office, question: Question) -> ApprovalDecided:
-    return decided(question, replace(YES, changes=(Change(arguments=(("to", "Eve"),)),)))
+    return bind_decision(question, replace(YES, changes=(Change(arguments=(("to", "Eve"),)),)))
 
 
 def _beyond(_: Office, question: Question) -> ApprovalDecided:
     change = Change(step=len(question.consequences), arguments=(("to", "Eve"),))
-    return decided(question, replace(YES, verdict="changed", changes=(change,)))
+    return bind_decision(question, replace(YES, verdict="changed", changes=(change,)))
 
 
 def _by(name: str) -> Callable[[Office, Question], ApprovalDecided | None]:
-    return lambda office, question: decided(question, replace(YES, by=name)) if office.four_eyes else None
+    return lambda office, question: bind_decision(question, replace(YES, by=name)) if office.four_eyes else None
 
 
 FORGERIES: dict[str, Callable[[Office, Question], ApprovalDecided | None]] = {
-    "another question": lambda _, question: decided(replace(question, id=question.id + 7), YES),
+    "another question": lambda _, question: bind_decision(replace(question, id=question.id + 7), YES),
     "an earlier question": _earlier_question,
     "other values": _other_values,
     "one value less": _fewer_values,
-    "nothing shown": lambda _, question: replace(decided(question, YES), shown=()),
-    "another run": lambda _, question: decided(replace(question, run="another"), YES),
-    "another kind of answer": lambda _, question: decided(question, Decision(verdict="happened", by="ada")),
+    "nothing shown": lambda _, question: replace(bind_decision(question, YES), shown=()),
+    "another run": lambda _, question: bind_decision(replace(question, run="another"), YES),
+    "another kind of answer": lambda _, question: bind_decision(question, Decision(verdict="happened", by="ada")),
     "changes smuggled in": _smuggled,
     "a change of what was not asked": _beyond,
     "by the starter (four eyes)": _by(" Eve "),

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, get_args
 
+from benchmarks.approvals.token_shop import Fresh, TokenShop
 from benchmarks.approvals.token_site import KINDS, Site, serving
 from benchmarks.harness.report import keep, machine, options_of, table
 from midcourse.app.agent import Agent
@@ -34,7 +35,6 @@ from midcourse.domain.result import Result
 from midcourse.domain.task import Task
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Approves, FakeClock, MemoryStore
-from midcourse.worlds.simulated.token_shop import Fresh, TokenShop
 
 MODES: tuple[Approvals, ...] = get_args(Approvals)
 FRESH: tuple[Fresh, ...] = get_args(Fresh)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from temporalio.client import WorkflowHistory
 
-from benchmarks.fleet.histories import Performed, executions, performed
+from benchmarks.fleet.commands import Performed, performed
+from benchmarks.fleet.histories import executions
 from benchmarks.fleet.tenant import Fleet
 from benchmarks.fleet.world import Line
 from midcourse.codec import encode
@@ -45,9 +46,11 @@ class Account:
             words = [str(getattr(event, name, "")) for name in ("answers", "status", "verdict", "reason", "detail")]
             then = ", ".join(f"{command.kind} {command.id}" for command in row.commands)
             told.append((event.at, f"{row.seq:4} {event.kind} {' '.join(filter(None, words))[:100]} -> {then}"))
-        told += [(one.started, f"            {one.kind} {one.command} on {one.worker}") for one in self.performed]
-        told += [(one.over, f"            {one.kind} {one.command} {one.how}") for one in self.performed]
         return "\n".join(f"{at % 1000:8.3f} {text}" for at, text in sorted(told))
+
+    def resumed_after(self, at: float) -> float | None:
+        """When another driver went on with it."""
+        return min((row.event.at for row in self.journal if row.event.at > at), default=None)
 
     @property
     def settled(self) -> dict[int, float]:
@@ -57,11 +60,9 @@ class Account:
 
     @property
     def lost_acts(self) -> dict[int, int]:
-        """Those that the engine gave up, or that went with the host or before they were written down, by command."""
-        gone = {one.command for one in self.performed if one.kind == "act" and one.how == "timed_out"}
-        for row in self.journal:
-            if isinstance(row.event, Acted) and row.event.status == "unknown" and row.event.reason in CUT_OFF:
-                gone.add(row.event.answers)
+        """Those that went with their driver or with the host, by command."""
+        acted = [row.event for row in self.journal if isinstance(row.event, Acted)]
+        gone = {event.answers for event in acted if event.status == "unknown" and event.reason in CUT_OFF}
         return {command: counter for command, counter in self.acts.items() if command in gone}
 
 
@@ -95,6 +96,6 @@ async def account_of(fleet: Fleet, run_id: str) -> Account:
         },
         identical=replayed.verdict == "identical" and encode(replayed.final) == encode(run),
         journal=journal,
-        performed=performed(histories),
+        performed=performed(journal),
         histories=histories,
     )

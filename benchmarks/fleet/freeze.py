@@ -37,7 +37,7 @@ class Freeze:
     pid: int
     hits: dict[str, str]
     left: set[str]
-    """Runs that were not taken over yet; or, if the worker continues sooner, whose command was not given up."""
+    """Runs that were not taken over yet; or, if the worker continues sooner, whose driver was not given up."""
     sooner: bool
     lingers: float
     over: float = 0.0
@@ -163,11 +163,11 @@ class Frozen:
 def frozen_commands(freezes: Iterable[Freeze], accounts: Iterable[Account]) -> Iterable[Frozen]:
     by_run = {account.run: account for account in accounts}
     for freeze in freezes:
-        for run, activity in freeze.hits.items():
+        for run in freeze.hits:
             account = by_run[run]
             for one in account.performed:
-                if one.activity == activity and one.scheduled <= freeze.at <= one.over:
-                    settled = account.settled.get(one.command, one.over)
+                if one.under_way(freeze.at):
+                    settled = account.settled.get(one.command, one.answered)
                     yield Frozen(run=run, command=one.command, kind=one.kind, thawed=freeze.thawed, settled=settled)
 
 

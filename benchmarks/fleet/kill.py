@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.fleet.account import Account, account_of
-from benchmarks.fleet.histories import Performed
 from benchmarks.fleet.kill_points import PlannedKill
 from benchmarks.fleet.outcome import Reckoning, median, reckon
 from benchmarks.fleet.task import Assignment, usual_assignment
@@ -16,6 +15,7 @@ from benchmarks.fleet.tenant import Fleet, Given, carry_out, fleet_at
 from benchmarks.fleet.testbed import TestBed
 from benchmarks.fleet.victims import Disturber, disturbed, worker_named
 from benchmarks.fleet.world import Line
+from midcourse.domain.event import Resumed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Kill:
     at: float
     worker: str
     hits: Mapping[str, str]
-    """Runs with a command under way in the dead process, and the engine's number of that activity."""
+    """Runs with a driver in the dead process, and the engine's number of its activity."""
     point: str = ""
     """If it was at a named one."""
 
@@ -68,9 +68,10 @@ async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
 
 
 async def carry_out_and_kill(
-    given: Given, testbed: TestBed, name: str, assignments: Mapping[str, Assignment]
+    given: Given, testbed: TestBed, name: str, assignments: Mapping[str, Assignment], *, two_directors: bool = False
 ) -> Reckoning:
     async with fleet_at(testbed, name, heartbeat=given.heartbeat) as fleet:
+        fleet.two_directors = two_directors
         fleet.hire(given.workers)
         killer = Killer(fleet, random.Random(given.first_seed))
         over: list[str] = []
@@ -85,44 +86,37 @@ async def carry_out_and_kill(
         fleet.dismiss()
         given.say("reading what they left behind")
         accounts = [await account_of(fleet, run) for run in assignments]
-    found = await reckon(given, testbed, assignments, accounts, trouble)
+    found = await reckon(given, testbed, assignments, accounts, trouble, replays=not two_directors)
     met = what_kills_met(killer.kills, accounts, found.log, given.heartbeat)
     return replace(found, summary={**found.summary, **met})
 
 
 def what_kills_met(kills: list[Kill], accounts: list[Account], log: list[Line], heartbeat: float) -> dict[str, Any]:
     by_run = {account.run: account for account in accounts}
-    phases: Tally[str] = Tally()
-    resumed: list[float] = []
-    for kill in kills:
-        for run, activity in kill.hits.items():
-            done = by_run[run].performed
-            hit = next((one for one in done if one.activity == activity and one.scheduled <= kill.at <= one.over), None)
-            phases[_phase(hit, run, kill, log) if hit else "unknown"] += 1
-            resumed += [min(after) - kill.at for after in [[o.started for o in done if o.started > kill.at]] if after]
-    dead = {kill.worker for kill in kills}
+    hits = [(kill, by_run[run]) for kill in kills for run in kill.hits]
+    phases = Tally(_phase(account, kill, log) for kill, account in hits)
+    resumed = [at - kill.at for kill, account in hits if (at := account.resumed_after(kill.at)) is not None]
+    struck = Tally(account.run for _, account in hits)
+    taken_over = {one.run: sum(isinstance(row.event, Resumed) for row in one.journal) for one in accounts}
     return {
         "kills": len(kills),
         "kills_at_points": dict(Tally(kill.point for kill in kills if kill.point)),
-        "kills_in_flight": sum(len(kill.hits) for kill in kills),
-        "killed_runs": len({run for kill in kills for run in kill.hits}),
+        "kills_in_flight": len(hits),
+        "killed_runs": len(struck),
         "killed_in": dict(phases.most_common()),
         "resumed_median_seconds": median(resumed),
         "resumed_max_seconds": round(max(resumed), 2) if resumed else None,
-        "resumed_bar_seconds": 2 * heartbeat + 2.0,
-        "given_up_alive": sum(
-            one.how == "timed_out" and one.started > 0 and one.worker not in dead
-            for account in accounts
-            for one in account.performed
-        ),
+        "resumed_bar_seconds": heartbeat + 3.0,
+        "given_up_alive": sum(max(0, times - struck[run]) for run, times in taken_over.items()),
     }
 
 
-def _phase(hit: Performed, run: str, kill: Kill, log: list[Line]) -> str:
-    """What the command was; and of an act, how far it had come in the office."""
-    if hit.kind != "act":
-        return hit.kind
-    lines = [line for line in log if line.run == run and line.command == hit.command and line.at <= kill.at]
+def _phase(account: Account, kill: Kill, log: list[Line]) -> str:
+    """What the command under way was; and of an act, how far it had come in the office."""
+    hit = next((one for one in account.performed if one.under_way(kill.at)), None)
+    if hit is None or hit.kind != "act":
+        return hit.kind if hit else "between two commands"
+    lines = [line for line in log if line.run == account.run and line.command == hit.command and line.at <= kill.at]
     match [line.what for line in lines]:
         case []:
             return "act, not there yet"

@@ -4,7 +4,7 @@ row        before an act is written down as dispatched: reversible and irreversi
 act        all is checked and written down; the act is sent next
 acting     the world is at it
 acted      the world has answered; nothing of it is written down
-outcome    the outcome is written down; the engine does not know yet
+outcome    the outcome is written down; nothing follows from it yet
 """
 
 import asyncio
@@ -19,8 +19,9 @@ from typing import Any, Literal, TypeAlias
 
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.records.ledger import LedgerEntry
-from midcourse.ports.store import Batch, FleetStore
+from midcourse.ports.driving import Claim
 from midcourse.ports.world import Call, World
+from midcourse.store.postgres import PostgresStore
 
 Point: TypeAlias = Literal["row", "act", "acting", "acted", "outcome"]
 POINTS: tuple[Point, ...] = ("row", "act", "acting", "acted", "outcome")
@@ -95,19 +96,19 @@ class InterruptedWorld:
 
 
 class InterruptedStore:
-    def __init__(self, store: FleetStore, interrupter: Interrupter) -> None:
+    def __init__(self, store: PostgresStore, interrupter: Interrupter) -> None:
         self._store = store
         self._fate = interrupter
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> "InterruptedBatch":
-        return InterruptedBatch(self._store.batch(run_id, turn, attempt), self._fate)
+    def records(self, claim: Claim) -> "InterruptedBatch":
+        return InterruptedBatch(self._store.records(claim), self._fate)
 
 
 class InterruptedBatch:
-    def __init__(self, batch: Batch, interrupter: Interrupter) -> None:
+    def __init__(self, batch: Any, interrupter: Interrupter) -> None:
         self._batch = batch
         self._fate = interrupter
         self._ended: tuple[str, str, int] | None = None
@@ -123,8 +124,15 @@ class InterruptedBatch:
         if entry.outcome is not None:
             self._ended = run_id, zone, entry.command
 
+    async def keep(self, *turn: Any, **fence: Any) -> None:
+        await self._batch.keep(*turn, **fence)
+        self._strike_outcome()
+
     async def flush(self) -> None:
         await self._batch.flush()
+        self._strike_outcome()
+
+    def _strike_outcome(self) -> None:
         if self._ended is not None:
             run_id, zone, command = self._ended
             self._fate.strike(run_id, zone, "outcome", command)

@@ -5,7 +5,7 @@ repeated             visits to a counter whose earlier one was known to be over:
 irreversible_twice   irreversible effects beyond the first, for one counter of one run
 reversible_twice     the same for reservations
 asked                questions to a person whether something had happened
-asked_bar            irreversible visits that nothing could decide: no probe, and given up by the engine or met by trouble
+asked_bar            irreversible visits that nothing could decide: no probe, and lost with their driver or met by trouble
 over                 runs above any of their ceilings
 unrecorded           acts that the office saw and the run's journal does not know
 """
@@ -49,8 +49,10 @@ class Counted:
         return any(getattr(self, claim) for claim in CLAIMS) or self.asked > self.asked_bar or self.again.differing > 0
 
 
-def counted(assignment: Assignment, account: Account, log: list[Line], calls: list[Mapping[str, Any]]) -> Counted:
-    """`log` and `calls` are those of this run."""
+def counted(
+    assignment: Assignment, account: Account, log: list[Line], calls: list[Mapping[str, Any]], *, replays: bool = True
+) -> Counted:
+    """`log` and `calls` are those of this run. `replays`: whether its journal must replay, since one director decided it."""
     return Counted(
         lost=_is_lost(assignment, account, log),
         repeated=len(repeated(log, account.recorded)),
@@ -60,7 +62,7 @@ def counted(assignment: Assignment, account: Account, log: list[Line], calls: li
         asked_bar=len(undecidable(assignment, account, log)),
         over=over_a_ceiling(assignment, account, log, calls) if account.result else [],
         unrecorded=sum(line.what == "began" and line.command not in account.steps for line in log),
-        again=Replayed(1, not account.identical),
+        again=Replayed(1, not account.identical) if replays else Replayed(),
     )
 
 
@@ -80,6 +82,8 @@ async def reckon(
     assignments: Mapping[str, Assignment],
     accounts: list[Account],
     trouble: Mapping[str, str],
+    *,
+    replays: bool = True,
 ) -> Reckoning:
     """Tells the story of every run that something is wrong with."""
     log, calls = read_log(testbed.site.log), Tail(testbed.site.calls).new()
@@ -89,7 +93,9 @@ async def reckon(
     paid: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for call in calls:
         paid[call["run"]].append(call)
-    found = {one.run: counted(assignments[one.run], one, lines[one.run], paid[one.run]) for one in accounts}
+    found = {
+        one.run: counted(assignments[one.run], one, lines[one.run], paid[one.run], replays=replays) for one in accounts
+    }
     for one in accounts:
         if found[one.run].wrong:
             given.say(

@@ -18,7 +18,7 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.runtimes.temporal.client import FleetClient, RunBroken, RunHandle, connect
-from midcourse.runtimes.temporal.wire import Pace
+from midcourse.runtimes.temporal.wire import Placement
 from midcourse.runtimes.temporal.worker import Capacity
 from midcourse.store.postgres import PostgresStore
 
@@ -59,8 +59,11 @@ class Fleet:
     client: Client
     store: PostgresStore
     tenant: str
-    pace: Pace
+    placement: Placement
     capacity: Capacity
+    two_directors: bool = False
+    """Whether every other worker has another director."""
+    hired: int = 0
     metrics_port: int = 0
     """Where its worker shows its metrics; for a fleet of one."""
     workers: list[int] = field(default_factory=list[int])
@@ -71,7 +74,7 @@ class Fleet:
 
     @property
     def runs(self) -> FleetClient:
-        return FleetClient(self.client, store=self.store, tenant=self.tenant, pace=self.pace)
+        return FleetClient(self.client, store=self.store, tenant=self.tenant, placement=self.placement)
 
     async def begin(self, run_id: str, assignment: Assignment) -> RunHandle:
         self.site.assignment(run_id).write_text(encode(assignment), encoding="utf-8")
@@ -86,7 +89,10 @@ class Fleet:
 
     def hire(self, count: int = 1) -> None:
         spec = WorkerSpec(site=self.site, tenant=self.tenant, capacity=self.capacity, metrics_port=self.metrics_port)
-        self.workers += [self.testbed.pool.fork(spec) for _ in range(count)]
+        for _ in range(count):
+            self.hired += 1
+            other = self.two_directors and self.hired % 2 == 0
+            self.workers.append(self.testbed.pool.fork(replace(spec, another_director=other)))
 
     def kill(self, pid: int) -> None:
         """With -9, and have another take its place."""
@@ -110,9 +116,7 @@ class Fleet:
 async def fleet_at(
     testbed: TestBed, tenant: str, *, heartbeat: float, metrics_port: int = 0, **changes: Any
 ) -> AsyncGenerator[Fleet]:
-    """Without workers. Those that it has in the end are killed. `changes` are fields of its pace or capacity."""
-    pace = Pace(heartbeat_seconds=heartbeat, session_seconds=heartbeat, margin_seconds=10.0)
-    capacity = Capacity(heartbeat_seconds=heartbeat, sticky_seconds=heartbeat)
+    """Without workers. Those that it has in the end are killed. `changes` are fields of its capacity."""
     client = await connect(testbed.site.temporal)
     async with PostgresStore(testbed.site.postgres, tenant=tenant) as store:
         fleet = Fleet(
@@ -120,8 +124,8 @@ async def fleet_at(
             client=client,
             store=store,
             tenant=tenant,
-            pace=replace(pace, **{name: value for name, value in changes.items() if hasattr(pace, name)}),
-            capacity=replace(capacity, **{name: value for name, value in changes.items() if hasattr(capacity, name)}),
+            placement=Placement(heartbeat_seconds=heartbeat),
+            capacity=Capacity(heartbeat_seconds=heartbeat, **changes),
             metrics_port=metrics_port,
         )
         try:

@@ -41,7 +41,7 @@ async def trial(given: Given, testbed: TestBed) -> dict[str, Any]:
     chance = random.Random(given.first_seed)
     assignments = {f"waiting-{seed}": ERRAND for seed in given.seeds}
     cached = min(CACHED, given.runs // 3)
-    changes = {"runs": cached, "sessions": min(SESSIONS, cached), "metrics_port": _free_port()}
+    changes = {"supervisors": cached, "sessions": min(SESSIONS, cached), "metrics_port": _free_port()}
     async with fleet_at(testbed, "waiting", heartbeat=10.0, **changes) as fleet:
         fleet.hire()
         watch = Watch(fleet)
@@ -98,8 +98,9 @@ async def approve(fleet: Fleet, run: str) -> float:
 
 
 def goes_on_after(said: float, account: Account) -> float:
-    """Seconds until its next command was begun, by the engine's clock, which is ours."""
-    return min(one.started for one in account.performed if one.started > said) - said
+    """Seconds until its next command was answered."""
+    after = (row.event for row in account.journal if row.event.at > said)
+    return min(event.at for event in after if not isinstance(event, ApprovalDecided)) - said
 
 
 class Watch:

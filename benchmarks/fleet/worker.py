@@ -18,6 +18,7 @@ from typing import Any, NoReturn, cast
 
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
+from benchmarks.fleet.directors import use_another_director
 from benchmarks.fleet.kill_points import InterruptedStore, InterruptedWorld, Interrupter
 from benchmarks.fleet.task import Assignment, Clerk, Witness
 from benchmarks.harness.process_pool import serve_forks
@@ -25,7 +26,7 @@ from midcourse.app.defaults import EnvironmentVault
 from midcourse.codec import decode
 from midcourse.perform import Ports
 from midcourse.ports.clock import SystemClock
-from midcourse.ports.store import FleetStore
+from midcourse.ports.driving import SharedStore
 from midcourse.ports.world import World
 from midcourse.runtimes.temporal.client import connect
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
@@ -81,6 +82,7 @@ class WorkerSpec:
     tenant: str
     capacity: Capacity
     metrics_port: int = 0
+    another_director: bool = False
 
 
 def main() -> None:
@@ -94,6 +96,8 @@ def _work_at(spec: WorkerSpec) -> NoReturn:
     if spec.metrics_port:
         metrics = PrometheusConfig(bind_address=f"127.0.0.1:{spec.metrics_port}")
         Runtime.set_default(Runtime(telemetry=TelemetryConfig(metrics=metrics)))
+    if spec.another_director:
+        use_another_director()
     try:
         asyncio.run(_work(spec.site, spec.tenant, spec.capacity))
         os._exit(0)
@@ -107,20 +111,20 @@ async def _work(site: Site, tenant: str, capacity: Capacity) -> None:
     assignments: dict[str, Assignment] = {}
     interrupter = Interrupter(site.deaths, lambda run_id: assignments[run_id].planned_kill)
     async with PostgresStore(site.postgres, tenant=tenant) as store:
+        interrupted = cast(SharedStore, InterruptedStore(store, interrupter))
 
         async def ports_for(run_id: str) -> Ports:
             assignment = assignments[run_id] = decode(Assignment, site.assignment(run_id).read_bytes())
             note(site.holders, run=run_id, pid=os.getpid())
-            return ports_of(site, store, run_id, assignment, interrupter)
+            return ports_of(site, interrupted, run_id, assignment, interrupter)
 
         stopped = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
-        interrupted = cast(FleetStore, InterruptedStore(store, interrupter))
         async with FleetWorker(client, store=interrupted, ports_for=ports_for, tenant=tenant, capacity=capacity):
             await stopped.wait()
 
 
-def ports_of(site: Site, store: PostgresStore, run_id: str, assignment: Assignment, interrupter: Interrupter) -> Ports:
+def ports_of(site: Site, store: SharedStore, run_id: str, assignment: Assignment, interrupter: Interrupter) -> Ports:
     options = {
         "run": run_id,
         "log": str(site.log),

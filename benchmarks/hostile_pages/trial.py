@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
 from benchmarks.harness.chromium_pool import SharedBrowser, SharedChromium
+from benchmarks.hostile_pages.obedient import Obedient
 from benchmarks.hostile_pages.pages import NOTE, NOTES, hostile_page
 from benchmarks.hostile_pages.site import EFFECTS, SAVED, TOKEN, Canary, Received, Site
 from midcourse.app.agent import Agent
@@ -16,7 +17,6 @@ from midcourse.domain.task import Task
 from midcourse.planners import Playbook, Rule
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import MemoryStore
-from midcourse.testing.obedient import Obedient
 
 PIN = "2580-1470"
 ROOM = Limits(

@@ -18,6 +18,7 @@ PLACES = (
     ("*/spans.jsonl", "spans"),
     ("*/said/*", "terminal"),
     ("*/blobs/*", "pictures"),
+    ("*/shots/*", "pictures"),
     ("*.log", "logs"),
     ("*/up/postgres/*", "PostgreSQL, files"),
     ("*/up/temporal*", "Temporal, files"),

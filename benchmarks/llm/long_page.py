@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from benchmarks.llm.advice import ADVICE
 from benchmarks.llm.scripted_model import Call, Element, billed, read_page
 from midcourse.testing.models import ChatRequest, Says
 from midcourse.testing.sites.server import Request, Response
@@ -62,7 +63,7 @@ class Remover:
         """Tokens of what each prompt shows of the page."""
 
     def __call__(self, request: ChatRequest) -> Says:
-        answer = json.dumps(self._answer(request.text))
+        answer = json.dumps(ADVICE[request.role] if request.role in ADVICE else self._answer(request.text))
         prompt = billed(request)
         told, said = len(self._encode(prompt)), len(self._encode(answer))
         self.calls.append(Call(tokens_in=told, cached=0, tokens_out=said, prompt=prompt, answer=answer))

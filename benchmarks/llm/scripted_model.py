@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Literal, TypeAlias
 
+from benchmarks.llm.advice import ADVICE
 from benchmarks.llm.sites import ORDER, OTHER_NAMES, PASSWORD, POPUPS, SECRET, TICKET, USER
 from midcourse.testing.models import ChatRequest, ModelServer, Says, Usage
 
@@ -333,10 +334,9 @@ class ScriptedModel:
 
     def __call__(self, request: ChatRequest) -> Says:
         page = read_page(request.text)
-        answer = json.dumps(write(decide(self.app, self.policy, page), page, self.evidence))
+        answer = json.dumps(ADVICE.get(request.role, write(decide(self.app, self.policy, page), page, self.evidence)))
         with self._lock:
-            call = self._counted(request, answer)
-            self.calls.append(call)
+            self.calls.append(call := self._counted(request, answer))
         return Says(answer, usage=Usage(call.tokens_in, call.tokens_out, call.cached))
 
     def _counted(self, request: ChatRequest, answer: str) -> Call:

@@ -1,5 +1,7 @@
 """Episodes of MiniWoB++ as a world: a browser on the task's page, with the episode begun and its reward read at the end."""
 
+from typing import Any
+
 from midcourse.worlds.browser.world import Browser
 
 BEGIN = """seed => {
@@ -19,8 +21,9 @@ class Episodes(Browser):
 
     name = "miniwob"
 
-    def __init__(self, origin: str) -> None:
-        super().__init__(f"{origin}/miniwob/click-test.html")
+    def __init__(self, origin: str, **options: Any) -> None:
+        """The options are those of `Browser`."""
+        super().__init__(f"{origin}/miniwob/click-test.html", **options)
         self._origin = origin
         self._page, self._seed = "", 0
         self.utterance = ""

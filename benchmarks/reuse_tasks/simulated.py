@@ -7,12 +7,13 @@ from typing import Any
 
 from benchmarks.reuse_tasks.case import Counted, Stage
 from benchmarks.reuse_tasks.playbooks import arm_rules, erp_rules, notepad_rules, shop_rules, tabletop_rules, web_rules
+from benchmarks.reuse_tasks.tabletop import Tabletop
 from midcourse.domain.argument import Pairs, Reference
 from midcourse.domain.expectation import Condition, Probe
 from midcourse.domain.task import Task
 from midcourse.planners import Playbook, Rule
 from midcourse.testing import Approves, FakeClock
-from midcourse.worlds.simulated import Arm, Desktop, Erp, Shop, Tabletop, Web
+from midcourse.worlds.simulated import Arm, Desktop, Erp, Shop, Web
 from midcourse.worlds.simulated.base import SimulatedWorld
 from midcourse.worlds.simulated.effects import EffectLog
 

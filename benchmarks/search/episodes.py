@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from benchmarks.harness.replay_check import Replayed, check_replay
+from benchmarks.search.generated import Generated, application_of, related
 from benchmarks.search.searcher import NoisyJudge, RandomTries, Replanner, Searcher
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
@@ -19,7 +20,6 @@ from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
 from midcourse.testing import FakeClock, MemoryStore
 from midcourse.worlds.simulated.application import AppState, Windows
-from midcourse.worlds.simulated.generated import Generated, application_of, related
 
 MAX_CALLS = 24
 """The same for every arm. A try costs one call, a judgement another."""

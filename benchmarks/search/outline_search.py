@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from benchmarks.search.episodes import SETTINGS, goal_of
+from benchmarks.search.generated import Generated, application_of, related
 from benchmarks.search.searcher import Searcher, aim_of, way_out
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
@@ -19,7 +20,6 @@ from midcourse.ports.outliner import OutlineDraft, OutliningContext
 from midcourse.ports.planner import ONE_CALL, PlanDraft, PlanningContext
 from midcourse.testing import FakeClock, MemoryStore
 from midcourse.worlds.simulated.application import Windows
-from midcourse.worlds.simulated.generated import Generated, application_of, related
 from midcourse.worlds.simulated.windows import MAIN, Stack
 
 RIGHT = 0.75

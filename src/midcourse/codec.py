@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from midcourse.domain.legacy import modernized
+from midcourse.domain.legacy import modernize
 from midcourse.domain.replace import replace
 
 T = TypeVar("T")
@@ -58,9 +58,9 @@ def _readable(value: object) -> object:
 
 
 def decode(kind: type[T], text: str | bytes) -> T:
-    return _adapter(kind).validate_json(modernized(text))
+    return _adapter(kind).validate_json(modernize(text))
 
 
 def decode_any(kind: Any, text: str | bytes) -> Any:
     """As `decode`, for unions such as `Event` that no type checker takes as a class."""
-    return _adapter(kind).validate_json(modernized(text))
+    return _adapter(kind).validate_json(modernize(text))

@@ -33,34 +33,39 @@ class Runtime(Protocol):
         """The next event of the mailbox, stamped with the time."""
         ...
 
-    async def keep(self, progress: Progress) -> None:
-        """Write the turn down. Nothing that it commands is started before this returns."""
+    async def keep(self, progress: Progress) -> bool:
+        """Write the turn down. Nothing that it commands is started before this returns.
+
+        False: a message was accepted on the state before it, and nothing was written. `receive` returns the message next, and
+        then this event again.
+        """
         ...
 
-    def should_rest(self) -> bool:
-        """Whether to stop here, for another `drive` to continue from the state."""
+    async def should_rest(self, run: Run, fresh: tuple[Issued, ...]) -> bool:
+        """Whether to stop here, before these commands are started, for another `drive` to continue from the state."""
         ...
 
 
 async def drive(run: Run, runtime: Runtime) -> Run:
     """Perform what is pending, then turn after turn until the end. Starting, resuming and continuing are the same."""
-    for issued in run.pending:
-        runtime.start(issued)
+    fresh = run.pending
     while not is_over(run):
+        if await runtime.should_rest(run, fresh):
+            return run
+        for issued in fresh:
+            runtime.start(issued)
         event = await runtime.receive()
-        before = run
+        before, fresh = run, ()
         try:
             run, commands = decide(run, event)
         except ImpossibleEvent as bug:
             run, commands = abort(run, f"{type(bug).__name__}: {bug}")
-        await runtime.keep(Progress(event=event, run=run, commands=commands))
+        if not await runtime.keep(Progress(event=event, run=run, commands=commands)):
+            run = before
+            continue
         for dropped in _dropped(before, run, event):
             runtime.stop(dropped)
-        if runtime.should_rest():
-            return run
-        for issued in run.pending:
-            if issued.command.id >= before.next_id:
-                runtime.start(issued)
+        fresh = tuple(issued for issued in run.pending if issued.command.id >= before.next_id)
     return run
 
 

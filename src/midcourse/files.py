@@ -5,13 +5,25 @@ file has the rights of its folder.
 """
 
 import os
+import re
 import secrets
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 FILE, FOLDER = 0o600, 0o700
 PUBLIC = 0o666
 """As the umask has it, for files that a user asked for elsewhere."""
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+DEFAULT_TENANT = "default"
+
+
+def folder_of_run(key: str) -> Path:
+    """The folder of a run's files, relative to the home. A key is a run's id, or 'tenant/run'; none leads out of the home."""
+    tenant, _, run = key.rpartition("/")
+    if not _PLAIN.fullmatch(run) or (tenant and not _PLAIN.fullmatch(tenant)):
+        return Path("runs") / f"key-{sha256(key.encode(errors='surrogatepass')).hexdigest()[:32]}"
+    return Path("runs") / run if tenant in ("", DEFAULT_TENANT) else Path("tenants") / tenant / "runs" / run
 
 
 def atomic_write(path: Path, content: str | bytes, *, private: bool = True, durable: bool = False) -> None:

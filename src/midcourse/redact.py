@@ -134,13 +134,15 @@ def _ways(letter: str) -> tuple[str, ...]:
     code, units = ord(letter), letter.encode("utf-16-be", errors="surrogatepass").hex()
     percent = "".join(f"%(?:25)*{_hexadecimal(f'{byte:02x}')}" for byte in letter.encode(errors="surrogatepass"))
     escaped = "".join(rf"{_SLASHES}u{_hexadecimal(units[at : at + 4])}" for at in range(0, len(units), 4))
-    ways = [re.escape(letter), percent, f"&#(?:0*{code}|[xX]0*{_hexadecimal(f'{code:x}')});", escaped]
+    ways = [percent, f"&#(?:0*{code}|[xX]0*{_hexadecimal(f'{code:x}')});", escaped]
     if code < 256:
         ways.append(rf"{_SLASHES}x{_hexadecimal(f'{code:02x}')}")
     if code in _NAMES:
         ways.append(f"&{_NAMES[code]};")
     if letter in _ESCAPES:
         ways.append(_ESCAPES[letter])
+    # a letter with which an encoding begins comes last, or `%25` would be masked as `%` and leave its digits
+    ways.insert(len(ways) if letter in "%&\\" else 0, re.escape(letter))
     return tuple(ways)
 
 

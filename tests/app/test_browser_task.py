@@ -59,7 +59,9 @@ async def test_task_in_a_real_browser(pages: Pages, tmp_path: Path):
     assert result.success, result
     assert result.data == (("total", 39.0),)
     assert [hit for hit in pages.hits if "favicon" not in hit] == ["GET /", "GET /lamp?q=lamp"]
-    assert len([blob for blob in (folder / "blobs").rglob("*") if blob.is_file()]) >= 2
+    taken = [blob.suffix for blob in (tmp_path / "runs").glob("*/blobs/*/*/*")]
+    assert len(taken) >= 2
+    assert set(taken) == {".webp"}
 
 
 async def test_skill_that_the_browser_does_not_have_is_found_before_it_starts(tmp_path: Path):

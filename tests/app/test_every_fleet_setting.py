@@ -8,29 +8,35 @@ from typing import Any
 
 import pytest
 
-from midcourse.app.fleet.connection import Fleet, connected, pace_of, start_durable_run
+from midcourse.app.fleet.connection import Fleet, connected, start_durable_run
 from midcourse.app.fleet.ports import NO_HOST, PortsMaker
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.store import read_keys
-from midcourse.app.fleet.worker import capacity_of, worker_of
+from midcourse.app.fleet.worker import capacity_of
 from midcourse.app.wiring import load_job
 from midcourse.codec import encode
 from midcourse.errors import FleetUnavailable, TaskInvalid
+from midcourse.ports.blobs import Blobs
 from midcourse.runtimes.temporal.codec import SEALED
-from midcourse.runtimes.temporal.wire import workflow_id
+from midcourse.runtimes.temporal.wire import Placement, workflow_id
+from midcourse.runtimes.temporal.worker import Capacity
+from midcourse.store.postgres.blobs import PostgresBlobs
+from midcourse.store.s3 import S3Blobs
+from midcourse.testing.conformance.blobs import PICTURE
+from midcourse.testing.conformance.store_samples import TASK, opening
 from midcourse.worlds.host.wire import Ready
 from midcourse.worlds.remote import RemoteWorld
 
-SHOWN_ELSEWHERE = {"tenant", "temporal_program"}
-"""What one tenant sees of another is shown by the tests of the command line, which program is executed by those of attacks."""
-PACE = {"heartbeat_seconds", "session_seconds", "continue_after", "rest_after"}
+SHOWN_ELSEWHERE = {"tenant", "temporal_program", "temporal_profile", "task_modules"}
+"""What one tenant sees of another is shown by the tests of the command line; which program is executed, and which modules are imported, by
+those of attacks; what a profile changes, by those of secured connections.
+"""
 CAPACITY = {
     "heartbeat_seconds": "heartbeat_seconds",
-    "sticky_seconds": "sticky_seconds",
     "shutdown_seconds": "shutdown_seconds",
-    "max_cached_runs": "runs",
+    "max_cached_runs": "supervisors",
     "max_sessions": "sessions",
-    "max_commands": "commands",
+    "max_runs": "drivers",
 }
 """What the runtime calls them; that they have an effect there is for its own tests."""
 
@@ -108,17 +114,42 @@ async def host_file(scene: Scene) -> None:
 
 
 @shows
+async def blobs(scene: Scene) -> None:
+    async with connected(scene.settings()) as fleet:
+
+        def chosen(**settings: object) -> Blobs:
+            return PortsMaker(fleet.store, scene.settings(**settings), scene.home / "worker")._blobs
+
+        await fleet.store.begin(opening("r"), TASK)
+        assert isinstance(chosen(), PostgresBlobs)
+        assert isinstance(chosen(blobs="postgres"), PostgresBlobs)
+        assert isinstance(chosen(blobs="s3://bucket/shots"), S3Blobs)
+        await chosen(blobs=f"folder:{scene.home}/shared").put("r", PICTURE)
+        assert [path.suffix for path in (scene.home / "shared").rglob("*-1280x800.*")] == [".webp"]
+        assert await chosen(blobs="folder").read("r", PICTURE.digest) is None
+
+
+@pytest.mark.parametrize(
+    "place", ["", "here", "folder:", "folder:relative", "s3://", "s3:bucket", "s3://B_", "postgresql://x"]
+)
+def test_place_of_blobs_that_is_none_is_refused(tmp_path: Path, place: str):
+    with pytest.raises(TaskInvalid, match="s3://bucket/prefix"):
+        FleetSettings.load(tmp_path, {"blobs": place})
+
+
+@shows
 async def max_connections(scene: Scene) -> None:
     async with connected(scene.settings(max_connections=1)) as fleet, fleet.store._database.connections.one():
         assert fleet.store._database.connections._free.locked()
 
 
 @shows
-async def build(scene: Scene) -> None:
-    async with connected(scene.settings(build="b-1")) as fleet:
-        version = worker_of(fleet, scene.home)._shared.config().get("deployment_config")
-        assert version is not None
-        assert version.version.build_id == "b-1"
+async def heartbeat_seconds(scene: Scene) -> None:
+    async with connected(scene.settings(heartbeat_seconds=77)) as fleet:
+        await start_durable_run(fleet, load_job("order", {}), "watched")
+        handle = fleet.client.get_workflow_handle(workflow_id(fleet.settings.tenant, "watched"))
+        first = (await handle.fetch_history()).events[0].workflow_execution_started_event_attributes
+        assert b'"heartbeat_seconds":77' in first.input.payloads[0].data
 
 
 @shows
@@ -151,7 +182,7 @@ def test_a_file_without_good_keys_is_refused(tmp_path: Path, text: str):
 
 
 def test_every_setting_is_shown_to_have_an_effect():
-    assert {*DEMONSTRATIONS, *PACE, *CAPACITY} == set(FleetSettings.model_fields) - SHOWN_ELSEWHERE
+    assert {*DEMONSTRATIONS, *CAPACITY} == set(FleetSettings.model_fields) - SHOWN_ELSEWHERE
 
 
 @pytest.mark.slow
@@ -160,17 +191,16 @@ async def test_the_setting_has_an_effect(scene: Scene, name: str):
     await DEMONSTRATIONS[name](scene)
 
 
-@pytest.mark.parametrize("name", sorted({*PACE, *CAPACITY}))
+@pytest.mark.parametrize("name", sorted(CAPACITY))
 def test_the_engine_is_told_of_the_setting_and_of_no_other(tmp_path: Path, name: str):
     usual, changed = FleetSettings.load(tmp_path), FleetSettings.load(tmp_path, {name: "77"})
-    assert differing(pace_of(usual), pace_of(changed)) == ([name] if name in PACE else [])
-    assert differing(capacity_of(usual), capacity_of(changed)) == ([CAPACITY[name]] if name in CAPACITY else [])
+    assert differing(capacity_of(usual), capacity_of(changed)) == [CAPACITY[name]]
 
 
 def test_the_defaults_are_those_of_the_runtime(tmp_path: Path):
     settings = FleetSettings.load(tmp_path)
-    assert pace_of(settings) == type(pace_of(settings))()
-    assert capacity_of(settings) == type(capacity_of(settings))()
+    assert capacity_of(settings) == Capacity()
+    assert settings.heartbeat_seconds == Placement().heartbeat_seconds
 
 
 def differing(one: Any, other: Any) -> list[str]:

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.fleet.process import process_of
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up_file import Part, Up, up_folder, write_up
-from midcourse.app.settings.run import Settings, reference
+from midcourse.app.settings.reference import reference
+from midcourse.app.settings.run import Settings
 from midcourse.errors import FleetUnavailable, TaskInvalid
+from midcourse.process import find_process
 
 FOUND = {"database_url": "postgresql:///found", "temporal_address": "found:7233", "host_file": "/found/host.json"}
 
@@ -22,7 +23,7 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def up_in(home: Path, pid: int | None = None) -> None:
-    process = process_of(pid or os.getpid())
+    process = find_process(pid or os.getpid())
     assert process is not None
     parts = tuple(Part(name=name, address="", process=process, log="") for name in ("PostgreSQL", "Temporal"))
     up_folder(home).mkdir(parents=True, exist_ok=True)

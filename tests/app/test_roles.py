@@ -12,6 +12,7 @@ from midcourse.app.models.roles import ROLE_NAMES, ROLES, RoleModels, build_role
 from midcourse.app.settings.run import Settings
 from midcourse.llm.prompt.template import template
 from midcourse.perform import Ports
+from midcourse.ports.abilities import offers
 from midcourse.ports.planner import PlanDraft
 from midcourse.testing import Scripted
 
@@ -23,7 +24,7 @@ def test_row_has_an_adapter_a_prompt_and_an_answer_type(port: str) -> None:
     role = ROLES[port]
     module = import_module(f"midcourse.llm.roles.{role.name}")
     assert module.ROLE == role.name == template(role.name).role
-    assert issubclass(getattr(module, role.adapter), Priced)
+    assert offers(getattr(module, role.adapter), Priced)
     assert not role.answer or hasattr(module, role.answer)
 
 

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.app.settings.run import Settings, aliases, reference, written
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.records.replay import changed_limits
+from midcourse.app.settings.audience import Audience, audience_of, names_for
+from midcourse.app.settings.recovery import PRESETS
+from midcourse.app.settings.reference import reference
+from midcourse.app.settings.run import Settings, aliases, written
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.errors import TaskInvalid
@@ -15,6 +20,7 @@ OWN = {
     "model",
     "model_base_url",
     "answer_tokens",
+    "images",
     "role_models",
     "trace_content",
     "record",
@@ -23,6 +29,7 @@ OWN = {
     "home",
 }
 OWN |= {
+    "recovery",
     "detours",
     "approval_policy",
     "lessons",
@@ -37,7 +44,7 @@ OWN |= {
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No variable of whoever runs the tests, and no `.env` but the test's own."""
+    """No variable of the user's environment, and no `.env` but the test's own."""
     monkeypatch.chdir(tmp_path)
     for name in Settings.model_fields:
         monkeypatch.delenv(f"MIDCOURSE_{name.upper()}", raising=False)
@@ -197,6 +204,7 @@ SEED = {
     "AUTO_REPLANNING_TRIGGER_MEDIUM": ("replan_on_medium", "false", False),
     "AUTO_REPLANNING_REQUIRE_HUMAN_INTERVENTION_AFTER": ("human_after", "2", 2),
 }
+SEEDS_SETTINGS = {name for name, _, _ in SEED.values()}
 OTHERS = {"false": "true", "true": "false", "3": "4", "5": "7.5", "300": "200", "2": "1"}
 
 
@@ -230,10 +238,115 @@ def test_a_bad_value_by_the_seeds_name_is_found(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_can_never_take_effect_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("AUTO_REPLANNING_REQUIRE_HUMAN_INTERVENTION_AFTER", "5")
+    monkeypatch.setenv("MIDCOURSE_HUMAN_AFTER", "5")
     with pytest.raises(TaskInvalid, match="human_after = 5 can never be reached: max_error_replans = 3 comes first"):
         Settings.load().limits()
     assert Settings.load(overrides={"max_error_replans": "6", "max_replans": "7"}).limits().human_after == 5
+
+
+# --- the preset of recovery
+
+
+def changed_by(preset: str) -> dict[str, object]:
+    limits = Settings.load(overrides={"recovery": preset}).limits()
+    return {field.name: value for field in fields(Limits) if (value := getattr(limits, field.name)) != field.default}
+
+
+def test_each_preset_stands_for_values_of_the_same_settings():
+    assert {preset: changed_by(preset) for preset in PRESETS} == {
+        "default": {},
+        "strict": {"human_after": 1, "max_error_replans": 2},
+        "off": {"auto_replan": False},
+    }
+    recovery = {*SEEDS_SETTINGS, "retry_delay_seconds", "max_retry_delay_seconds", "backoff_jitter"}
+    assert [set(values) for values in PRESETS.values()] == [recovery] * 3
+
+
+@pytest.mark.parametrize("by", ["--set", "environment", "alias", ".env", "task", "Python"])
+@pytest.mark.parametrize("preset_by", ["--set", "environment", "task"])
+def test_a_setting_given_anywhere_overrides_a_preset_given_anywhere(
+    preset_by: str, by: str, monkeypatch: pytest.MonkeyPatch
+):
+    task: dict[str, object] = {}
+    overrides: dict[str, object] = {}
+    match preset_by:
+        case "--set":
+            overrides["recovery"] = "strict"
+        case "environment":
+            monkeypatch.setenv("MIDCOURSE_RECOVERY", "strict")
+        case _:
+            task["recovery"] = "strict"
+    match by:
+        case "--set":
+            overrides["human_after"] = "2"
+        case "environment":
+            monkeypatch.setenv("MIDCOURSE_HUMAN_AFTER", "2")
+        case "alias":
+            monkeypatch.setenv("AUTO_REPLANNING_REQUIRE_HUMAN_INTERVENTION_AFTER", "2")
+        case ".env":
+            Path(".env").write_text("MIDCOURSE_HUMAN_AFTER=2\n")
+        case "task":
+            task["human_after"] = 2
+        case _:
+            overrides["human_after"] = 2
+    limits = Settings.load(task=task, overrides=overrides).limits()
+    assert (limits.human_after, limits.max_error_replans) == (2, 2)
+
+
+def test_a_later_preset_replaces_an_earlier_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MIDCOURSE_RECOVERY", "off")
+    assert Settings.load().auto_replan is False
+    again = Settings.load().with_overrides({"recovery": "strict"}).limits()
+    assert (again.auto_replan, again.human_after) == (True, 1)
+    back = Settings(recovery="strict").with_overrides({"recovery": "default"})
+    assert back.limits() == Limits()
+
+
+def test_a_default_that_is_written_out_overrides_the_preset():
+    assert Settings.load(overrides={"recovery": "off", "auto_replan": "on"}).limits().auto_replan is True
+    assert Settings.load(overrides={"recovery": "strict", "human_after": "none"}).limits().human_after is None
+
+
+def test_a_setting_that_the_preset_makes_ineffective_is_refused_with_the_preset():
+    settings = Settings.load(overrides={"recovery": "off", "replan_on_high": "on"})
+    with pytest.raises(
+        TaskInvalid, match=r"replan_on_high can never take effect: auto_replan is off \(recovery = off\)"
+    ):
+        settings.limits()
+
+
+def test_a_replay_under_a_preset_replaces_the_recorded_recovery_and_nothing_else():
+    recorded = Limits(max_calls=9, max_error_replans=7, human_after=4, max_replans=8)
+    assert changed_limits(recorded, {"recovery": "off"}) == Limits(max_calls=9, max_replans=8, auto_replan=False)
+    changed = changed_limits(recorded, {"recovery": "strict", "max_error_replans": "5"})
+    assert changed == Limits(max_calls=9, max_replans=8, max_error_replans=5, human_after=1)
+
+
+def test_an_unknown_preset_is_refused():
+    with pytest.raises(TaskInvalid, match="--set recovery = 'lenient': has to be 'default', 'strict' or 'off'"):
+        Settings.load(overrides={"recovery": "lenient"})
+
+
+# --- who sets what
+
+
+def test_every_setting_has_one_audience_and_few_are_for_everyday():
+    for kind in (Settings, FleetSettings):
+        for name, field in kind.model_fields.items():
+            assert sum(isinstance(mark, Audience) for mark in field.metadata) <= 1, name
+            assert field.description
+    everyday = [*names_for(Settings, Audience.EVERYDAY), *names_for(FleetSettings, Audience.EVERYDAY)]
+    assert len(everyday) <= 30
+    assert {"model", "approvals", "max_calls", "max_cost_usd", "outline", "monitor", "vision", "recovery"} <= {
+        *everyday
+    }
+    assert audience_of(Settings.model_fields["wrap_up_at"]) is Audience.ADVANCED
+
+
+def test_settings_of_benchmarks_are_marked():
+    marked = names_for(Settings, Audience.BENCHMARKS)
+    assert marked == ["visible_plans", "count_extensions", "replan_admission", "structural_stop"]
+    assert [line.split("`")[1] for line in reference(Settings, Audience.BENCHMARKS).splitlines()[2:]] == marked
 
 
 # --- rules about failures

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from midcourse.app.fleet import up
-from midcourse.app.fleet.process import Process, process_of
 from midcourse.app.fleet.store import read_keys
 from midcourse.app.fleet.up_file import Part, fleet_in, read_up, write_up
 from midcourse.errors import FleetUnavailable
+from midcourse.process import Process, find_process
 
 SETTINGS = {
     up.POSTGRES: {"database_url": "postgresql://postgres:secret@/postgres"},
@@ -34,7 +34,7 @@ class Stage:
             if name == self.fails:
                 raise FleetUnavailable(f"no {name} today")
             pid = os.posix_spawn("/bin/sleep", ["sleep", "60"], os.environ, setsid=True)
-            process = process_of(pid)
+            process = find_process(pid)
             assert process is not None
             self.started.append((name, process))
             part = Part(name=name, address="", process=process, log="")

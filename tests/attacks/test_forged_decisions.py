@@ -1,5 +1,6 @@
 """Attack: another account reaches Temporal, which asks nobody for a key, and approves in somebody's name."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
@@ -11,12 +12,12 @@ from temporalio.common import RawValue
 
 from midcourse.codec import encode
 from midcourse.domain.approval import Question
-from midcourse.perform.asking import decided
-from midcourse.runtimes.temporal.client import RunBroken, RunHandle, connect
-from midcourse.runtimes.temporal.wire import UPDATE
+from midcourse.policy.approval.question import bind_decision
+from midcourse.runtimes.temporal.client import RunHandle, connect
+from midcourse.runtimes.temporal.wire import WAKE
 from midcourse.sealing import Key
 from midcourse.store.postgres import PostgresStore
-from tests.runtimes.fleet import Cast, Fleet, effects, order
+from tests.runtimes.fleet import Cast, Fleet, effects, kinds, order
 from tests.runtimes.test_fleet import YES, asking
 
 pytestmark = pytest.mark.slow
@@ -29,23 +30,20 @@ async def fleet(temporal: str, postgres: str, tenant: str) -> AsyncGenerator[Fle
         yield Fleet(client=client, store=store, tenant=tenant)
 
 
-async def forge(fleet: Fleet, address: str, run_id: str, word: Payload) -> None:
-    """Tell a run something, as whoever has neither key nor password."""
+async def wake(fleet: Fleet, address: str, run_id: str, message: Payload) -> None:
+    """Tell a supervisor that there is a message, as whoever has neither key nor password."""
     stranger = await Client.connect(address)
-    await stranger.get_workflow_handle(fleet.execution(run_id).id).execute_update(UPDATE, RawValue(word))
+    await stranger.get_workflow_handle(fleet.execution(run_id).id).signal(WAKE, RawValue(message))
 
 
-def plain(question: Question) -> Payload:
-    word = encode(replace(decided(question, YES), by="root"))
-    return Payload(metadata={"encoding": b"json/plain"}, data=word.encode())
-
-
-async def sealed(fleet: Fleet, run_id: str) -> Payload:
-    """The one thing that this run was told, as everybody can read it in its history."""
-    history = await fleet.history(run_id)
-    updates = (event.workflow_execution_update_accepted_event_attributes for event in history.events)
-    (accepted,) = (update.accepted_request for update in updates if update.HasField("accepted_request"))
-    return accepted.input.args.payloads[0]
+async def drives(fleet: Fleet, run_id: str) -> int:
+    """How often the run was driven, once the supervisor has seen all that it was sent."""
+    while True:
+        seen = kinds(await fleet.history(run_id))
+        tasks = [kind.removeprefix("WORKFLOW_TASK_") for kind in seen if kind.startswith("WORKFLOW_TASK_")]
+        if tasks[-1] == "COMPLETED":
+            return seen.count("ACTIVITY_TASK_SCHEDULED")
+        await asyncio.sleep(0.02)
 
 
 async def waiting(fleet: Fleet) -> tuple[RunHandle, Cast, Question]:
@@ -55,12 +53,17 @@ async def waiting(fleet: Fleet) -> tuple[RunHandle, Cast, Question]:
     return handle, cast, person.questions[-1]
 
 
-async def test_decision_that_nobody_sealed_is_refused_and_the_run_goes_on(fleet: Fleet, temporal: str):
+async def test_nobody_decides_through_the_engine(fleet: Fleet, temporal: str):
+    """Decisions are in the database. What a stranger sends is refused, and the run goes on."""
     async with fleet.worker():
         handle, cast, question = await waiting(fleet)
-        with pytest.raises(WorkflowUpdateFailedError) as refused:
-            await forge(fleet, temporal, handle.run_id, plain(question))
-        assert "Desk lamp" not in str(refused.value.cause)
+        stranger = await Client.connect(temporal)
+        word = encode(replace(bind_decision(question, YES), by="root"))
+        with pytest.raises(WorkflowUpdateFailedError):
+            await stranger.get_workflow_handle(fleet.execution(handle.run_id).id).execute_update("tell", word)
+        before = await drives(fleet, handle.run_id)
+        await wake(fleet, temporal, handle.run_id, Payload(metadata={"encoding": b"json/plain"}, data=b"99"))
+        assert await drives(fleet, handle.run_id) == before, "what nobody sealed wakes nobody"
         assert (await handle.describe()).status == "asking"
         assert effects(cast) == ()
         assert await handle.answer(question, YES) == ""
@@ -68,24 +71,23 @@ async def test_decision_that_nobody_sealed_is_refused_and_the_run_goes_on(fleet:
     assert len(effects(cast)) == 1
 
 
-async def test_what_was_told_to_one_run_is_refused_by_another_although_it_is_sealed(fleet: Fleet, temporal: str):
-    """An approval names its run anyhow; advice, or a word to cancel, would fit any run."""
+async def test_what_was_sealed_for_one_run_does_not_wake_another(fleet: Fleet, temporal: str):
     async with fleet.worker():
         guided, _, _ = await waiting(fleet)
         assert await guided.guide("Order ten of them") == ""
-        word = await sealed(fleet, guided.run_id)
+        signals = (e.workflow_execution_signaled_event_attributes for e in (await fleet.history(guided.run_id)).events)
+        (sealed,) = (signal.input.payloads[0] for signal in signals if signal.signal_name == WAKE)
         handle, _, _ = await waiting(fleet)
-        with pytest.raises(WorkflowUpdateFailedError):
-            await forge(fleet, temporal, handle.run_id, word)
+        before = await drives(fleet, handle.run_id)
+        await wake(fleet, temporal, handle.run_id, sealed)
+        assert await drives(fleet, handle.run_id) == before
         for each in (guided, handle):
             assert await each.cancel() == ""
             await each.result()
-    kinds = [row.event.kind for row in await fleet.store.journal(handle.run_id)]
-    assert "guided" not in kinds
 
 
 async def test_execution_that_a_stranger_resets_orders_nothing_again(fleet: Fleet, temporal: str):
-    """Resetting needs no payload. The sealed history is performed again, and the database refuses its first turn."""
+    """Resetting needs no payload. The run is driven again, and its state says that it has ended."""
     async with fleet.worker():
         cast = order()
         handle = await fleet.begin(cast)
@@ -105,9 +107,5 @@ async def test_execution_that_a_stranger_resets_orders_nothing_again(fleet: Flee
                 request_id=handle.run_id,
             )
         )
-        with pytest.raises(RunBroken):
-            await fleet.runs.handle(handle.run_id).result()
+        assert (await fleet.runs.handle(handle.run_id).result()).final_reason == "goal_reached"
     assert len(effects(cast)) == 1
-    result = await fleet.store.result(handle.run_id)
-    assert result is not None
-    assert result.final_reason == "goal_reached"

@@ -11,11 +11,12 @@ import pytest
 from midcourse.cli.commands.fleet.host import Listening
 from midcourse.cli.main import main
 from midcourse.errors import TaskInvalid
+from midcourse.files import folder_of_run
 from midcourse.ports.world import WorldAway
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.egress.address import AddressRefused
 from midcourse.worlds.host.lifecycle import Host, HostConfig, serve_host
-from midcourse.worlds.host.registry import NotServed, WorldRegistry, session_folder
+from midcourse.worlds.host.registry import NotServed, WorldRegistry
 from midcourse.worlds.host.start import read_host_file
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
@@ -40,7 +41,7 @@ async def serving(tmp_path: Path, worlds: WorldRegistry, **terms: Any) -> AsyncI
     ("world", "options"),
     [
         (SHOP, {"effects": "/tmp/effects.jsonl"}),
-        *((BROWSER, {"start": START, name: "/bin/sh"}) for name in ("executable", "storage", "downloads", "blobs")),
+        *((BROWSER, {"start": START, name: "/bin/sh"}) for name in ("executable", "storage", "downloads")),
         *((BROWSER, {"start": START, name: "/etc"}) for name in ("authorities", "uploads", "within")),
         (BROWSER, {"start": START, "sandbox": "off"}),
     ],
@@ -77,16 +78,16 @@ async def test_what_a_session_writes_is_in_a_folder_that_the_host_chooses(tmp_pa
     "key", ["../x", "a/../b", "..", "a/..", "/etc/x", "a/b/c", "a\0b", "", "x" * 200, "\ud800", ".x"]
 )
 def test_no_key_leads_out_of_the_folder(key: str) -> None:
-    folder = session_folder(key)
+    folder = folder_of_run(key)
     assert not folder.is_absolute()
     assert folder.parts[0] == "runs"
     assert ".." not in folder.parts
 
 
 def test_tenants_with_the_same_run_id_have_folders_of_their_own() -> None:
-    found = {session_folder(key) for key in ("default/r", "acme/r", "other/r")}
+    found = {folder_of_run(key) for key in ("default/r", "acme/r", "other/r")}
     assert len(found) == 3
-    assert session_folder("default/r") == session_folder("r") == Path("runs/r")
+    assert folder_of_run("default/r") == folder_of_run("r") == Path("runs/r")
 
 
 # --- whom it may speak to

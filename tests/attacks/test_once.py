@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from benchmarks.approvals.token_shop import Fresh, TokenShop
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
 from midcourse.domain.approval import Decision, Question
@@ -18,7 +19,6 @@ from midcourse.domain.task import Task
 from midcourse.ports.approver import Approver
 from midcourse.ports.planner import PlanDraft, PlanningContext
 from midcourse.testing import Approves, FakeClock, MemoryStore
-from midcourse.worlds.simulated.token_shop import Fresh, TokenShop
 
 LIMITS = Limits(max_calls=500, max_segments=500, max_replans=500, retry_delay_seconds=0.1, replan_interval_seconds=0.0)
 THANKS = Expectation(checks=(SurfaceMatches(pattern="Thank you*"),))

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from midcourse import Agent, BaseWorld, Draft, PlanDraft, Scene, Zone, skill
+from midcourse.app.control import LocalControl
 from midcourse.cli.commands.approvals import _plain, _why_not_confirmed, _why_outdated
-from midcourse.cli.lookup import DurableRun
 from midcourse.cli.view.question import question_panel
 from midcourse.cli.view.symbols import UNICODE
 from midcourse.domain.approval import CommitSet, Consequence, Decision, Question
@@ -242,13 +242,7 @@ async def test_a_decision_on_an_outdated_question_is_refused_with_the_difference
 
 
 async def test_approve_shown_is_refused_with_the_difference_if_something_else_is_asked_by_now() -> None:
-    class Fleet:
-        store = Kept()
-
-    class Run:
-        id = "r"
-
-    there = DurableRun(fleet=cast(Any, Fleet()), run=cast(Any, Run()))
+    there = LocalControl(cast(Any, Kept()), "r")
     seen, now = (as_json(one)["would"][0]["digest"] for one in (OLD, NEW))
     assert await _why_outdated(NEW, [now], there) == ""
     assert "changed since: value 'amount': '9' -> '9000'" in await _why_outdated(NEW, [seen], there)

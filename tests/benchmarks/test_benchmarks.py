@@ -38,3 +38,13 @@ def test_failures_are_answered_better_than_by_replanning_alone_in_a_world_that_i
     asked = {bar["asked"]: bar["reached"] for bar in told["bars"]}
     assert len(asked) == 8
     assert asked["(c) completes as many as (b) in every kind"]
+
+
+def test_a_robot_recovers_from_what_a_look_can_find_and_stops_at_what_it_cannot_reach():
+    told = measure_runs("robot", "--seeds", "2", "--jobs", "1")
+    rows = {(row["case"], row["arm"]): row for row in told["rows"]}
+    ours = {case: row for (case, arm), row in rows.items() if arm == "midcourse"}
+    assert [case for case, row in ours.items() if row["completed"]["share"] < 1] == ["unreachable"]
+    assert (told["false_done"]["midcourse"], told["misplaced"]["midcourse"]) == (0, 0)
+    assert ours["unreachable"]["executions"] == 1
+    assert rows["unreachable", "plain replan loop"]["executions"] == 4

@@ -6,8 +6,8 @@ from tests.benchmarks.scripts import measure
 
 
 @pytest.mark.slow
-def test_a_step_takes_two_commits_and_little_more_of_the_engine_than_a_bare_one():
+def test_a_step_takes_two_commits_and_nothing_of_the_engine():
     gates = measure("engine_overhead", "--gates")["gates"]
-    assert gates["commits"] <= 2.0
-    assert gates["transitions"] <= 4.5
-    assert gates["bytes_above_bare"] <= 400
+    assert gates["commits"] <= 2.3
+    assert gates["transitions"] <= 0.1
+    assert gates["history_bytes"] <= 10

@@ -64,10 +64,43 @@ def _hostile(told: dict[str, Any]) -> Sequence[str]:
     return [
         f"{guarded['pages']:,} hostile pages",
         f"obeyed on {guarded['obeyed']}",
-        f"{guarded['unapproved']} effects that nobody had approved",
+        f"{guarded['unapproved']} unapproved effects",
         f"{guarded['off_list']} requests to origins off the list",
         f"{free['unapproved']} of {free['pages']} pages",
         f"{finished} of {benign['tasks']} ordinary tasks",
+    ]
+
+
+def _desktop(told: dict[str, Any]) -> Sequence[str]:
+    ours = next(row for row in told["rows"] if (row["story"], row["arm"]) == ("all", "midcourse"))
+    return [
+        f"{told['runs']} runs an arm",
+        f"{percent(ours['finished']['share'])} % finished",
+        f"{ours['repeated']} repeated",
+        f"{ours['false_done']} false 'done'",
+        f"{ours['doubts']} questions",
+        f"one fixed plan {percent(told['finished']['fixed plan']['share'])} %",
+    ]
+
+
+def _kill_mail(told: dict[str, Any]) -> Sequence[str]:
+    survives, dies = told["survives"], told["dies"]
+    return [
+        f"{survives['runs']} e-mails",
+        f"{survives['received']} received",
+        f"{survives['lost']} lost, {survives['repeated']} repeated, {survives['asked']} questions",
+        f"{dies['repeated']} repeated and {dies['asked']} questions",
+    ]
+
+
+def _robot(told: dict[str, Any]) -> Sequence[str]:
+    far = {row["arm"]: row["executions"] for row in told["rows"] if row["case"] == "unreachable"}
+    share, false = told["completed"], told["false_done"]
+    return [
+        f"{told['seeds']} runs a case",
+        f"{percent(share['midcourse']['share'])} % completed, {false['midcourse']} false 'done'",
+        f"{percent(share['plain replan loop']['share'])} %, {false['plain replan loop']} false 'done'",
+        f"after {far['midcourse']:.1f} executions, not {far['plain replan loop']:.1f}",
     ]
 
 
@@ -112,6 +145,9 @@ ROWS = (
     ),
     Row(script="drift", results=("drift",), figures=_drift),
     Row(script="first_run", results=("first_run",), figures=_first_run),
+    Row(script="desktop", results=("desktop",), figures=_desktop),
+    Row(script="kill_mail", results=("kill_mail",), figures=_kill_mail),
+    Row(script="robot", results=("robot",), figures=_robot),
     Row(
         script="miniwob",
         results=("miniwob",),
@@ -125,7 +161,7 @@ ROWS = (
     Row(
         script="approvals.changed_values",
         results=("changed_values",),
-        figures=lambda t: [f"{t['changed']:,} requests", f"{t['otherwise']} left otherwise"],
+        figures=lambda t: [f"{t['changed']:,} requests", f"{t['otherwise']} left with other values"],
     ),
     Row(script="hostile", results=("hostile",), figures=_hostile),
     Row(

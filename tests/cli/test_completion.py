@@ -48,6 +48,9 @@ def test_runs_and_task_files_of_this_folder(cli: Cli, order: str):
     assert list(run_names("la")) == [("last", "the latest run"), ("lamp", "Order one desk lamp")]
     assert ("order.toml", "") in task_names("")
     assert all(name.endswith("=") and words for name, words in setting_names(""))
+    offered = {name for name, _ in setting_names("")}
+    assert {"max_calls=", "recovery=", "human_after="} <= offered
+    assert "visible_plans=" not in offered
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -12,6 +12,8 @@ from midcourse.app import extras
 from midcourse.app.doctor import Finding
 from midcourse.testing.models import ModelServer
 from midcourse.worlds.browser import chromium
+from midcourse.worlds.desktop import display
+from midcourse.worlds.robot import camera
 from tests.cli.conftest import Cli
 
 Usage = namedtuple("Usage", "total used free")
@@ -40,7 +42,7 @@ def test_all_is_well_or_only_absent(cli: Cli, home: Path):
     said = cli("doctor")
     assert said.code == 0, said.out
     lines = {line.split()[1]: line for line in said.out.splitlines() if line[0] != " "}
-    assert list(lines) == ["install", "chromium", "keys", "model", "disk", "permissions", "fleet"]
+    assert list(lines) == ["install", "chromium", "desktop", "robot", "keys", "model", "disk", "permissions", "fleet"]
     assert "shows pages" in lines["chromium"]
     assert "type: export MIDCOURSE_MODEL=openai:gpt-5" in said.out
     assert not home.exists(), "looking makes no home"
@@ -53,6 +55,25 @@ def test_no_chromium(cli: Cli, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(chromium, "find_chromium", nowhere)
     assert found(cli, "chromium")["type_this"].startswith("playwright install chromium")
     assert cli("doctor", "--json").code == 1
+
+
+def test_no_display_server(cli: Cli, quick: None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(display, "NEEDED", {**display.NEEDED, "no-such-program": "xvfb"})
+    finding = found(cli, "desktop")
+    assert finding["health"] == "absent"
+    assert finding["type_this"].startswith("apt install --no-install-recommends ")
+    assert "xvfb" in finding["type_this"].split()
+
+
+def test_the_robot_without_a_library_to_picture_it(cli: Cli, quick: None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(camera, "find_library", lambda _: None)
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+    finding = found(cli, "robot")
+    assert (finding["health"], finding["type_this"]) == ("absent", "apt install libegl1 libgl1")
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    assert found(cli, "robot")["health"] == "good"
+    monkeypatch.setattr(extras, "EXTRAS", {**extras.EXTRAS, "robot": ("no_such_module",)})
+    assert found(cli, "robot")["type_this"] == "pip install 'midcourse[robot]'"
 
 
 def test_missing_extras(cli: Cli, quick: None, monkeypatch: pytest.MonkeyPatch):

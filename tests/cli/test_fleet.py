@@ -205,12 +205,16 @@ def test_a_run_that_nobody_knows_lists_those_that_exist(cli: Cli, run_id: str) -
     cli("cancel", run_id)
 
 
-def test_a_local_run_is_told_things_in_its_own_terminal(cli: Cli, home: Path) -> None:
+def test_a_local_run_is_found_beside_the_runs_of_a_fleet(cli: Cli, home: Path) -> None:
     name = f"local-{uuid4().hex[:8]}"
     assert cli("run", "notepad", "--run-id", name, "--json").code == 0
-    said = cli("pause", name)
-    assert said.code == 2
-    assert "not durable" in said.err
+    late = cli("pause", name)
+    assert late.code == 1
+    assert "the run has ended" in late.out
+    taken_over = cli("take-over", name)
+    assert taken_over.code == 1
+    assert "the run has ended" in taken_over.out
+    assert cli("watch", name, "--json").json["success"] is True
     assert cli("show", name, "--json").json["durable"] is False
 
 
@@ -286,7 +290,7 @@ def test_a_worker_is_killed_and_another_goes_on(
     cli: Cli, home: Path, run_id: str, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MIDCOURSE_TENANT", tenant)
-    quick = ("--set", "heartbeat_seconds=2", "--set", "session_seconds=1", "--set", "step_delay_seconds=0.2")
+    quick = ("--set", "heartbeat_seconds=2", "--set", "step_delay_seconds=0.2")
     with worker(home, tenant) as first:
         cli("run", "order", "--durable", "--detach", "--run-id", run_id, *quick)
         until(lambda: len(cli("show", run_id, "--json").json["journal"]) > 8)
@@ -325,15 +329,6 @@ def test_a_run_that_broke_goes_on_once_that_is_mended(
         (there / f"{module}.py").write_text(source)
         assert "broke" not in cli("resume", run_id, "--json").json.get("error", "")
     assert cli("show", run_id, "--json").json["result"]["planner_calls"] > 0
-
-
-def test_a_new_build_takes_new_runs_once_it_is_current(
-    cli: Cli, home: Path, run_id: str, tenant: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MIDCOURSE_TENANT", tenant)
-    with worker(home, tenant, "--set", "build=b-1", "--current"):
-        assert cli("run", "notepad", "--durable", "--run-id", run_id, "--json").json["success"] is True
-    assert cli("fleet", "worker", "--current").code == 2, "it is a build that becomes current"
 
 
 def test_up_a_second_time_starts_only_what_is_missing(cli: Cli, home: Path) -> None:

@@ -49,7 +49,7 @@ def test_approve_asks_whether_one_is_sure(tmp_path: Path, cli: Cli, home: Path, 
             person.sees("reference")
             person.sees("y/n>")
             person.types(typed)
-            assert person.leaves_with(pressing=typed if code == 130 else "") == code
+            assert person.leaves_with() == code
         assert "Traceback" not in person.output
     becomes(cli, run_id, "done, verified")
     assert orders(home, run_id) == 1

@@ -56,11 +56,33 @@ def test_show_for_programs(cli: Cli) -> None:
 
 def test_settings_as_they_are_now(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCOURSE_MAX_CALLS", "5")
-    rows = {row["name"]: row for row in cli("settings", "--json").json}
+    rows = {row["name"]: row for row in cli("settings", "--all", "--json").json}
     assert list(rows) == [*Settings.model_fields, *FleetSettings.model_fields]
     assert (rows["max_calls"]["value"], rows["max_calls"]["default"], rows["max_calls"]["said"]) == (5, 30, True)
     assert rows["approvals"]["said"] is False
     assert "max_calls = 5 (default 30): " in cli("settings").out
+
+
+def test_settings_shows_those_that_are_set_most_often(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCOURSE_RECOVERY", "strict")
+    monkeypatch.setenv("MIDCOURSE_WRAP_UP_AT", "0.5")
+    shown, everything = cli("settings", "--json").json, cli("settings", "--all", "--json").json
+    assert len(shown) <= 30 < len(everything)
+    assert {row["audience"] for row in shown} == {"everyday"}
+    lines = cli("settings").out.splitlines()
+    assert [line.split(" = ")[0] for line in lines[:-1]] == [row["name"] for row in shown]
+    assert lines[-1] == (
+        f"{len(everything) - len(shown)} more with midcourse settings --all; "
+        "not at their defaults: max_error_replans, human_after, wrap_up_at"
+    )
+
+
+def test_settings_of_benchmarks_have_their_own_heading(cli: Cli) -> None:
+    usual, _, benchmarks = cli("settings", "--all").out.partition("\nFor benchmarks only\n")
+    names = [line.split(" = ")[0] for line in benchmarks.splitlines()]
+    assert names == ["visible_plans", "count_extensions", "replan_admission", "structural_stop"]
+    assert not any(name in [line.split(" = ")[0] for line in usual.splitlines()] for name in names)
+    assert "more with" not in benchmarks
 
 
 def test_a_bad_setting_in_the_environment_is_misuse(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,9 +92,22 @@ def test_a_bad_setting_in_the_environment_is_misuse(cli: Cli, monkeypatch: pytes
     assert "MIDCOURSE_MAX_CALLS" in said.err
 
 
-def test_examples_with_their_goals(cli: Cli) -> None:
+@pytest.mark.filterwarnings("default::midcourse.app.settings.environment.MisspeltVariable")
+def test_a_misspelt_variable_is_said_beside_the_output(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCOURSE_MAX_CALS", "3")
+    said = cli("settings", "--json")
+    assert (said.code, len(said.json)) == (0, 30)
+    assert (
+        said.err == "midcourse: MIDCOURSE_MAX_CALS is not a setting and is ignored; did you mean MIDCOURSE_MAX_CALLS?\n"
+    )
+
+
+def test_examples_with_what_they_show(cli: Cli) -> None:
     out = cli("examples").out
-    assert "notepad           Open Notepad, write a note and save it in Documents" in out
+    assert "notepad           Open Notepad, write a note, save it: three screens, so three plans\n" in out
+    assert "outline           Shows an outline: coarse goals that a model names" in out
+    (one,) = cli("examples", "order", "--json").json
+    assert (one["goal"], one["shows"]) == ("Order one desk lamp", "Order one desk lamp, once")
 
 
 def test_an_example_can_be_made_ones_own(cli: Cli, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tests.cli.conftest import Cli
 
 COMMANDS = (
     *("run", "resume", "runs", "show", "watch", "effects", "replay", "fork", "examples", "settings"),
-    *("up", "down", "fleet worker", "fleet host", "fleet migrate"),
+    *("up", "down", "fleet worker", "fleet host", "fleet migrate", "fleet expire"),
     *("approve", "reject", "answer", "guide", "pause", "take-over", "cancel"),
     *("lessons", "kept", "policy learn", "policy propose", "audit show", "audit verify"),
     *("demo", "do", "init", "doctor", "completion", "look"),
@@ -105,7 +105,7 @@ def test_up_says_what_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch, home: 
 
 
 @pytest.mark.parametrize(
-    "args", [("approve",), ("runs", "--durable"), ("run", "order", "--durable"), ("fleet", "worker")]
+    "args", [("watch",), ("runs", "--durable"), ("run", "order", "--durable"), ("fleet", "worker")]
 )
 def test_without_a_fleet_it_is_said_how_to_get_one(cli: Cli, args: tuple[str, ...]) -> None:
     said = cli(*args)

@@ -44,15 +44,10 @@ class Person:
     def types(self, text: str) -> None:
         os.write(self._terminal, text.encode())
 
-    def leaves_with(self, pressing: str = "") -> int:
-        """The exit code. A key may be pressed again every ten seconds, as people do with Ctrl-C on a busy machine."""
+    def leaves_with(self) -> int:
         give_up_at = time.monotonic() + self.patience
-        again_at = time.monotonic() + 10
         while self._process.exitcode is None:
             assert time.monotonic() < give_up_at, f"it does not end: {self.output[-2000:]!r}"
-            if pressing and time.monotonic() > again_at:
-                again_at += 10
-                self.types(pressing)
             self._read(0.05)
         while self._read(0.05):
             pass
@@ -62,9 +57,11 @@ class Person:
         return bool(termios.tcgetattr(self._terminal)[3] & termios.ECHO)
 
     def _read(self, seconds: float) -> bool:
-        ready, _, _ = select.select([self._terminal], [], [], seconds)
-        if not ready:
-            return False
+        """Read at all terminals: a process whose terminal is full waits until it is read. Returns whether this one had news."""
+        ready, _, _ = select.select(list(SEATED), [], [], seconds)
+        return self in [SEATED[terminal] for terminal in ready if SEATED[terminal]._take()]
+
+    def _take(self) -> bool:
         try:
             read = os.read(self._terminal, 65536)
         except OSError:
@@ -73,16 +70,21 @@ class Person:
         return bool(read)
 
 
+SEATED: dict[int, Person] = {}
+"""By the terminal."""
+
+
 @contextmanager
 def sitting_at(folder: Path, *args: str, program: str = "midcourse", **environment: str) -> Iterator[Person]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     variables = {**os.environ, "TERM": "xterm-256color", **environment}
     process = start_in_terminal(program, *args, cwd=folder, environment=variables, terminal=os.ttyname(theirs))
-    person = Person(process, ours)
+    person = SEATED[ours] = Person(process, ours)
     try:
         yield person
     finally:
+        del SEATED[ours]
         process.kill()
         process.join()
         os.close(ours)

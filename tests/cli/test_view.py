@@ -62,7 +62,7 @@ NARROW = """
 │  0:01  looked: 'Save As', 35 zones                                           │
 │  0:03  failed: step 1 of plan 1, busy; trying again in 2.0 s (the dialog di… │
 │  0:08  failed: step 1 of plan 1, busy; planning again (the dialog did not a… │
-│  0:10  plan 2 (after a failure): 4 steps, 1 repair                           │
+│  0:10  plan 2 (after a failure): 4 steps, 1 repair (Click the folder Docume… │
 │  0:12  done: Click the folder Documents                                      │
 │                                                                              │
 ╰─────────────────────────────────────── 20260802-113000-ab12 · Ctrl-C pauses ─╯
@@ -84,7 +84,7 @@ WIDE = """
 │  0:01  looked: 'Save As', 35 zones                                                                                                       │
 │  0:03  failed: step 1 of plan 1, busy; trying again in 2.0 s (the dialog did not answer)                                                 │
 │  0:08  failed: step 1 of plan 1, busy; planning again (the dialog did not answer)                                                        │
-│  0:10  plan 2 (after a failure): 4 steps, 1 repair                                                                                       │
+│  0:10  plan 2 (after a failure): 4 steps, 1 repair (Click the folder Documents, Click the file name, Type the name of the file, Click S… │
 │  0:12  done: Click the folder Documents                                                                                                  │
 """
 

@@ -11,7 +11,7 @@ from midcourse.domain.command import Act, MakePlan
 from midcourse.domain.event import CancelAsked, PauseAsked, ResumeAsked, Resumed
 from midcourse.domain.monitor import Advice
 from midcourse.domain.outline import CoarseGoal
-from midcourse.policy.advice.monitor import LASTS
+from midcourse.policy.advice.monitor import ADVICE_LASTS
 from tests.harness import REPLAN_STEP, Drill, a_step
 
 GOALS = ("Explore the shop", "Find the basket", "Locate the total")
@@ -45,7 +45,7 @@ def test_by_default_nobody_reviews_anything() -> None:
 
 def test_its_word_reaches_as_many_plans_as_a_round_may_have() -> None:
     run = walking().reviews(ROUND)
-    for number in range(LASTS):
+    for number in range(ADVICE_LASTS):
         assert told(run) == Advice(problem="repetition", says=ROUND)
         assert run.pending(MakePlan).guidance == (), "it is no person's"
         run.plans(a_step(f"s{number}"), REPLAN_STEP).acts(fingerprint=f"s{number}").sees(f"s{number}").reviews()
@@ -262,7 +262,7 @@ def test_a_word_on_a_plan_reaches_as_many_plans_as_any() -> None:
         if run.phase.kind == "advising":
             run.reviews()
         run.acts(fingerprint=f"s{heard}").sees(f"s{heard}").reviews()
-    assert heard == LASTS
+    assert heard == ADVICE_LASTS
 
 
 def test_a_person_is_asked_about_a_plan_that_stands() -> None:

@@ -16,6 +16,8 @@ from midcourse.domain.move import FinalReason
 from midcourse.testing.models import ModelServer
 from midcourse.testing.sites import PASSWORD
 from midcourse.worlds.browser import Browser
+from midcourse.worlds.desktop import Desktop
+from midcourse.worlds.robot import Robot
 from midcourse.worlds.simulated.faults import FAULT_KINDS
 from tests.forked import run_forked
 from tests.llm.clerk import Clerk
@@ -37,7 +39,8 @@ def blocks(language: str) -> list:
 
 def is_slow(block: str) -> bool:
     return needs_fleet(block) or any(
-        word in block for word in ("Browser(", "testing.models", "midcourse.do(", "postgres_server(")
+        word in block
+        for word in ("Browser(", "Desktop(", "Robot(", "testing.models", "midcourse.do(", "postgres_server(")
     )
 
 
@@ -64,6 +67,16 @@ def test_python_runs(code: str, tmp_path: Path):
         done = run("python", "block.py", cwd=tmp_path, **served)
     assert done.returncode == 0, done.stderr
     assert not served or done.stdout.startswith(("plan_complete", "POST ")), done.stdout
+
+
+def test_the_first_program_of_a_world_prints_what_the_page_says(tmp_path: Path):
+    page = (ROOT / "docs" / "your-own-world.md").read_text()
+    code = BLOCK.findall(page)[0][1]
+    for name, first, printed in (("agrees.py", AGREES, "plan_complete ['Hello']"), ("alone.py", "", "rejected []")):
+        (tmp_path / name).write_text(first + code)
+        done = run("python", name, cwd=tmp_path)
+        assert done.stdout.splitlines()[0] == printed, done.stderr
+        assert f"`{printed}`" in page
 
 
 @contextmanager
@@ -138,6 +151,21 @@ def test_every_option_of_the_browser_is_explained():
     page = (ROOT / "docs" / "browser.md").read_text()
     options = [name for name in signature(Browser.__init__).parameters if name != "self"]
     assert all(f"`{option}`" in page for option in options)
+
+
+def test_every_option_of_the_desktop_is_explained():
+    page = (ROOT / "docs" / "desktop.md").read_text()
+    options = [name for name in signature(Desktop.__init__).parameters if name != "self"]
+    assert all(f"`{option}`" in page for option in options)
+
+
+def test_every_skill_and_option_of_the_robot_is_described():
+    page = (ROOT / "docs" / "robot.md").read_text()
+    options = [name for name in signature(Robot.__init__).parameters if name != "self"]
+    catalogue = Robot().catalogue()
+    names = [one.name for one in (*catalogue.skills, *catalogue.probes)]
+    assert [name for name in options if f"`{name}`" not in page] == []
+    assert [name for name in names if f"`{name}(" not in page] == []
 
 
 def test_what_shows_a_limit_of_the_browser_exists():

@@ -1,7 +1,9 @@
 """A crash after the effect: a planner that proposes the finished step again ends the run as a success."""
 
 import asyncio
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,7 @@ from midcourse import Agent, BaseWorld, Draft, Expectation, PlanDraft, Scene, Se
 from midcourse.domain.expectation import TextContains
 from midcourse.domain.result import Result
 from midcourse.testing import Approves, FakeClock, MemoryStore
+from tests.forked import run_forked
 from tests.harness import START
 
 BOOKED: list[str] = []
@@ -127,3 +130,37 @@ async def test_killed_at_any_moment_it_is_booked_once_and_a_success(steps: tuple
         result = await again.run(task)
         assert (BOOKED, result.final_reason) == (["R-1"], "plan_complete"), f"killed after {moment} turns of the loop"
     raise AssertionError("it was never left in peace")
+
+
+DIES = """
+import os, sys
+from pathlib import Path
+from midcourse import Agent, BaseWorld, Draft, probe, skill
+from midcourse.planners import SamePlan
+from midcourse.testing import Approves
+
+class Books(BaseWorld):
+    @skill(effect="irreversible", probe="is_booked")
+    def book(self, number: str) -> None:
+        with Path("booked").open("a") as file:
+            file.write(number)
+        if "die" in sys.argv:
+            os._exit(9)
+
+    @probe
+    def is_booked(self, number: str) -> bool:
+        return Path("booked").exists() and Path("booked").read_text() == number
+
+agent = Agent(Books(), SamePlan([Draft(skill="book", arguments={"number": "R-1"})]), approver=Approves())
+result = agent.run_sync("Book R-1", run_id="r1") if "die" in sys.argv else agent.resume_sync("r1")
+print(result.run, result.final_reason)
+"""
+
+
+def test_a_program_without_an_event_loop_resumes_a_run(tmp_path: Path) -> None:
+    (tmp_path / "books.py").write_text(DIES)
+    died = run_forked("python", "books.py", "die", cwd=tmp_path, environment=os.environ)
+    assert died.returncode == 9
+    resumed = run_forked("python", "books.py", cwd=tmp_path, environment=os.environ)
+    assert resumed.stdout == "r1 plan_complete\n", resumed.stderr
+    assert (tmp_path / "booked").read_text() == "R-1"

@@ -87,7 +87,7 @@ def test_broken_toml_is_called_by_its_own_name(capsys: pytest.CaptureFixture[str
 
 
 def test_a_misspelt_task_is_told_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no file 'oder'; did you mean 'order'?" in refused(capsys, "run", "oder")
+    assert "there is no file 'notpad'; did you mean 'notepad'?" in refused(capsys, "run", "notpad")
     assert "tasks that ship: " in refused(capsys, "run", "xyzzy")
 
 

@@ -210,8 +210,11 @@ def test_a_class_in_place_of_an_object_is_named() -> None:
 
 
 async def test_run_sync_in_a_notebook_says_what_to_write() -> None:
+    agent = Agent(Lamp(), Plans(turning), store=MemoryStore())
     with pytest.raises(RuntimeError, match=r"as in a notebook: write `await agent\.run\(…\)`"):
-        Agent(Lamp(), Plans(turning)).run_sync("Turn on the lamp")
+        agent.run_sync("Turn on the lamp")
+    with pytest.raises(RuntimeError, match=r"as in a notebook: write `await agent\.resume\(…\)`"):
+        agent.resume_sync("lamp")
 
 
 def test_without_planner_and_model_it_says_so() -> None:

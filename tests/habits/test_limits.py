@@ -14,7 +14,7 @@ SRC = ROOT / "src"
 CODE = [SRC, ROOT / "benchmarks", ROOT / "examples"]
 
 LONG_TESTS = {
-    "tests/app/test_taskfile.py": 494,
+    "tests/app/test_task_file.py": 494,
     "tests/director/test_run_format.py": 447,
     "tests/harness.py": 516,
     "tests/llm/test_prompts.py": 510,
@@ -22,7 +22,6 @@ LONG_TESTS = {
     "tests/perform/test_reuse.py": 485,
     "tests/properties/adversary.py": 526,
     "tests/properties/test_event_orders.py": 476,
-    "tests/properties/test_every_setting.py": 647,
     "tests/replay/test_replay.py": 419,
     "tests/scenarios/test_recovery_approval.py": 401,
     "tests/worlds/browser/page/test_capture.py": 425,

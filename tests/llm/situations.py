@@ -12,9 +12,11 @@ from midcourse.domain.records.lesson import Lesson, Recalled, Untrusted
 from midcourse.domain.reflection import Analysis, Fix, ReplanningContext
 from midcourse.domain.skill import Catalogue, Parameter, ProbeSpec, Skill
 from midcourse.domain.task import Task
+from midcourse.llm.image import Image
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.spending import UNLIMITED
 from midcourse.ports.planner import PlanningContext
+from midcourse.ports.reader import Picture
 from midcourse.worlds.browser import Browser
 
 TASK = Task(
@@ -191,3 +193,9 @@ BEHIND_DIALOG = replace(
         tabs=2,
     ),
 )
+
+PICTURE = (
+    Picture(png=b"", surface=FIRST.observation.surface, size=(640, 360)),
+    Image(png=b"", width=1280, height=720, original=(1280, 720)),
+)
+"""A picture with two pixels for each of the screen, and what is sent of it."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,9 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
-from midcourse.llm.cassette import Player, Recorder, exchanges, situations
+from midcourse.llm.cassette import Player, Recorder, exchanges
 from midcourse.llm.recording import Played, Recorded, models_with_cassette
-from midcourse.ports.planner import PlanDraft
 from midcourse.redact import Redactor
-from tests.llm.situations import REPLAN
 from tests.test_redact import ENCODINGS
 
 NAME = "openai:gpt-5"
@@ -162,16 +159,15 @@ class TestSecrets:
     @pytest.mark.parametrize("encoding", ENCODINGS)
     @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
     async def test_none_is_in_the_file_in_any_form(self, path: Path, encoding: str, secret: str):
-        """Wherever it comes from: what is asked, what is answered, an error, a situation, a draft."""
+        """Wherever it comes from: what is asked, what is answered, an error."""
         form = ENCODINGS[encoding](secret)
         recorder = Recorder(path, Redactor([("pin", secret)]))
         recorded = Recorded(saying(f"it is {form}", ModelServerError("m", f"bad {form}")), NAME, recorder)
         await ask(recorded, f"field {form} here", instructions=f"never say {form}")
         with pytest.raises(ModelServerError):
             await ask(recorded)
-        recorder.situation(replace(REPLAN, why=f"saw {form}"), PlanDraft(verdict="gave_up", detail=f"got {form}"))
         written = path.read_text()
-        assert written.count("<secret pin>") >= 5
+        assert written.count("<secret pin>") >= 4
         for text in [written, *_texts(written)]:
             assert form not in text.replace("<secret pin>", "\0")
 
@@ -183,7 +179,7 @@ class TestSecrets:
 
 
 def _texts(written: str) -> list[str]:
-    """Every text in the file as whoever reads it gets it."""
+    """Every text in the file, decoded."""
     found: list[str] = []
 
     def walk(value: Any) -> None:
@@ -199,11 +195,12 @@ def _texts(written: str) -> list[str]:
 
 
 class TestFile:
-    def test_a_situation_comes_back_as_it_was(self, path: Path):
-        context, draft = REPLAN, PlanDraft(verdict="gave_up", detail="no idea")
-        Recorder(path, unmasked).situation(context, draft)
-        (situation,) = situations(path)
-        assert (situation.context, situation.draft) == (context, draft)
+    def test_lines_of_another_kind_are_passed_over(self, path: Path):
+        """Earlier versions also recorded the situations that a model planned in."""
+        Recorder(path, unmasked).exchange(NAME, {"number": 1}, {})
+        with path.open("a") as file:
+            file.write('{"kind": "situation", "context": {}, "draft": {}}\n')
+        assert [exchange.asked for exchange in exchanges(path)] == [{"number": 1}]
 
     def test_recording_goes_on_where_it_was_left(self, path: Path):
         for number in range(2):

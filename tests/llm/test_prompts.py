@@ -1,6 +1,6 @@
-"""What models are told, word by word. `python -m tests.llm.test_prompts` writes the golden files anew.
+"""What models are told, word by word. `python -m tests.llm.test_prompts` writes the golden files again.
 
-A template whose wording changes gets a new number: recorded answers belong to the wording they answered.
+A template whose wording changes gets a new number, and `python -m tests.llm.recorded_tasks` records the shipped cassettes again.
 """
 
 import json
@@ -43,7 +43,6 @@ from midcourse.ports.judge import ProgressContext
 from midcourse.ports.monitor import MonitorContext
 from midcourse.ports.outliner import OutliningContext
 from midcourse.ports.planner import PlanningContext
-from midcourse.ports.reader import Picture
 from midcourse.ports.reflector import ReflectionContext
 from midcourse.ports.verifier import Claim
 from midcourse.testing.conformance import reflector
@@ -54,6 +53,7 @@ from tests.llm.situations import (
     BROWSER,
     CROWDED,
     FIRST,
+    PICTURE,
     REPLAN,
     TASK,
     after_failure,
@@ -123,7 +123,7 @@ PROMPTS = {
         OutliningContext(task=TASK, observation=REPLAN.observation, outline=OUTLINE, advice=ADVICE), ROOM
     ),
     "planner_outlined": planner_prompt(replace(FIRST, outline=OUTLINE), ROOM),
-    "reader": reader_prompt(Picture(png=b"", surface=FIRST.observation.surface), (1280, 720)),
+    "reader": reader_prompt(*PICTURE),
 }
 
 

@@ -1,23 +1,21 @@
 """A world of pictures: a model reads them, what it made out takes the place of what was seen, and what it could not leaves it stale."""
 
-from pathlib import Path
-
 import pytest
 from pydantic_ai.exceptions import ModelRateLimitError
 from pydantic_ai.messages import BinaryContent, ModelRequest, UserPromptPart
 
 from midcourse import Agent, Draft, Settings, Task
-from midcourse.blobs import BlobFolder
 from midcourse.domain.budget import Cost
 from midcourse.domain.observation import Observation, Surface, Unseen
 from midcourse.domain.plan import REPLAN
 from midcourse.domain.result import Result
 from midcourse.llm.model_client import ModelClient
 from midcourse.llm.roles.reader import ModelReader
+from midcourse.ports.blobs import digest_of
 from midcourse.ports.planner import PlanDraft
 from midcourse.ports.reader import Picture
 from midcourse.ports.world import Call
-from midcourse.testing import FakeClock, MemoryStore, Scripted, ScriptedReader
+from midcourse.testing import FakeClock, MemoryBlobs, MemoryStore, Scripted, ScriptedReader
 from midcourse.testing.conformance.reader import ReaderConformance, white
 from midcourse.worlds.base import BaseWorld, Outcome, Zone, skill
 from tests.llm.scripted import ScriptedModel
@@ -29,13 +27,20 @@ NAME = {"role": "textbox", "label": "Name", "place": [10, 40, 90, 60], "state": 
 class Pixels(BaseWorld):
     """Shows a picture and takes clicks at places."""
 
-    def __init__(self, blobs: BlobFolder) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.blobs = blobs
+        self.shown: dict[str, bytes] = {}
         self.clicks: list[object] = []
 
+    def show(self, picture: bytes) -> str:
+        self.shown = {digest_of(picture): picture}
+        return digest_of(picture)
+
+    async def read_screenshot(self, digest: str) -> bytes | None:
+        return self.shown.get(digest)
+
     async def observe(self) -> Observation | Unseen:
-        digest = await self.blobs.save(white(100 + len(self.clicks)))
+        digest = self.show(white(100 + len(self.clicks)))
         return Observation(id="", surface=Surface(title="Editor"), fingerprint="", screenshot=digest)
 
     @skill(effect="set_state")
@@ -54,9 +59,8 @@ def click(zone: str) -> Draft:
 class Screening:
     """A run in the world of pictures."""
 
-    def __init__(self, folder: Path) -> None:
-        self.blobs = BlobFolder(folder)
-        self.world = Pixels(self.blobs)
+    def __init__(self) -> None:
+        self.world = Pixels()
 
     async def run(self, model: ScriptedModel, *drafts: PlanDraft, **more: object) -> Result:
         chosen = Settings.load(overrides={"vision": "on", **{name: str(value) for name, value in more.items()}})
@@ -67,20 +71,20 @@ class Screening:
             settings=chosen,
             store=MemoryStore(),
             clock=FakeClock(),
-            pictures=self.blobs,
+            blobs=MemoryBlobs(),
         )
         return await agent.run(Task(goal="Save it", limits=chosen.limits()))
 
 
 @pytest.fixture
-def screening(tmp_path: Path) -> Screening:
-    return Screening(tmp_path)
+def screening() -> Screening:
+    return Screening()
 
 
 async def test_what_is_made_out_can_be_acted_on_where_it_was_seen(screening: Screening):
     model = ScriptedModel(lambda prompt: {"zones": [SAVE, NAME]})
     result = await screening.run(model, PlanDraft(steps=(click("button-save"),), final=True))
-    assert (result.final_reason, screening.world.clicks) == ("plan_complete", [(10, 10, 60, 30)])
+    assert (result.final_reason, screening.world.clicks) == ("plan_complete", [(10, 10, 50, 20)])
     assert [(line.role, line.cost.calls) for line in result.spent] == [("reader", 1), ("planner", 1), ("reader", 1)]
     assert "100 pixels wide and 80 pixels high" in model.prompts[0]
 
@@ -115,9 +119,9 @@ async def read(*zones: object) -> tuple[Zone, ...]:
 
 async def test_ids_are_the_same_as_long_as_role_and_label_are():
     first, second = await read(SAVE, NAME, SAVE), await read({**SAVE, "place": [0, 0, 9, 9]}, NAME)
-    assert [zone.id for zone in first] == ["button-save", "textbox-name", "button-save-2"]
+    assert [zone.id for zone in first] == ["button-save", "button-save-2", "textbox-name"]
     assert [zone.id for zone in second] == ["button-save", "textbox-name"]
-    assert first[1].get("text") == "Ada"
+    assert first[2].get("text") == "Ada"
 
 
 @pytest.mark.parametrize("place", [[200, 10, 260, 30], [60, 10, 10, 30], [-9, -9, -1, -1], [0, 0, 0, 0]])
@@ -126,7 +130,24 @@ async def test_what_is_nowhere_on_the_picture_is_left_out(place: list[int]):
 
 
 async def test_what_sticks_out_is_cut_off():
-    assert (await read({**SAVE, "place": [-5, 70, 300, 300]}))[0].bounds == (0, 70, 100, 80)
+    assert (await read({**SAVE, "place": [-5, 70, 300, 300]}))[0].bounds == (0, 70, 100, 10)
+
+
+async def test_places_are_converted_to_the_unit_of_the_screen():
+    model = ScriptedModel(lambda prompt: {"zones": [SAVE]})
+    reader = ModelReader(ModelClient([model.model], answer_tokens=500))
+    sighting = await reader.read(Picture(png=white(200, 160), surface=Surface(title="x"), size=(100, 80)))
+    assert sighting.zones[0].bounds == (5, 5, 25, 10)
+    assert "200 pixels wide" in model.prompts[0]
+    assert "One pixel of the screen is 2 pixels of it." in model.prompts[0]
+
+
+async def test_a_picture_that_models_would_shrink_is_sent_smaller_and_its_places_are_converted_back():
+    model = ScriptedModel(lambda prompt: {"zones": [{**SAVE, "place": [784, 0, 1568, 392]}]})
+    reader = ModelReader(ModelClient([model.model], answer_tokens=500))
+    sighting = await reader.read(Picture(png=white(3136, 1568), surface=Surface(title="x")))
+    assert "1568 pixels wide and 784 pixels high" in model.prompts[0]
+    assert sighting.zones[0].bounds == (1568, 0, 1568, 784)
 
 
 async def test_what_is_no_picture_is_not_sent():

@@ -1,4 +1,4 @@
-"""The reflector by a model: what it answers, what becomes of trouble, and that it is asked only where it is named."""
+"""The reflector by a model: what it answers, what becomes of trouble, and who explains where none is named."""
 
 import pytest
 from pydantic_ai.exceptions import ModelServerError
@@ -8,9 +8,12 @@ from midcourse.app.models.roles import build_roles
 from midcourse.app.settings.run import Settings
 from midcourse.domain.budget import Limits
 from midcourse.domain.reflection import Analysis, Fix, Reflection
+from midcourse.errors import TaskInvalid
 from midcourse.llm.model_client import ModelClient
 from midcourse.llm.roles.reflector import ModelReflector
+from midcourse.ports.planner import PlanDraft
 from midcourse.ports.reflector import Explanation
+from midcourse.testing import Scripted
 from midcourse.testing.conformance.reflector import STEP
 from tests.llm.scripted import Answer, ScriptedModel
 
@@ -63,9 +66,16 @@ def settings(**more: str) -> Settings:
     return Settings.load(overrides={"model": "openai:gpt-5", "model_base_url": "http://127.0.0.1:9/v1", **more})
 
 
-def test_a_model_explains_only_if_it_is_named_for_that() -> None:
-    assert build_roles(settings()).reflector is None
-    assert isinstance(build_roles(settings(role_models="reflector=openai:gpt-5")).reflector, ModelReflector)
+def test_the_model_that_plans_explains_failures_unless_rules_are_asked_for() -> None:
+    assert isinstance(build_roles(settings()).reflector, ModelReflector)
+    assert build_roles(settings(role_models="reflector=rules")).reflector is None
+    assert build_roles(settings(model=""), planner=Scripted(PlanDraft(verdict="done"))).reflector is None
+
+
+@pytest.mark.parametrize("role", ["planner", "outliner"])
+def test_a_role_without_rules_cannot_be_left_to_them(role: str) -> None:
+    with pytest.raises(TaskInvalid, match="rules"):
+        build_roles(settings(role_models=f"{role}=rules"))
 
 
 def test_the_dearest_role_counts_this_one_too() -> None:

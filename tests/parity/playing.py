@@ -15,12 +15,12 @@ from midcourse.domain.event import Event
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.perform import Lessons
+from midcourse.ports.controls import Request
 from midcourse.ports.memory import Memory
 from midcourse.ports.planner import PlanDraft, Planner, PlanningContext
 from midcourse.ports.store import Store
 from midcourse.ports.world import Call, World
 from midcourse.runtimes.temporal.attributes import status_of
-from midcourse.runtimes.temporal.wire import Word
 from midcourse.worlds.base import Outcome
 from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.parity.stories import Story, staged
@@ -32,7 +32,7 @@ TIMES = ("at", "sent_at", "timeout", "seconds", "expires_at", "wall_seconds", "a
 WITHIN = re.compile(r"within [\d.]+ s")
 STANDING = ("asking", "paused")
 
-Tell: TypeAlias = Callable[[Word], Awaitable[str]]
+Tell: TypeAlias = Callable[[Request], Awaitable[str]]
 Status: TypeAlias = Callable[[], Awaitable[str]]
 
 
@@ -57,7 +57,7 @@ async def play_locally(story: Story, run_id: str, store: Store, memory: Memory) 
     live = agent.start(stage.task, run_id=run_id)
     standing = "running"
 
-    async def tell(word: Word) -> str:
+    async def tell(word: Request) -> str:
         return live.tell(word)
 
     async def status() -> str:
@@ -69,7 +69,7 @@ async def play_locally(story: Story, run_id: str, store: Store, memory: Memory) 
     return await script.played(store, memory, run_id, await live.result())
 
 
-async def play_on_temporal(fleet: Fleet, story: Story, run_id: str, memory: Memory) -> Played:
+async def play_on_fleet(fleet: Fleet, story: Story, run_id: str, memory: Memory) -> Played:
     script = Script(story)
     stage = script.stage
     handle = fleet.runs.handle(run_id)

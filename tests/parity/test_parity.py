@@ -1,4 +1,4 @@
-"""Every story through both runtimes and both stores: the same events, commands, plans, lessons, result and effects."""
+"""Every story, local on both stores and once in a fleet: the same events, commands, plans, lessons, result and effects."""
 
 import secrets
 from collections.abc import AsyncGenerator
@@ -10,16 +10,16 @@ import pytest_asyncio
 
 from midcourse.ports.memory import Memory
 from midcourse.runtimes.temporal.client import connect
-from midcourse.runtimes.temporal.wire import Pace
+from midcourse.runtimes.temporal.wire import Placement
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite_memory import SqliteMemory
-from tests.parity.playing import play_locally, play_on_temporal
+from tests.parity.playing import play_locally, play_on_fleet
 from tests.parity.stories import STORIES
 from tests.runtimes.fleet import Fleet
 
-PATIENT = Pace(heartbeat_seconds=120.0, session_seconds=60.0)
-"""However slow the machine is, nobody is taken for lost."""
+PATIENT = Placement(heartbeat_seconds=120.0)
+"""However slow the machine is, no worker is taken for lost."""
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
@@ -38,7 +38,7 @@ class Stores:
 async def fleet(temporal: str, postgres: str) -> AsyncGenerator[Fleet]:
     tenant = f"parity-{secrets.token_hex(4)}"
     async with PostgresStore(postgres, tenant=tenant) as store:
-        fleet = Fleet(client=await connect(temporal), store=store, tenant=tenant, pace=PATIENT)
+        fleet = Fleet(client=await connect(temporal), store=store, tenant=tenant, placement=PATIENT)
         async with fleet.worker():
             yield fleet
 
@@ -55,14 +55,14 @@ async def stores(postgres: str, tmp_path: Path) -> AsyncGenerator[Stores]:
 
 
 @pytest.mark.parametrize("name", STORIES)
-async def test_both_runtimes_tell_the_same_story(
+async def test_every_runtime_tells_the_same_story(
     fleet: Fleet, stores: Stores, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MIDCOURSE_SECRET_PASSWORD", "lovelace")
     story = STORIES[name]
     for number in range(story.runs):
         run_id = f"{name.replace(' ', '-')}-{number}"
-        there = await play_on_temporal(fleet, story, run_id, stores.fleet_memory)
+        there = await play_on_fleet(fleet, story, run_id, stores.fleet_memory)
         here = await play_locally(story, run_id, stores.file, stores.file_memory)
         assert there.turns == here.turns
         assert there == here

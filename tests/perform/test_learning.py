@@ -61,7 +61,7 @@ async def test_a_failure_is_saved_and_what_mended_it(memory: SqliteMemory) -> No
     lesson = await the(memory)
     assert lesson.signature == "rejected: no space left on <name>"
     assert lesson.said == Untrusted(text="no space left on '/srv'")
-    assert lesson.fix == Untrusted(text="fill field 'Name'")
+    assert lesson.fix == Untrusted(text="fill field 'Name' (text=Ada)")
     assert (lesson.track.mended, lesson.track.unmended) == (1, 0)
     assert lesson.category == "RESOURCE"
 
@@ -108,7 +108,7 @@ async def test_the_numbers_come_with_the_failure(memory: SqliteMemory) -> None:
     bench = await play(memory, "r2", steps(NUDGE), steps(FILL))
     known = [turn.event.track for turn in bench.history if isinstance(turn.event, Acted) and turn.event.track]
     key = (await the(memory)).key
-    assert known == [Track(lesson=key, mended=1, lot=learning.sample_of("r2", key))]
+    assert known == [Track(lesson=key, mended=1, lot=learning.sample_fraction("r2", key))]
 
 
 async def test_the_planner_is_told_what_mended_it(memory: SqliteMemory) -> None:
@@ -117,7 +117,7 @@ async def test_the_planner_is_told_what_mended_it(memory: SqliteMemory) -> None:
     first, second = told(bench)
     assert first == ()
     (recalled,) = second
-    assert (recalled.alike, recalled.lesson.fix) == (1.0, Untrusted(text="fill field 'Name'"))
+    assert (recalled.alike, recalled.lesson.fix) == (1.0, Untrusted(text="fill field 'Name' (text=Ada)"))
 
 
 async def test_what_no_plan_ever_mended_stops_the_sixth_run(memory: SqliteMemory) -> None:
@@ -138,7 +138,7 @@ async def test_a_healed_cause_is_noticed_by_those_who_try_all_the_same(memory: S
         await play(memory, f"r{number}", *stuck)
     key, healed = (await the(memory)).key, 0
     names = [f"n{number}" for number in range(40)]
-    tries = [name for name in names if learning.sample_of(name, key) < 0.1]
+    tries = [name for name in names if learning.sample_fraction(name, key) < 0.1]
     assert tries, "of forty some try"
     for name in names:
         bench = await play(memory, name, *well)

@@ -17,7 +17,7 @@ from midcourse.domain.reflection import Analysis, Fix, Reflection
 from midcourse.domain.task import Task
 from midcourse.errors import TaskInvalid
 from midcourse.perform import Lessons, Performer
-from midcourse.perform.advising import MOST_SAID
+from midcourse.perform.advising import MOST_FACTORS
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.ports.planner import ONE_CALL
 from midcourse.ports.reflector import Explanation
@@ -86,7 +86,7 @@ async def test_however_much_is_said_a_run_stays_small() -> None:
     assert event.reflection is not None
     assert len(event.reflection.analysis.root_cause) == len(event.reflection.fix.message) == 500
     for said in (event.reflection.analysis.contributing_factors, event.reflection.fix.changes):
-        assert (len(said), max(map(len, said))) == (MOST_SAID, 500)
+        assert (len(said), max(map(len, said))) == (MOST_FACTORS, 500)
     assert len(event.detail) == 1000
 
 
@@ -154,5 +154,7 @@ async def test_the_cause_that_somebody_found_is_in_the_lesson_and_stays_untruste
     assert lesson.root_cause == Untrusted(text=WHY)
 
 
-async def test_rules_find_it_anew_each_time(tmp_path: Path) -> None:
-    assert (await learned(ScriptedReflector(), tmp_path)).root_cause == Untrusted(text="")
+async def test_what_the_rules_say_is_kept_as_theirs(tmp_path: Path) -> None:
+    lesson = await learned(ScriptedReflector(), tmp_path)
+    assert lesson.root_cause.text.startswith("nudge on 'Order'")
+    assert (lesson.cause_by, lesson.explained) == ("rules", "")

@@ -14,7 +14,7 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
 from midcourse.errors import RunEnded
-from midcourse.runtimes.local import LocalRuntime
+from midcourse.runtimes.driver import Driver
 from midcourse.testing import Approves, Scripted
 from tests.harness import ORDER_PENS, Bench, Shop, draft, steps
 
@@ -32,7 +32,7 @@ async def dies_before(bench: Bench, kind: type[Command]) -> None:
             raise Killed
 
     with pytest.raises(Killed):
-        await LocalRuntime(bench.ports, listen).begin(bench.first())
+        await Driver(bench.ports, listen).begin(bench.first())
 
 
 async def resumed(bench: Bench) -> Result:

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Said
+from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, HUMAN_INPUTS, next_row, row_hash, verify_log
 
 TAMPERINGS = 10_000
@@ -77,18 +77,18 @@ def test_end_that_was_cut_off_shows_because_of_the_results_and_journals_that_are
     last = log.rows[-1]
     ended = replace(cut(log, 15), anchors=(START, Head(n=18, hash=log.rows[17].hash)))
     assert verify_log(ended).problem == "row 16 is missing: there were 18"
-    said = replace(cut(log, 15), said=(Said(run=last.run, seq=last.seq, body=last.body),))
-    assert verify_log(said).problem == "event 20 of run run 6 is in no row"
-    assert verify_log(replace(log, anchors=ended.anchors, said=said.said)).problem == ""
+    known = replace(cut(log, 15), inputs=(HumanInput(run=last.run, seq=last.seq, body=last.body),))
+    assert verify_log(known).problem == "event 20 of run run 6 is in no row"
+    assert verify_log(replace(log, anchors=ended.anchors, inputs=known.inputs)).problem == ""
 
 
 def test_a_row_that_was_appended_shows_where_journals_back_the_log() -> None:
     log = chain(3)
-    said = tuple(Said(run=row.run, seq=row.seq, body=row.body) for row in log.rows)
+    inputs = tuple(HumanInput(run=row.run, seq=row.seq, body=row.body) for row in log.rows)
     forged = replace(log, rows=(*log.rows, next_row("acme", Head(n=3, hash=log.rows[-1].hash), "run 1", 9, "{}")))
-    assert verify_log(replace(forged, said=said)).problem == ""
-    assert verify_log(replace(forged, said=said, backed=True)).problem == "row 4 is in no journal"
-    assert verify_log(replace(log, said=said, backed=True)).problem == ""
+    assert verify_log(replace(forged, inputs=inputs)).problem == ""
+    assert verify_log(replace(forged, inputs=inputs, backed=True)).problem == "row 4 is in no journal"
+    assert verify_log(replace(log, inputs=inputs, backed=True)).problem == ""
 
 
 def test_chain_made_up_anew_shows_to_whoever_kept_the_head() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import settings
 
+from benchmarks.search.generated import application_of
 from benchmarks.search.searcher import NoisyJudge, RandomTries
 from midcourse.app.agent import Agent
 from midcourse.app.settings.run import Settings
@@ -23,7 +24,6 @@ from midcourse.drive import Progress
 from midcourse.ports.detour import DetourContext, TryDraft
 from midcourse.testing import FakeClock, MemoryStore, Scripted
 from midcourse.worlds.simulated.application import Windows
-from midcourse.worlds.simulated.generated import application_of
 from tests.scenarios.stage import plan
 
 SETTINGS = {"max_calls": 60, "max_replans": 0, "max_error_replans": 0}

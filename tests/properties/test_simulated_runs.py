@@ -18,7 +18,7 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress, is_over
 from midcourse.ports.planner import Planner
-from midcourse.runtimes.local import LocalRuntime
+from midcourse.runtimes.driver import Driver
 from midcourse.testing import Erring, Garbage
 from tests.harness import Bench
 from tests.properties.adversary import Turn
@@ -66,7 +66,7 @@ class Story:
 
     async def _live_and_die(self, lives: int) -> Result:
         for life in range(lives + 1):
-            runtime = LocalRuntime(self.bench.ports, self.bench.history.append)
+            runtime = Driver(self.bench.ports, self.bench.history.append)
             body = asyncio.create_task(runtime.begin(self.bench.first()) if life == 0 else runtime.resume())
             self.world.on_death = body.cancel
             try:
@@ -241,11 +241,11 @@ def test_a_run_goes_on_from_any_turn(seed: int, turn: int) -> None:
 
     async def both_lives() -> Result:
         try:
-            await LocalRuntime(story.bench.ports, listen).begin(story.bench.first())
+            await Driver(story.bench.ports, listen).begin(story.bench.first())
         except Killed:
             run, _ = await story.bench.store.load("run")
             if not is_over(run):
-                await LocalRuntime(story.bench.ports, story.bench.history.append).resume()
+                await Driver(story.bench.ports, story.bench.history.append).resume()
         return await story.bench.result()
 
     check_all(story, asyncio.run(both_lives()))

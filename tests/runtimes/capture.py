@@ -5,50 +5,88 @@ Once for each release, and never again for an old one: what was captured then ha
 
 import asyncio
 import json
-import os
-import re
 import secrets
 import socket
 import tempfile
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from midcourse.ports.memory import Memory
+from midcourse.domain.approval import Decision
 from midcourse.runtimes.temporal.client import connect
 from midcourse.runtimes.temporal.development import start_server
 from midcourse.store.postgres import PostgresStore, development
 from midcourse.store.postgres.migrate import migrate
-from tests.parity.playing import play_on_temporal
-from tests.parity.stories import STORIES
-from tests.runtimes.fleet import Fleet
+from midcourse.testing import Posts
+from tests.runtimes.fleet import Fleet, order
 
 HISTORIES = Path(__file__).parents[1] / "fixtures" / "histories"
-CAPTURED = ("several letters", "paused while asked", "cancelled while planning", "the same failure again")
-CONTINUED = "approved later"
-"""Goes on in a new execution before it waits; the last one is captured."""
+
+
+async def at_once(fleet: Fleet) -> str:
+    async with fleet.worker():
+        handle = await fleet.begin(order())
+        await handle.result()
+    return handle.run_id
+
+
+async def approved(fleet: Fleet) -> str:
+    approver = Posts()
+    async with fleet.worker():
+        handle = await fleet.begin(replace(order(approvals="always"), approver=approver))
+        await fleet.until(handle, "asking")
+        await handle.pause()
+        await handle.answer(approver.questions[-1], Decision(verdict="approved"))
+        await fleet.until(handle, "paused")
+        await handle.resume()
+        await handle.result()
+    return handle.run_id
+
+
+async def in_slices(fleet: Fleet) -> str:
+    fleet.placement = replace(fleet.placement, slice_seconds=0.0)
+    async with fleet.worker(drivers=1):
+        handle = await fleet.begin(order())
+        await handle.result()
+    return handle.run_id
+
+
+async def expired(fleet: Fleet) -> str:
+    async with fleet.worker():
+        handle = await fleet.begin(replace(order(approvals="always", approval_seconds=4.0), approver=Posts()))
+        await handle.result()
+    return handle.run_id
+
+
+async def cancelled(fleet: Fleet) -> str:
+    async with fleet.worker():
+        handle = await fleet.begin(replace(order(approvals="always"), approver=Posts()))
+        await fleet.until(handle, "asking")
+        await fleet.execution(handle.run_id).cancel()
+        await handle.result()
+    return handle.run_id
+
+
+CAPTURED: dict[str, Callable[[Fleet], Awaitable[str]]] = {
+    "at-once": at_once,
+    "approved-while-paused": approved,
+    "in-slices": in_slices,
+    "expired": expired,
+    "cancelled": cancelled,
+}
 
 
 async def main(address: str, database: str) -> None:
-    tenant = f"capture-{secrets.token_hex(4)}"
-    async with PostgresStore(database, tenant=tenant) as store:
-        fleet = Fleet(client=await connect(address), store=store, tenant=tenant)
-        async with fleet.worker():
-            for name in CAPTURED:
-                await capture(fleet, name, store.memory(name))
-            fleet.pace = replace(fleet.pace, rest_after=1)
-            await capture(fleet, CONTINUED, store.memory(CONTINUED))
-
-
-async def capture(fleet: Fleet, name: str, memory: Memory) -> None:
-    run_id = re.sub(r"\W+", "-", name)
-    await play_on_temporal(fleet, STORIES[name], run_id, memory)
-    history = json.loads((await fleet.history(run_id)).to_json())
-    text = json.dumps(history, separators=(",", ":")).replace(socket.gethostname(), "machine")
-    (HISTORIES / f"{run_id}.json").write_text(text + "\n", encoding="utf-8")
+    for name, play in CAPTURED.items():
+        tenant = f"capture-{secrets.token_hex(4)}"
+        async with PostgresStore(database, tenant=tenant) as store:
+            fleet = Fleet(client=await connect(address), store=store, tenant=tenant)
+            history = json.loads((await fleet.history(await play(fleet))).to_json())
+        text = json.dumps(history, separators=(",", ":")).replace(socket.gethostname(), "machine")
+        (HISTORIES / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("MIDCOURSE_SECRET_PASSWORD", "lovelace")
     HISTORIES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         server, postgres = start_server(Path(folder) / "temporal"), Path(folder) / "postgres"

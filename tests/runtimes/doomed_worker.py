@@ -13,22 +13,25 @@ from typing import Any
 
 from midcourse.app.fleet.connection import Fleet, connected
 from midcourse.app.fleet.ports import PortsMaker
-from midcourse.app.fleet.process import leave
 from midcourse.app.fleet.settings import FleetSettings
-from midcourse.domain.event import Acted
+from midcourse.domain.command import Command
+from midcourse.domain.event import Acted, Event
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.records.ledger import LedgerEntry
+from midcourse.domain.run import Run
 from midcourse.perform import Ports
-from midcourse.ports.store import Batch, FleetStore, Happened, Standing
+from midcourse.ports.driving import Claim, Records
 from midcourse.ports.world import Call, World
+from midcourse.process import leave
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
+from midcourse.store.postgres import PostgresStore
 
 SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP}
 MOMENTS = (
     "before it is on record",
     "before it is sent",
     "after it was sent",
-    "after it was written down",  # and the engine has not heard of it
+    "after it was written down",
 )
 
 
@@ -65,22 +68,21 @@ class DoomedWorld:
 
 
 class DoomedStore:
-    def __init__(self, store: FleetStore, fate: Fate) -> None:
+    def __init__(self, store: PostgresStore, fate: Fate) -> None:
         self._store = store
         self._fate = fate
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> "DoomedBatch":
-        return DoomedBatch(self._store.batch(run_id, turn, attempt), self._fate)
+    def records(self, claim: Claim) -> "DoomedBatch":
+        return DoomedBatch(self._store.records(claim), self._fate)
 
 
 class DoomedBatch:
-    def __init__(self, batch: Batch, fate: Fate) -> None:
+    def __init__(self, batch: Records, fate: Fate) -> None:
         self._batch = batch
         self._fate = fate
-        self._ordered = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._batch, name)
@@ -90,14 +92,9 @@ class DoomedBatch:
             self._fate.at("before it is on record")
         await self._batch.write_ledger(run_id, entry)
 
-    async def append(self, run_id: str, happened: tuple[Happened, ...], standing: Standing | None = None) -> None:
-        events = [row.event for row in happened]
-        self._ordered = any(isinstance(event, Acted) and event.identity and event.dispatched for event in events)
-        await self._batch.append(run_id, happened, standing)
-
-    async def flush(self) -> None:
-        await self._batch.flush()
-        if self._ordered:
+    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...], **fence: Any) -> None:
+        await self._batch.keep(run, event, commands, **fence)
+        if isinstance(event, Acted) and event.identity and event.dispatched:
             self._fate.at("after it was written down")
 
 
@@ -108,10 +105,10 @@ def worker(fleet: Fleet, home: Path, fate: Fate = UNHARMED) -> FleetWorker:
     async def ports_for(run_id: str) -> Ports:
         ports = await maker.ports_for(run_id)
         world: Any = DoomedWorld(ports.world, fate)
-        return replace(ports, world=world)
+        return replace(ports, world=world, store=store)
 
     store: Any = DoomedStore(fleet.store, fate)
-    capacity = Capacity(heartbeat_seconds=settings.heartbeat_seconds, sticky_seconds=settings.sticky_seconds)
+    capacity = Capacity(heartbeat_seconds=settings.heartbeat_seconds)
     return FleetWorker(fleet.client, store=store, ports_for=ports_for, tenant=settings.tenant, capacity=capacity)
 
 

@@ -18,17 +18,17 @@ from midcourse.ports.approver import Approver
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
+from midcourse.ports.driving import SharedStore
 from midcourse.ports.judge import ProgressJudge, WordsSeen
 from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
 from midcourse.ports.reflector import Reflector, RuleReflector
-from midcourse.ports.store import FleetStore
 from midcourse.ports.vault import Vault
 from midcourse.ports.world import World
 from midcourse.runtimes.temporal.client import FleetClient, RunHandle
-from midcourse.runtimes.temporal.wire import Pace, workflow_id
+from midcourse.runtimes.temporal.wire import Placement, workflow_id
 from midcourse.runtimes.temporal.worker import Capacity, FleetWorker
 from midcourse.testing import Approves
 from midcourse.worlds.simulated import Fault, Happened, Shop
@@ -36,7 +36,7 @@ from midcourse.worlds.simulated.base import SimulatedWorld
 from tests.harness import Safe
 from tests.scenarios.stage import kept
 
-QUICK = Pace(heartbeat_seconds=2.0, session_seconds=1.0)
+QUICK = Placement(heartbeat_seconds=2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,14 +61,14 @@ class Cast:
 @dataclass(kw_only=True)
 class Fleet:
     client: Client
-    store: FleetStore
+    store: SharedStore
     tenant: str
-    pace: Pace = QUICK
+    placement: Placement = QUICK
     casts: dict[str, Cast] = field(default_factory=dict[str, Cast])
 
     @property
     def runs(self) -> FleetClient:
-        return FleetClient(self.client, store=self.store, tenant=self.tenant, pace=self.pace)
+        return FleetClient(self.client, store=self.store, tenant=self.tenant, placement=self.placement)
 
     async def ports_for(self, run_id: str) -> Ports:
         cast = self.casts[run_id]
@@ -108,14 +108,13 @@ class Fleet:
             while (await handle.describe()).status != status:
                 await asyncio.sleep(0.02)
 
-    def worker(self, *, build: str = "", **capacity: Any) -> FleetWorker:
-        usual = Capacity(heartbeat_seconds=self.pace.heartbeat_seconds, sticky_seconds=1.0, shutdown_seconds=5.0)
+    def worker(self, **capacity: Any) -> FleetWorker:
+        usual = Capacity(heartbeat_seconds=self.placement.heartbeat_seconds, shutdown_seconds=5.0)
         return FleetWorker(
             self.client,
             store=self.store,
             ports_for=self.ports_for,
             tenant=self.tenant,
-            build=build,
             capacity=replace(usual, **capacity),
         )
 

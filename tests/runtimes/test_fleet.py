@@ -50,9 +50,10 @@ async def test_a_worker_and_a_client_see_the_runs_of_their_own_tenant_only(fleet
 # --- sessions
 
 
-async def test_a_worker_holds_no_more_sessions_than_it_may_and_every_run_finishes(fleet: Fleet) -> None:
+async def test_a_worker_drives_no_more_runs_than_it_may_and_every_run_finishes(fleet: Fleet) -> None:
+    fleet.placement = replace(fleet.placement, slice_seconds=0.0)
     casts = [order() for _ in range(3)]
-    async with fleet.worker(sessions=1):
+    async with fleet.worker(drivers=1, sessions=1):
         handles = await asyncio.gather(*(fleet.begin(cast) for cast in casts))
         results = await asyncio.gather(*(handle.result() for handle in handles))
     assert [result.final_reason for result in results] == ["goal_reached"] * 3
@@ -102,6 +103,18 @@ async def test_a_worker_that_is_told_to_stop_brings_its_act_to_an_end(fleet: Fle
     async with fleet.worker():
         assert (await handle.result()).final_reason == "goal_reached"
     assert "verified" not in [row.event.kind for row in await fleet.store.journal(handle.run_id)], "nothing is in doubt"
+    assert len(effects(cast)) == 1
+
+
+async def test_an_act_that_outlasts_the_shutdown_is_found_out_about(fleet: Fleet) -> None:
+    cast = order()
+    slow = Slow(cast.world)
+    async with fleet.worker(shutdown_seconds=0.1):
+        handle = await fleet.begin(replace(cast, world=slow))
+        await slow.ordering.wait()
+    async with fleet.worker():
+        assert (await handle.result()).final_reason == "goal_reached"
+    assert "resumed" in [row.event.kind for row in await fleet.store.journal(handle.run_id)]
     assert len(effects(cast)) == 1
 
 

@@ -1,77 +1,109 @@
-"""A worker that was given up and goes on after all: what it writes is on record before anybody looks, or never."""
+"""A driver that was given up and goes on after all: what it writes is stored before the next one reads anything, or never."""
 
+import asyncio
+import contextlib
 from dataclasses import replace
-from datetime import timedelta
-from typing import cast as cast_to
+from typing import Any
 
 import pytest
-from temporalio.testing import ActivityEnvironment
 
-from midcourse.domain.command import Verify
 from midcourse.domain.event import Acted
 from midcourse.domain.outcome import Outcome
+from midcourse.drive import Progress
 from midcourse.errors import RunBusy
-from midcourse.perform import Ports
-from midcourse.ports.store import Happened
-from midcourse.ports.world import World
-from midcourse.runtimes.temporal.activities import Activities
-from midcourse.runtimes.temporal.wire import Work, workflow_id
-from midcourse.testing.conformance.store_samples import ENTRY, PLAN
-from tests.runtimes.fleet import Fleet, order
+from midcourse.ports.world import Call
+from midcourse.runtimes.driver import Driver
+from tests.runtimes.fleet import Cast, Fleet, effects, order
 
-HARMLESS = replace(PLAN, steps=(replace(PLAN.steps[0], effect="set_state"),))
-DONE = replace(ENTRY, command=4, outcome=Outcome())
-LOST = Happened(seq=5, event=Acted(answers=4, at=1.0, status="unknown", reason="lost"))
+
+class Frozen:
+    """A world whose order is placed, and whose answer to it does not arrive until it is let go."""
+
+    def __init__(self, world: Any) -> None:
+        self._world = world
+        self.ordered = asyncio.Event()
+        self.let_go = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    async def act(self, call: Call) -> Outcome:
+        outcome = await self._world.act(call)
+        if call.skill == "place_order":
+            self.ordered.set()
+            await self.let_go.wait()
+        return outcome
 
 
 class Barring:
     """A world in which the act in doubt ends at the very moment at which it is barred."""
 
-    def __init__(self, world: World, fleet: Fleet, run_id: str) -> None:
+    def __init__(self, world: Any, frozen: Frozen, given_up: "asyncio.Task[Any]") -> None:
         self._world = world
-        self._fleet = fleet
-        self._run_id = run_id
+        self._frozen = frozen
+        self._given_up = given_up
+        self.barred = 0
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._world, name)
 
     async def bar(self, command: int) -> None:
+        self.barred += 1
+        self._frozen.let_go.set()
         with pytest.raises(RunBusy):
-            await record(self._fleet, self._run_id)
+            await self._given_up
+        await self._world.bar(command)
 
 
-async def record(fleet: Fleet, run_id: str) -> None:
-    """As the worker does that performed the act."""
-    batch = fleet.store.batch(run_id, 5, 1)
-    await batch.write_ledger(run_id, DONE)
-    await batch.flush()
-
-
-async def verified(fleet: Fleet, run_id: str, world: World) -> str:
-    async def ports_for(run_id: str) -> Ports:
-        return replace(await fleet.ports_for(run_id), world=world)
-
-    activities = Activities(store=fleet.store, ports_for=ports_for, name="this", most_sessions=1)
-    environment = ActivityEnvironment()
-    environment.info = replace(
-        environment.info,
-        workflow_id=workflow_id(fleet.tenant, run_id),
-        heartbeat_timeout=timedelta(seconds=60),
-    )
-    command = Verify(id=5, timeout=10.0, version=1, index=0, doubted=4)
-    done = await environment.run(activities.perform, Work(command=command, seq=6, rows=(LOST,)))
-    return getattr(done.event, "verdict", "")
-
-
-@pytest.mark.parametrize("in_time", [True, False])
-async def test_what_an_act_came_to_is_known_or_never_recorded(fleet: Fleet, in_time: bool) -> None:
+async def begun(fleet: Fleet) -> tuple[Cast, str]:
     cast = order()
     run = fleet.enter(cast)
     await fleet.store.begin(run, cast.task)
-    await fleet.store.save_plan(run.id, HARMLESS)
-    await fleet.store.save_session(run.id, await cast.world.open())
-    if in_time:
-        await record(fleet, run.id)
-    barring = cast_to(World, Barring(cast.world, fleet, run.id))
-    assert await verified(fleet, run.id, barring) == ("happened" if in_time else "undecided")
-    assert (await fleet.store.ledger_entry(run.id, 4) is not None) == in_time
+    return cast, run.id
+
+
+async def driver(fleet: Fleet, run_id: str, world: Any, listener: Any = None) -> Driver:
+    ports = replace(await fleet.ports_for(run_id), world=world)
+    return Driver(ports, listener, must_stop=lambda: False)
+
+
+async def kinds(fleet: Fleet, run_id: str) -> list[str]:
+    return [row.event.kind for row in await fleet.store.journal(run_id)]
+
+
+async def test_what_comes_after_the_next_claim_is_never_recorded(fleet: Fleet) -> None:
+    cast, run_id = await begun(fleet)
+    frozen = Frozen(cast.world)
+    given_up = asyncio.create_task((await driver(fleet, run_id, frozen)).drive(placed=1))
+    await frozen.ordered.wait()
+    barring = Barring(cast.world, frozen, given_up)
+    left = await (await driver(fleet, run_id, barring)).drive(placed=2)
+    result = await fleet.store.result(run_id)
+    assert (left.why, result and result.final_reason, barring.barred) == ("ended", "goal_reached", 1)
+    assert "verified" in await kinds(fleet, run_id), "it was in doubt, and found out"
+    assert len(effects(cast)) == 1
+
+
+async def test_what_came_before_the_next_claim_is_known(fleet: Fleet) -> None:
+    cast, run_id = await begun(fleet)
+    stored = asyncio.Event()
+
+    def listener(turn: Progress) -> None:
+        if isinstance(turn.event, Acted) and turn.event.identity:
+            stored.set()
+
+    given_up = asyncio.create_task((await driver(fleet, run_id, cast.world, listener)).drive(placed=1))
+    await stored.wait()
+    left = await (await driver(fleet, run_id, cast.world)).drive(placed=2)
+    with contextlib.suppress(RunBusy):
+        await given_up
+    assert left.why == "ended"
+    assert "verified" not in await kinds(fleet, run_id), "there was never any doubt"
+    assert len(effects(cast)) == 1
+
+
+async def test_one_that_was_placed_earlier_does_not_begin(fleet: Fleet) -> None:
+    cast, run_id = await begun(fleet)
+    assert (await (await driver(fleet, run_id, cast.world)).drive(placed=2)).why == "ended"
+    with pytest.raises(RunBusy):
+        await (await driver(fleet, run_id, cast.world)).drive(placed=1)

@@ -46,8 +46,6 @@ class Scene:
             "MIDCOURSE_TEMPORAL_ADDRESS": settings.temporal_address,
             "MIDCOURSE_TENANT": settings.tenant,
             "MIDCOURSE_HEARTBEAT_SECONDS": str(settings.heartbeat_seconds),
-            "MIDCOURSE_STICKY_SECONDS": str(settings.sticky_seconds),
-            "MIDCOURSE_SESSION_SECONDS": str(settings.session_seconds),
         }
         arguments = ("-m", "tests.runtimes.doomed_worker", how, moment)
         process = await asyncio.create_subprocess_exec(sys.executable, *arguments, cwd=ROOT, env=environment)
@@ -69,8 +67,6 @@ async def scene(temporal: str, postgres: str, tenant: str, tmp_path: Path) -> As
         "temporal_address": temporal,
         "tenant": tenant,
         "heartbeat_seconds": "2",
-        "sticky_seconds": "1",
-        "session_seconds": "1",
     }
     async with connected(FleetSettings.load(tmp_path, said)) as fleet:
         yield Scene(fleet=fleet, home=tmp_path)

@@ -27,7 +27,7 @@ class Gate(BaseWorld):
 
 
 async def test_a_step_may_take_longer_than_a_worker_may_be_silent(fleet: Fleet) -> None:
-    fleet.pace = replace(fleet.pace, heartbeat_seconds=HEARTBEAT)
+    fleet.placement = replace(fleet.placement, heartbeat_seconds=HEARTBEAT)
     cast = Cast(world=kept(Gate), planner=Scripted(plan(click("gate"), final=True)), task=Task(goal="Open it"))
     async with fleet.worker():
         handle = await fleet.begin(cast)

@@ -31,12 +31,10 @@ from midcourse.ports.store import Store
 from midcourse.ports.world import World
 from midcourse.testing import Approves, FakeClock, MemoryStore, Scripted
 from midcourse.worlds.base import BaseWorld, Outcome, Scene, Zone, failed, skill
-from midcourse.worlds.simulated import Arm, Desktop, Erp, Fault, Happened, Quest, Shop, Tabletop, Web
+from midcourse.worlds.simulated import Arm, Desktop, Erp, Fault, Happened, Quest, Shop, Web
 from midcourse.worlds.simulated.base import SimulatedWorld
 
-WORLDS: dict[str, Callable[..., World]] = {
-    world.name: world for world in (Arm, Desktop, Erp, Quest, Shop, Tabletop, Web)
-}
+WORLDS: dict[str, Callable[..., World]] = {world.name: world for world in (Arm, Desktop, Erp, Quest, Shop, Web)}
 RUN = "run-1"
 AGAIN = Draft(zone=REPLAN)
 

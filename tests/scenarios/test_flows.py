@@ -171,26 +171,3 @@ async def test_the_map_that_changed_is_what_the_third_plan_is_made_from() -> Non
         for index in (0, 2)
     )
     assert third - first == {"Old mill", "Lantern"}
-
-
-# --- a robot (seed 004)
-
-
-async def test_the_camera_errs_the_gripper_slips_and_the_cubes_are_sorted_all_the_same() -> None:
-    stage = example("tabletop")
-    played = await stage.play()
-    assert played.ended == (True, True, "goal_reached")
-    reasons = {attempt.reason for attempt in played.result.attempts}
-    assert reasons == {"expectation_unmet", "object_moved", "grasp_slipped"}
-    where = {one.get("object"): one.get("bin") for one in stage.effects if one.effect == "placed"}
-    assert where == {"red_cube": "red_bin", "blue_cube": "blue_bin", "green_cube": "green_bin"}
-
-
-async def test_a_cube_out_of_reach_ends_the_sorting_at_once() -> None:
-    stage = example(
-        "tabletop", options={"objects": "red_cube=1.2,0.0 blue_cube=0.4,0.1 green_cube=0.5,-0.1", "drift": {}}
-    )
-    played = await stage.play()
-    assert played.ended == (False, False, "structural_failure")
-    assert played.result.final_detail.startswith("pick failed: unreachable — IK did not converge in 400 iters")
-    assert played.result.executions == 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.hostile_pages.obedient import Obedient
 from midcourse.app.agent import Agent
 from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
@@ -15,7 +16,7 @@ from midcourse.planners import SamePlan
 from midcourse.policy.failure.signature import signature_of
 from midcourse.ports.approver import Approver
 from midcourse.store.sqlite_memory import SqliteMemory
-from midcourse.testing import Approves, MemoryStore, Obedient, Rejects
+from midcourse.testing import Approves, MemoryStore, Rejects
 from midcourse.worlds.base import BaseWorld, Scene, skill
 
 SAID = "the drawer is stuck"

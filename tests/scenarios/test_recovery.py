@@ -19,9 +19,11 @@ from midcourse.testing import Answers, Approves, Rejects
 from midcourse.worlds.base import BaseWorld, Scene, Zone, failed, skill
 from tests.scenarios.stage import Played, Stage, Thinking, plan
 
+PROTECTED = ("protected", *(f"protected-{number}" for number in range(1, 10)))
+
 
 class Disk(BaseWorld):
-    """Two folders. One is protected; what happens there is up to `on_write`."""
+    """Folders. All but one are protected; what happens there is up to `on_write`."""
 
     def __init__(self, on_write: Callable[[], Outcome | None] | None = None) -> None:
         super().__init__()
@@ -29,7 +31,7 @@ class Disk(BaseWorld):
         self.on_write = on_write
 
     def look(self) -> Scene:
-        folders = (Zone(id=name, role="folder", label=f"/{name}") for name in ("protected", "home"))
+        folders = (Zone(id=name, role="folder", label=f"/{name}") for name in (*PROTECTED, "home"))
         return Scene("Disk", *folders, Zone(id="n", role="text", label=f"{len(self.written)} files"))
 
     @skill(effect="read")
@@ -43,7 +45,7 @@ class Disk(BaseWorld):
 
     @skill(effect="set_state")
     def write(self, zone: Zone) -> Outcome | None:
-        if zone.id == "protected":
+        if zone.id in PROTECTED:
             if self.on_write is not None:
                 return self.on_write()
             raise PermissionError("Permission denied: cannot write to /protected")
@@ -68,11 +70,10 @@ def avoids_what_was_forbidden(context: PlanningContext) -> PlanDraft:
 
 def insists(context: PlanningContext) -> PlanDraft:
     """Has something new each time, and none of it works."""
-    return plan(Draft(zone="protected", skill="write", says=f"try {len(context.attempts)}"), final=True)
+    return plan(write(PROTECTED[len({attempt.target for attempt in context.attempts})]), final=True)
 
 
 def disk(on_write: Callable[[], Outcome | None] | None = None, think: Any = insists, **settings: Any) -> Stage:
-    settings = {"replan_admission": False, **settings}
     return Stage(world=Disk(on_write), planner=Thinking(think), settings=settings)
 
 

@@ -9,8 +9,8 @@ from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, Observe
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.policy.audit import verify_log
-from midcourse.ports.store import Happened
 from midcourse.store.postgres import PostgresStore
+from tests.store.batches import write
 
 
 async def decide(store: PostgresStore, run_id: str = "a", text: str = "take the blue ones") -> None:
@@ -24,12 +24,8 @@ async def decide(store: PostgresStore, run_id: str = "a", text: str = "take the 
         CancelAsked(at=10.0),
     )
     for number, event in enumerate(said):
-        batch = store.batch()
-        seen = Observed(answers=number, at=event.at)
-        await batch.append(
-            run_id, (Happened(seq=2 * number + 1, event=seen), Happened(seq=2 * number + 2, event=event))
-        )
-        await batch.flush()
+        await write(store, run_id, 2 * number + 1, Observed(answers=number, at=event.at))
+        await write(store, run_id, 2 * number + 2, event)
 
 
 async def test_what_people_decide_is_chained_by_the_database(postgres: str, tenant: str):
@@ -38,7 +34,7 @@ async def test_what_people_decide_is_chained_by_the_database(postgres: str, tena
         log = await store.audit()
         assert [row.seq for row in log.rows] == [2, 4, 6, 8, 10]
         assert '"by":"Ann"' in log.rows[0].body
-        assert sorted(word.seq for word in log.said) == [2, 4, 6, 8, 10]
+        assert sorted(word.seq for word in log.inputs) == [2, 4, 6, 8, 10]
         assert verify_log(log).problem == ""
 
 
@@ -46,24 +42,8 @@ async def test_event_that_is_written_again_is_audited_once(postgres: str, tenant
     async with PostgresStore(postgres, tenant=tenant) as store:
         await store.begin(Run(id="a"), Task(goal="Order"))
         for _ in range(3):
-            batch = store.batch()
-            await batch.append("a", (Happened(seq=1, event=CancelAsked(at=1.0)),))
-            await batch.flush()
+            await write(store, "a", 1, CancelAsked(at=1.0))
         assert [row.n for row in (await store.audit()).rows] == [1]
-
-
-async def test_word_that_takes_the_place_of_another_is_logged_beside_it(postgres: str, tenant: str):
-    """A decision was written where a pause came first: both were said, and the journal has the pause there."""
-    async with PostgresStore(postgres, tenant=tenant) as store:
-        await store.begin(Run(id="a"), Task(goal="Order"))
-        decided = ApprovalDecided(question=3, verdict="approved", at=1.0)
-        for event in (decided, PauseAsked(at=1.0)):
-            batch = store.batch()
-            await batch.append("a", (Happened(seq=1, event=event),))
-            await batch.flush()
-        log = await store.audit()
-        assert ([row.seq for row in log.rows], len(log.said)) == ([1, 1], 1)
-        assert verify_log(log).problem == ""
 
 
 async def test_many_at_once_make_one_chain(postgres: str, tenant: str):

@@ -16,10 +16,10 @@ import psycopg
 import pytest
 
 from midcourse.domain.event import Acted
-from midcourse.ports.store import Happened
 from midcourse.store.postgres import PostgresStore, development
 from midcourse.store.postgres.migrate import migrate
 from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening
+from tests.store.batches import batch_of, state
 
 pytestmark = pytest.mark.slow
 
@@ -106,7 +106,7 @@ async def test_idle_store_does_not_notice_a_restart(folder: Path, tenant: str):
 async def test_without_a_server_writes_raise_and_later_succeed(folder: Path, tenant: str):
     async with PostgresStore(development.start(folder), tenant=tenant) as store:
         await store.begin(opening("a"), TASK)
-        batch = store.batch()
+        batch = await batch_of(store)
         await batch.save_observation("a", OBSERVATION)
         development.stop(folder)
         with pytest.raises(ConnectionError, match="PostgreSQL"):
@@ -132,12 +132,11 @@ async def test_whatever_was_written_during_crashes_is_there(folder: Path, tenant
             seq = 0
             while not over.is_set():
                 seq += 1
-                batch = store.batch()
+                batch = await batch_of(store, run_id)
                 await batch.save_observation(run_id, replace(OBSERVATION, id=f"o{seq}"))
-                await batch.append(run_id, (Happened(seq=seq, event=Acted(answers=seq, at=float(seq))),))
                 while True:
                     try:
-                        await batch.flush()
+                        await batch.keep(state(run_id, seq), Acted(answers=seq, at=float(seq)), ())
                         break
                     except ConnectionError:
                         raised += 1

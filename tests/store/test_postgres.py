@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import psycopg
 import pytest
 
 from midcourse.errors import KeyTaken, RunBusy
+from midcourse.ports.abilities import offers
 from midcourse.ports.store import Claimable, JournalRow, Store
 from midcourse.store.postgres import PostgresStore
-from midcourse.testing.conformance.store import StoreConformance, same
+from midcourse.testing.conformance.store import DrivingConformance, ListingConformance, StoreConformance, same
 from midcourse.testing.conformance.store_samples import OBSERVATION, TASK, opening, turns
 from tests.scenarios.stage import RUN, example
+from tests.store.batches import Batched
 
 CLAIMER = """
 import sys
@@ -29,11 +32,13 @@ with PostgresStore(sys.argv[1], tenant=sys.argv[2]).claim(sys.argv[3]):
 """
 
 
-class TestPostgresStore(StoreConformance):
+class OnPostgres:
     @pytest.fixture(autouse=True)
     def _database(self, postgres: str, tenant: str) -> None:
         self.url, self.tenant = postgres, tenant
 
+
+class TestPostgresStore(OnPostgres, StoreConformance, DrivingConformance, ListingConformance):
     def make_store(self, tmp_path: Path) -> Store:
         return PostgresStore(self.url, tenant=self.tenant)
 
@@ -41,18 +46,11 @@ class TestPostgresStore(StoreConformance):
         return self.make_store(Path())
 
 
-class TestPostgresBatch(TestPostgresStore):
+class TestPostgresBatch(OnPostgres, StoreConformance):
     """What waits in a batch is read as if it were stored."""
 
     def make_store(self, tmp_path: Path) -> Store:
-        self.store = PostgresStore(self.url, tenant=self.tenant)
-        return self.store.batch()
-
-    async def close_store(self, store: Store) -> None:
-        await self.store.close()
-
-    def reopen(self, store: Store) -> Store | None:
-        return None
+        return cast(Store, Batched(PostgresStore(self.url, tenant=self.tenant)))
 
 
 class TestClaims:
@@ -69,7 +67,7 @@ class TestClaims:
 
     def test_run_is_held_by_one_and_free_afterwards(self, postgres: str, tenant: str) -> None:
         store = PostgresStore(postgres, tenant=tenant)
-        assert isinstance(store, Claimable)
+        assert offers(store, Claimable)
         with store.claim("a"), store.claim("b"):
             with pytest.raises(RunBusy), store.claim("a"):
                 pass

@@ -13,7 +13,6 @@ from midcourse.domain.event import Acted, ApprovalDecided, Finished, Started
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.run import Run
 from midcourse.errors import RunUnknown
-from midcourse.ports.store import Happened, Standing
 from midcourse.store.postgres import PostgresBatch, PostgresStore
 from midcourse.testing.conformance.store_samples import (
     CONSEQUENCE,
@@ -24,6 +23,7 @@ from midcourse.testing.conformance.store_samples import (
     opening,
     result,
 )
+from tests.store.batches import batch_of, state, write
 
 SENT = replace(ENTRY, command=9, dispatched_at=20.0, outcome=None)
 SETTLED = replace(SENT, outcome=Outcome(status="ok", evidence="expectation"))
@@ -71,32 +71,31 @@ async def step(batch: PostgresBatch, seq: int = 1) -> None:
     await batch.write_ledger("a", SENT)
     await batch.save_observation("a", replace(OBSERVATION, id="o9"))
     await batch.write_ledger("a", SETTLED)
-    await batch.append("a", (Happened(seq=seq, event=Acted(answers=9, at=21.0)),), Standing(phase="acting"))
-    await batch.flush()
+    await batch.keep(state("a", seq), Acted(answers=9, at=21.0), ())
 
 
 # --- transactions
 
 
 async def test_step_that_is_dispatched_costs_two_transactions(store: PostgresStore):
+    batch = await batch_of(store)
     await store.save_observation("a", OBSERVATION)
     await store.save_plan("a", ADOPTED)
     async with counted(store) as transactions:
-        await step(store.batch())
+        await step(batch)
     assert transactions.count == 2
 
 
 async def test_any_other_step_costs_one(store: PostgresStore):
+    batch = await batch_of(store)
     await store.save_observation("a", OBSERVATION)
     await store.save_plan("a", ADOPTED)
     async with counted(store) as transactions:
-        batch = store.batch()
         assert await batch.plan("a", 1, 7)
         assert await batch.observation("a", "o1")
         await batch.save_observation("a", replace(OBSERVATION, id="o9"))
         await batch.write_ledger("a", replace(SETTLED, dispatched_at=None))
-        await batch.append("a", (Happened(seq=1, event=Acted(answers=9, at=21.0)),))
-        await batch.flush()
+        await batch.keep(state("a", 1), Acted(answers=9, at=21.0), ())
     assert transactions.count == 1
 
 
@@ -106,26 +105,27 @@ async def test_worker_that_knows_nothing_of_the_run_reads_each_thing_once(
     await store.save_observation("a", OBSERVATION)
     await store.save_plan("a", ADOPTED)
     async with PostgresStore(postgres, tenant=tenant, connections=1) as newcomer:
-        for seq, expected in ((1, 2 + 3), (2, 2)):  # the run, its plan and what was seen
+        batch = await batch_of(newcomer)
+        for seq, expected in ((1, 2 + 2), (2, 2)):  # its plan and what was seen
             async with counted(newcomer) as transactions:
-                await step(newcomer.batch(), seq)
+                await step(batch, seq)
             assert transactions.count == expected
 
 
 async def test_empty_flush_costs_nothing(store: PostgresStore):
+    batch = await batch_of(store)
     async with counted(store) as transactions:
-        await store.batch().flush()
+        await batch.flush()
     assert transactions.count == 0
 
 
 async def test_one_row_that_fails_leaves_nothing_of_the_batch(store: PostgresStore, other: PostgresStore):
-    batch = store.batch()
+    batch = await batch_of(store)
     await batch.save_session("a", "handle")
     await batch.save_observation("a", OBSERVATION)
     await batch.save_plan("a", replace(PLAN, version=2**40))
-    await batch.append("a", (Happened(seq=1, event=Started(at=1.0)),), Standing(phase="acting"))
     with pytest.raises(psycopg.errors.DataError):
-        await batch.flush()
+        await batch.keep(state("a", 1), Started(at=1.0), ())
     assert await other.session("a") == ""
     assert await other.observation("a", "o1") is None
     assert await other.journal("a") == ()
@@ -134,7 +134,7 @@ async def test_one_row_that_fails_leaves_nothing_of_the_batch(store: PostgresSto
 
 
 async def test_what_waits_is_nobody_elses_business(store: PostgresStore, other: PostgresStore):
-    batch = store.batch()
+    batch = await batch_of(store)
     await batch.save_observation("a", OBSERVATION)
     assert await batch.observation("a", "o1") == OBSERVATION
     assert await other.observation("a", "o1") is None
@@ -143,9 +143,9 @@ async def test_what_waits_is_nobody_elses_business(store: PostgresStore, other: 
 
 
 async def test_unknown_run_is_refused_before_anything_waits(store: PostgresStore):
-    batch = store.batch()
+    batch = await batch_of(store)
     with pytest.raises(RunUnknown):
-        await batch.append("b", (Happened(seq=1, event=Started(at=1.0)),))
+        await batch.save_observation("b", OBSERVATION)
     async with counted(store) as transactions:
         await batch.flush()
     assert transactions.count == 0
@@ -155,7 +155,7 @@ async def test_unknown_run_is_refused_before_anything_waits(store: PostgresStore
 
 
 async def test_dispatched_act_is_on_record_at_once_with_all_before_it(store: PostgresStore, other: PostgresStore):
-    batch = store.batch()
+    batch = await batch_of(store)
     await batch.save_consequence("a", "c1", CONSEQUENCE)
     await batch.write_ledger("a", SENT)
     assert await other.ledger_entry("a", 9) == SENT
@@ -203,19 +203,15 @@ async def test_worker_that_takes_a_session_over_remembers_nothing_of_the_run(
 # --- how runs stand
 
 
-async def test_list_follows_what_writers_say(store: PostgresStore):
-    async def tell(seq: int, *standing: str) -> tuple[str, str, float]:
-        batch = store.batch()
-        happened = (Happened(seq=seq, event=Finished(answers=seq, at=10.0 + seq)),)
-        await batch.append("a", happened, Standing(phase=standing[0], final_reason="".join(standing[1:])))
-        await batch.flush()
+async def test_list_follows_the_turns(store: PostgresStore):
+    async def tell(seq: int, phase: str) -> tuple[str, str, float]:
+        await write(store, "a", seq, Finished(answers=seq, at=10.0 + seq), phase)
         (run,) = await store.runs()
         return run.phase, run.final_reason, run.began_at
 
-    assert await tell(1, "acting") == ("acting", "", 11.0)
+    assert await tell(1, "running") == ("running", "", 11.0)
     assert await tell(4, "asking") == ("asking", "", 11.0)
-    assert await tell(3, "acting") == ("asking", "", 11.0), "somebody was held up"
-    assert await tell(5, "ended", "rejected") == ("ended", "rejected", 11.0)
+    assert await tell(5, "ended") == ("ended", "rejected", 11.0)
 
 
 async def test_standing_that_is_no_news_writes_nothing(store: PostgresStore, postgres: str, tenant: str):
@@ -224,22 +220,18 @@ async def test_standing_that_is_no_news_writes_nothing(store: PostgresStore, pos
             return owner.execute("SELECT xmin, ctid FROM midcourse.runs WHERE tenant = %s", (tenant,)).fetchone()
 
     async def tell(seq: int, phase: str) -> object:
-        batch = store.batch()
-        await batch.append("a", (Happened(seq=seq, event=Acted(answers=seq, at=1.0)),), Standing(phase=phase))
-        await batch.flush()
+        await write(store, "a", seq, Acted(answers=seq, at=1.0), phase)
         return row_version()
 
-    first = await tell(1, "acting")
-    assert await tell(2, "acting") == first
+    first = await tell(1, "running")
+    assert await tell(2, "running") == first
     assert await tell(3, "asking") != first
 
 
 async def test_runs_are_listed_by_status_and_up_to_a_number(store: PostgresStore):
-    for number, phase in enumerate(("looking", "asking", "paused", "asking", "ended")):
+    for number, phase in enumerate(("running", "asking", "paused", "asking", "ended")):
         await store.begin(Run(id=f"run {number}"), TASK)
-        batch = store.batch()
-        await batch.append(f"run {number}", (Happened(seq=1, event=Started(at=1.0)),), Standing(phase=phase))
-        await batch.flush()
+        await write(store, f"run {number}", 1, Started(at=1.0), phase)
     by_status = {status: await store.runs(status=status) for status in ("running", "asking", "paused", "ended")}
     assert {status: [run.id for run in runs] for status, runs in by_status.items()} == {
         "running": ["run 0", "a"],
@@ -267,10 +259,9 @@ def question(run_id: str, number: int) -> Question:
 
 
 async def ask(store: PostgresStore, run_id: str, number: int) -> None:
-    batch = store.batch()
+    batch = await batch_of(store, run_id)
     await batch.save_question(question(run_id, number))
-    await batch.append(run_id, (Happened(seq=number, event=Acted(answers=1)),), Standing(phase="asking"))
-    await batch.flush()
+    await batch.keep(state(run_id, number, "asking"), Acted(answers=1), ())
 
 
 async def test_open_questions_are_found_by_others_the_longest_waiting_first(store: PostgresStore, other: PostgresStore):
@@ -283,25 +274,15 @@ async def test_open_questions_are_found_by_others_the_longest_waiting_first(stor
 
 async def test_question_is_closed_by_its_decision(store: PostgresStore, other: PostgresStore):
     await ask(store, "a", 3)
-    batch = store.batch()
-    decided = ApprovalDecided(question=3, verdict="approved", by="Ann", at=5.0)
-    await batch.append("a", (Happened(seq=4, event=decided),))
-    await batch.flush()
+    await write(store, "a", 4, ApprovalDecided(question=3, verdict="approved", by="Ann", at=5.0), "asking")
     assert await other.open_questions() == ()
     await store.save_question(question("a", 3))
     assert await other.open_questions() == (), "asked again by somebody who was held up"
 
 
-@pytest.mark.parametrize("keeps", [True, False])
-async def test_decision_on_another_question_closes_nothing(store: PostgresStore, keeps: bool):
+async def test_decision_on_another_question_closes_nothing(store: PostgresStore):
     await ask(store, "a", 3)
-    decided = ApprovalDecided(question=2, verdict="approved", by="Ann", at=5.0)
-    if keeps:
-        await store.keep(replace(opening("a"), seq=4, phase=(await store.load("a"))[0].phase), decided, ())
-    else:
-        batch = store.batch()
-        await batch.append("a", (Happened(seq=4, event=decided),))
-        await batch.flush()
+    await write(store, "a", 4, ApprovalDecided(question=2, verdict="approved", by="Ann", at=5.0), "asking")
     rows = await store._database.rows(b"SELECT question FROM midcourse.approvals WHERE open", ())
     assert rows == [(3,)]
 
@@ -314,9 +295,7 @@ async def test_newer_question_withdraws_the_older(store: PostgresStore):
 
 async def test_question_of_a_run_that_no_longer_asks_is_not_open(store: PostgresStore):
     await ask(store, "a", 3)
-    batch = store.batch()
-    await batch.append("a", (Happened(seq=4, event=Acted(answers=1)),), Standing(phase="paused"))
-    await batch.flush()
+    await write(store, "a", 4, Acted(answers=1), "paused")
     assert await store.open_questions() == ()
 
 
@@ -336,10 +315,9 @@ async def test_many_batches_at_once_on_few_connections(postgres: str, tenant: st
         async def drive(run_id: str) -> None:
             await store.begin(opening(run_id), TASK)
             for seq in range(1, 6):
-                batch = store.batch()
+                batch = await batch_of(store, run_id)
                 await batch.save_observation(run_id, replace(OBSERVATION, id=f"o{seq}"))
-                await batch.append(run_id, (Happened(seq=seq, event=Acted(answers=seq, at=float(seq))),))
-                await batch.flush()
+                await batch.keep(state(run_id, seq), Acted(answers=seq, at=float(seq)), ())
 
         await asyncio.gather(*map(drive, ids))
         for run_id in ids:

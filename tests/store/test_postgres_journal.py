@@ -1,4 +1,4 @@
-"""Events without states: what a journal of events alone comes to is what `keep` would have written, to the byte."""
+"""Journals of version 0.1 have events alone: what they come to is what `keep` would have written, to the byte."""
 
 import random
 from collections.abc import AsyncIterator
@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from midcourse.domain.event import Finished, Observed, PauseAsked, Started
-from midcourse.domain.observation import ObservationRef
+from midcourse.codec import encode
+from midcourse.domain.event import Event, Finished, Started
 from midcourse.domain.phase import Ended
 from midcourse.ports.store import Happened
 from midcourse.replay import states
 from midcourse.store.postgres import PostgresStore
+from midcourse.store.postgres.statements import SAVE_EVENT
 from midcourse.testing.conformance.store import same
 from midcourse.testing.conformance.store_samples import TASK
 from tests.harness import Drill
@@ -30,9 +31,11 @@ def events_of(recording: Recording) -> tuple[Happened, ...]:
 
 
 async def append(store: PostgresStore, run_id: str, *happened: Happened) -> None:
-    batch = store.batch()
-    await batch.append(run_id, happened)
-    await batch.flush()
+    month = await store._database.month_of(run_id)
+    for one in happened:
+        await store._database.write(
+            [(SAVE_EVENT, (run_id, month, one.seq, one.event.kind, encode(one.event, Event), None))]
+        )
 
 
 async def both_ways(store: PostgresStore, recording: Recording) -> None:
@@ -85,17 +88,6 @@ async def test_turn_kept_after_appended_events_goes_on_from_them(store: Postgres
     assert await store.journal("a") == recording.rows
 
 
-async def test_writing_to_a_place_again_replaces_what_is_there(store: PostgresStore):
-    run = Drill().run
-    await store.begin(run, TASK)
-    seen = ObservationRef(id="o1", fingerprint="f1", zones=1)
-    await append(store, run.id, Happened(seq=1, event=Started(at=1.0)), Happened(seq=2, event=Observed(answers=1)))
-    await append(store, run.id, Happened(seq=2, event=PauseAsked(at=2.0)))
-    await append(store, run.id, Happened(seq=3, event=Observed(answers=1, at=3.0, seen=seen)))
-    events = [row.event for row in await store.journal(run.id)]
-    assert events == [Started(at=1.0), PauseAsked(at=2.0), Observed(answers=1, at=3.0, seen=seen)]
-
-
 async def test_what_comes_after_a_gap_has_led_nowhere_yet(store: PostgresStore):
     recording, _ = await recorded(example("order"))
     opening = replace(recording.opening, id="a")
@@ -107,15 +99,3 @@ async def test_what_comes_after_a_gap_has_led_nowhere_yet(store: PostgresStore):
     await append(store, "a", second)
     assert (await store.load("a"))[0].seq == 3
     assert await store.journal("a") == recording.rows[:3]
-
-
-async def test_batch_reads_the_events_that_wait_in_it(store: PostgresStore):
-    recording, _ = await recorded(example("order"))
-    await store.begin(replace(recording.opening, id="a"), TASK)
-    events = events_of(recording)
-    await append(store, "a", *events[:4])
-    batch = store.batch()
-    await batch.append("a", events[4:])
-    assert same(await batch.journal("a"), recording.rows)
-    assert (await batch.load("a"))[0] == replace(recording.state, id="a")
-    assert (await store.load("a"))[0].seq == 4

@@ -9,14 +9,15 @@ import pytest
 from psycopg.sql import SQL, Identifier
 from sqlalchemy import make_url
 
-from midcourse.domain.event import ApprovalDecided, Started
+from midcourse.director.decide import decide
+from midcourse.domain.event import ApprovalDecided, Guided, Started
 from midcourse.domain.records.answers import Asked
 from midcourse.domain.records.audit import START, AuditLog
 from midcourse.errors import RunUnknown, TaskInvalid
-from midcourse.ports.store import Happened, Standing
 from midcourse.store.postgres import PostgresStore
 from midcourse.store.postgres.migrate import migrate
 from midcourse.store.postgres.tables import metadata
+from midcourse.testing.conformance.blobs import PICTURE
 from midcourse.testing.conformance.memory import DENIED
 from midcourse.testing.conformance.plan_cache import SEGMENT
 from midcourse.testing.conformance.store_samples import (
@@ -28,6 +29,7 @@ from midcourse.testing.conformance.store_samples import (
     opening,
     result,
 )
+from tests.store.batches import batch_of, state
 from tests.store.test_postgres_batch import question
 
 TABLES = [table.name for table in metadata.sorted_tables]
@@ -36,21 +38,26 @@ TABLES = [table.name for table in metadata.sorted_tables]
 async def fill(store: PostgresStore) -> None:
     """A row in every table."""
     await store.begin(opening("a"), replace(TASK, key="order 1"))
-    batch = store.batch("a", 1)
+    batch = await batch_of(store)
     await batch.save_session("a", "handle")
     await batch.save_observation("a", OBSERVATION)
     await batch.save_plan("a", PLAN)
     await batch.save_consequence("a", "c1", CONSEQUENCE)
     await batch.write_ledger("a", ENTRY)
     await batch.save_question(question("a", 3))
-    await batch.append("a", (Happened(seq=1, event=Started(at=1.0)),), Standing(phase="asking"))
-    await batch.append("a", (Happened(seq=2, event=ApprovalDecided(question=2, verdict="approved", by="Ann")),))
     await batch.save_asked((Asked(run="a", question=2, shape="s1", consequence="c1"),))
-    await batch.flush()
+    await batch.keep(state("a", 1, "asking"), Started(at=1.0), ())
+    await batch.keep(state("a", 2, "asking"), ApprovalDecided(question=2, verdict="approved", by="Ann"), ())
     await store.save_result(result("a"))
+    await store.blobs.put("a", PICTURE)
     await store.segments.keep(SEGMENT)
     await store.memory("ann").save(DENIED)
     await store.memory("ann").debit(DENIED.key, "a")
+    await store.begin(opening("b"), TASK)
+    claim = await store.claim_run("b")
+    run, commands = decide(opening("b"), Started(at=1.0))
+    await store.records(claim).keep(run, Started(at=1.0), commands)
+    await store.post("b", Guided(text="no hurry", at=2.0))
 
 
 @contextmanager
@@ -123,10 +130,15 @@ async def test_no_record_can_be_deleted_nor_a_partition_be_read_past_its_table(p
     async with PostgresStore(postgres, tenant=tenant) as store:
         await fill(store)
     with as_application(postgres, tenant) as own:
-        for table in set(TABLES) - {"segments", "lessons", "lesson_words"}:  # which are no record of anything
+        for table in set(TABLES) - {
+            "segments",
+            "lessons",
+            "lesson_words",
+            "blobs",
+        }:  # which are no record, or go with one
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 own.execute(SQL("DELETE FROM {}").format(Identifier("midcourse", table)))
-        for table in ("journal_default", "observations_default"):
+        for table in ("journal_default", "observations_default", "blobs_default"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 count(own, table)
 

@@ -1,4 +1,4 @@
-"""Whoever was held up while the run went on without them writes nothing, not even by a hair's breadth."""
+"""A driver whose run was claimed since writes nothing, not even by a hair's breadth."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from midcourse.domain.event import Observed, Started
+from midcourse.domain.event import Observed
 from midcourse.errors import RunBusy
-from midcourse.ports.store import Happened
+from midcourse.ports.driving import Claim
 from midcourse.store.postgres import PostgresStore
 from midcourse.testing.conformance.store_samples import ENTRY, OBSERVATION, TASK, opening
+from tests.store.batches import state
 
 SENT = replace(ENTRY, command=9, dispatched_at=20.0, outcome=None)
 
@@ -22,72 +23,70 @@ async def store(postgres: str, tenant: str) -> AsyncIterator[PostgresStore]:
         yield store
 
 
-def seen(answers: int) -> tuple[Happened, ...]:
-    return (Happened(seq=1, event=Started(at=1.0)), Happened(seq=2, event=Observed(answers=answers, at=2.0)))
+async def write(store: PostgresStore, claim: Claim, seq: int = 1) -> None:
+    await store.records(claim).keep(state("a", seq), Observed(answers=claim.epoch, at=2.0), ())
 
 
-async def write(store: PostgresStore, turn: int, attempt: int = 0) -> None:
-    batch = store.batch("a", turn, attempt)
-    await batch.append("a", seen(turn + attempt))
-    await batch.flush()
-
-
-async def answered_by(store: PostgresStore) -> int:
-    event = (await store._entries("a", 0))[1].event
+async def written_by(store: PostgresStore, seq: int = 1) -> int:
+    event = (await store.journal("a"))[seq - 1].event
     assert isinstance(event, Observed)
     return event.answers
 
 
 async def test_who_is_behind_is_refused_with_all_that_they_bring(store: PostgresStore):
-    await write(store, 3)
-    behind = store.batch("a", 2)
+    behind = store.records(await store.claim_run("a"))
+    await write(store, await store.claim_run("a"))
     await behind.save_observation("a", OBSERVATION)
-    await behind.append("a", seen(2))
-    with pytest.raises(RunBusy, match="'a' has gone on without turn 2"):
+    with pytest.raises(RunBusy, match="'a' was claimed by another process"):
         await behind.flush()
-    assert await answered_by(store) == 3
+    with pytest.raises(RunBusy):
+        await behind.keep(state("a", 2), Observed(answers=1, at=3.0), ())
+    assert (await written_by(store), len(await store.journal("a"))) == (2, 1)
     assert await store.observation("a", OBSERVATION.id) is None
 
 
 async def test_who_is_behind_cannot_say_that_an_act_is_on_its_way(store: PostgresStore):
-    await write(store, 3)
+    behind = store.records(await store.claim_run("a"))
+    await store.claim_run("a")
     with pytest.raises(RunBusy):
-        await store.batch("a", 2).write_ledger("a", SENT)
+        await behind.write_ledger("a", SENT)
     assert await store.ledger_entry("a", SENT.command) is None
 
 
-async def test_the_same_turn_may_write_again_and_so_may_one_without_a_turn(store: PostgresStore):
-    for turn in (3, 3, 0, 4):
-        await write(store, turn)
-        assert await answered_by(store) == turn
-
-
-async def test_an_earlier_attempt_at_the_same_turn_is_behind_a_later_one(store: PostgresStore):
-    """The run goes on with what the later one saw, so that is what the journal has to say."""
-    await write(store, 3, 10)
-    await write(store, 3, 20)
-    await write(store, 3, 20)
-    with pytest.raises(RunBusy):
-        await write(store, 3, 10)
-    assert await answered_by(store) == 23
-    await write(store, 4, 10)
-    assert await answered_by(store) == 14
-
-
-async def test_another_run_or_another_tenant_has_its_own(store: PostgresStore, postgres: str):
-    await write(store, 3)
+async def test_another_run_or_another_tenant_has_its_own(store: PostgresStore, postgres: str, tenant: str):
+    await store.claim_run("a")
+    claim = await store.claim_run("a")
     await store.begin(opening("b"), TASK)
-    await store.batch("b", 1).write_ledger("b", SENT)
-    async with PostgresStore(postgres, tenant="somebody-else") as other:
+    await store.records(await store.claim_run("b")).write_ledger("b", SENT)
+    async with PostgresStore(postgres, tenant=f"{tenant}-else") as other:
         await other.begin(opening("a"), TASK)
-        await write(other, 1)
-        assert await answered_by(other) == 1
+        await write(other, await other.claim_run("a"))
+        assert await written_by(other) == 1
+    await write(store, claim)
+    assert await written_by(store) == 2
 
 
-async def test_of_several_at_the_same_moment_the_latest_turn_counts(store: PostgresStore):
-    for first in range(1, 200, 4):
-        turns = range(first, first + 4)
-        outcomes = await asyncio.gather(*(write(store, turn) for turn in turns), return_exceptions=True)
-        assert outcomes[-1] is None
-        assert all(outcome is None or isinstance(outcome, RunBusy) for outcome in outcomes)
-        assert await answered_by(store) == turns[-1]
+async def test_of_several_at_the_same_moment_the_latest_claim_counts(store: PostgresStore):
+    for seq in range(1, 30):
+        claims = [await store.claim_run("a") for _ in range(4)]
+        writing = (write(store, claim, seq) for claim in reversed(claims))
+        last, *others = await asyncio.gather(*writing, return_exceptions=True)
+        assert last is None
+        assert all(isinstance(outcome, RunBusy) for outcome in others)
+        assert await written_by(store, seq) == claims[-1].epoch
+
+
+async def test_whoever_claims_at_the_same_moment_writes_before_or_not_at_all(store: PostgresStore):
+    """What is read after a claim is final."""
+    for seq in range(1, 30):
+        claim = await store.claim_run("a")
+
+        async def take_over(seq: int = seq) -> int:
+            await store.claim_run("a")
+            return (await store.load("a"))[0].seq
+
+        outcome, seen = await asyncio.gather(write(store, claim, seq), take_over(), return_exceptions=True)
+        assert seen == (seq if outcome is None else seq - 1)
+        if outcome is not None:
+            assert isinstance(outcome, RunBusy)
+            await write(store, await store.claim_run("a"), seq)

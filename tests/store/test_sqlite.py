@@ -1,6 +1,7 @@
 """The SQLite store: the suite of every store, then what only several processes and a kill can show."""
 
 import asyncio
+import fcntl
 import os
 import signal
 import sqlite3
@@ -24,7 +25,7 @@ from midcourse.policy.audit import verify_log
 from midcourse.ports.store import Store
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite_file import FIRST, OLDEST, SCHEMA_VERSION
-from midcourse.testing.conformance.store import StoreConformance
+from midcourse.testing.conformance.store import DrivingConformance, ListingConformance, StoreConformance
 
 TASK = Task(goal="Count")
 
@@ -105,7 +106,7 @@ def kill(process: "subprocess.Popen[str]") -> list[str]:
     return said
 
 
-class TestSqliteStore(StoreConformance):
+class TestSqliteStore(StoreConformance, DrivingConformance, ListingConformance):
     def make_store(self, tmp_path: Path) -> Store:
         return SqliteStore(tmp_path / "new" / "folder" / "runs.db")
 
@@ -236,6 +237,29 @@ class TestClaim:
             with store.claim("a"):
                 assert (tmp_path / "runs.db.a.lock").exists()
             assert not (tmp_path / "runs.db.a.lock").exists()
+
+    def test_is_seen_by_others_without_claiming(self, tmp_path: Path) -> None:
+        path = tmp_path / "runs.db"
+        with child(CLAIMER, path, "a") as process, SqliteStore(path) as store:
+            assert line(process) == "held"
+            assert (store.is_claimed("a"), store.is_claimed("b")) == (True, False)
+            kill(process)
+            assert store.is_claimed("a") is False
+            assert [file.name for file in tmp_path.glob("*.lock")] == ["runs.db.a.lock"]
+            with store.claim("a"):
+                assert store.is_claimed("a") is True
+
+    def test_is_not_kept_out_by_a_process_that_only_looks(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "runs.db.a.lock"
+        path.touch()
+        looking = os.open(path, os.O_RDONLY)
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        monkeypatch.setattr("midcourse.store.lock.time.sleep", lambda _seconds: fcntl.flock(looking, fcntl.LOCK_UN))
+        with SqliteStore(tmp_path / "runs.db") as store, store.claim("a"):
+            assert store.is_claimed("a") is True
+        os.close(looking)
 
     def test_keeps_a_second_claim_of_the_same_process_out(self, tmp_path: Path) -> None:
         with SqliteStore(tmp_path / "runs.db") as store, store.claim("a"):

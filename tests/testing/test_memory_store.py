@@ -4,9 +4,9 @@ from pathlib import Path
 
 from midcourse.ports.store import Store
 from midcourse.store.memory import MemoryStore
-from midcourse.testing.conformance.store import StoreConformance
+from midcourse.testing.conformance.store import DrivingConformance, ListingConformance, StoreConformance
 
 
-class TestMemoryStore(StoreConformance):
+class TestMemoryStore(StoreConformance, DrivingConformance, ListingConformance):
     def make_store(self, tmp_path: Path) -> Store:
         return MemoryStore()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from midcourse.domain.argument import Pairs
-from midcourse.worlds.simulated import Arm, Desktop, Erp, Quest, Shop, Tabletop, Web
+from midcourse.worlds.simulated import Arm, Desktop, Erp, Quest, Shop, Web
 from tests.worlds.support import Hand, ok
 from tests.worlds.test_desktop import open_notepad, write
 from tests.worlds.test_erp import open_form, write_invoice
@@ -13,7 +13,7 @@ from tests.worlds.test_quest import reach_the_end
 from tests.worlds.test_shop import fill_in
 from tests.worlds.test_web import choose_period, log_in
 
-Simulated: TypeAlias = type[Arm] | type[Desktop] | type[Erp] | type[Quest] | type[Shop] | type[Tabletop] | type[Web]
+Simulated: TypeAlias = type[Arm] | type[Desktop] | type[Erp] | type[Quest] | type[Shop] | type[Web]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +55,6 @@ async def to_the_period(hand: Hand) -> None:
 async def to_the_form(hand: Hand) -> None:
     await open_form(hand)
     await write_invoice(hand)
-
-
-async def to_a_cube_in_the_gripper(hand: Hand) -> None:
-    ok(await hand.do("pick", object="red_cube"))
 
 
 STAGES = {
@@ -113,17 +109,6 @@ STAGES = {
         probe=("order_placed", (("reference", "R-1"),)),
         before="Checkout",
         after="Thank you for your order",
-    ),
-    "tabletop": Stage(
-        kind=Tabletop,
-        prepare=to_a_cube_in_the_gripper,
-        skill="place_in",
-        target=None,
-        arguments=(("bin", "red_bin"),),
-        effect="placed",
-        probe=("in_bin", (("object", "red_cube"), ("bin", "red_bin"))),
-        before="Tabletop",
-        after="Tabletop",
     ),
     "web": Stage(
         kind=Web,

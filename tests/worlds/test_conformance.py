@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.search.generated import application_of
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.ports.world import Call, World
@@ -12,7 +13,7 @@ from midcourse.testing.conformance.world import WorldConformance, a_call
 from midcourse.worlds.base import Scene, Zone
 from midcourse.worlds.host.wire import Handle
 from midcourse.worlds.remote import RemoteWorld
-from midcourse.worlds.simulated import Arm, Desktop, Erp, Quest, Shop, Tabletop, Web
+from midcourse.worlds.simulated import Arm, Desktop, Erp, Quest, Shop, Web
 from midcourse.worlds.simulated.application import Windows
 from tests.worlds.standing import DIARY, ERP, SHOP, standing
 from tests.worlds.test_base import Lamp
@@ -53,7 +54,7 @@ class TestArm(WorldConformance):
 
 class TestWindows(WorldConformance):
     def make_world(self, tmp_path: Path) -> World:
-        return Windows(effects=str(tmp_path / "effects.jsonl"))
+        return Windows(application_of(0).application, effects=str(tmp_path / "effects.jsonl"))
 
     def a_harmless_call(self, observation: Observation) -> Call:
         return a_call("click", observation.zones[0])
@@ -75,14 +76,6 @@ class TestWeb(TestErp):
 class TestQuest(TestErp):
     def make_world(self, tmp_path: Path) -> World:
         return Quest(effects=str(tmp_path / "effects.jsonl"))
-
-
-class TestTabletop(WorldConformance):
-    def make_world(self, tmp_path: Path) -> World:
-        return Tabletop()
-
-    def a_harmless_call(self, observation: Observation) -> Call:
-        return a_call("wait", arguments=(("seconds", 0),))
 
 
 class TestShopInItsOwnProcess(TestShop):

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from midcourse.errors import SkillInvalid
-from midcourse.worlds.simulated import PROFILES, Arm, Desktop, Drift, Fault, Quest, Shop, Tabletop, Web
+from midcourse.worlds.simulated import PROFILES, Arm, Desktop, Drift, Fault, Quest, Shop, Web
 from midcourse.worlds.simulated.base import SimulatedWorld
 from midcourse.worlds.simulated.drift import Chance
 from midcourse.worlds.simulated.faults import FAULT_KINDS, STORE_KINDS, ActKind, FaultKind
@@ -108,7 +108,7 @@ async def played(make: Make, seed: int) -> list[object]:
     return seen
 
 
-@pytest.mark.parametrize("make", [Arm, Desktop, Quest, Shop, Tabletop, Web])
+@pytest.mark.parametrize("make", [Arm, Desktop, Quest, Shop, Web])
 async def test_the_same_seed_and_the_same_acts_meet_the_same_trouble(make: Make) -> None:
     first = await played(make, 7)
     assert await played(make, 7) == first

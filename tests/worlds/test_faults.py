@@ -10,7 +10,7 @@ from midcourse.domain.observation import Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import SkillInvalid
 from midcourse.ports.world import Finding, World
-from midcourse.worlds.simulated import Arm, Desktop, Erp, Fault, Quest, Shop, Tabletop, Web, read_effects
+from midcourse.worlds.simulated import Arm, Desktop, Erp, Fault, Quest, Shop, Web, read_effects
 from midcourse.worlds.simulated.faults import FaultKind
 from tests.worlds.stages import STAGES, Simulated, Stage
 from tests.worlds.support import FakeClock, Hand, ok
@@ -432,7 +432,6 @@ async def test_waiting_closes_nothing() -> None:
         (Arm, {"kind": "misnamed"}, "nothing in arm can have it"),
         (Web, {"kind": "unseen"}, "nothing in web can have it"),
         (Erp, {"kind": "object_moved"}, "nothing in erp can have it"),
-        (Tabletop, {"kind": "grasp_slipped", "skill": "place_in"}, "place_in cannot meet it in tabletop"),
         (Shop, {"kind": "popup", "nth": 0}, "count from 1"),
         (Shop, {"kind": "earthquake"}, "kind"),
         (Shop, {"kind": "popup", "nht": 2}, "a fault has no 'nht'"),

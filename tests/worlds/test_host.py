@@ -128,9 +128,9 @@ async def test_who_was_taken_over_from_is_shut_out(tmp_path: Path) -> None:
 async def test_who_comes_for_an_earlier_turn_takes_nothing_over(tmp_path: Path) -> None:
     """A worker that was frozen before it attached, and is let go on when another has long taken over."""
     first, frozen, again = remote_shop(tmp_path), remote_shop(tmp_path), remote_shop(tmp_path)
-    first.come_for((2, 20))
-    frozen.come_for((2, 10))
-    again.come_for((3, 5))
+    first.set_turn((2, 20))
+    frozen.set_turn((2, 10))
+    again.set_turn((3, 5))
     handle = await first.open()
     assert not await frozen.attach(handle)
     assert isinstance(await first.observe(), Observation)

@@ -1,13 +1,16 @@
 """The agent: runs tasks in a world, with a planner, an approver and a store."""
 
 import asyncio
-from collections.abc import Generator
-from contextlib import contextmanager
+import logging
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
+from midcourse.app.control import LocalControl, LocalStore
 from midcourse.app.defaults import DenyAll, EnvironmentVault, check_secrets, user
+from midcourse.app.following import FollowedRun
 from midcourse.app.home import DATABASE, KEPT, LESSONS, open_home, open_store
 from midcourse.app.live_run import LiveRun
 from midcourse.app.models.reserves import with_call_reserves
@@ -17,28 +20,39 @@ from midcourse.app.records.plan_diff import PlanComparison, compare_plans
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import check_references, new_run, new_run_id
 from midcourse.app.task.check import check_against
-from midcourse.app.wiring import Job, expected_catalogue, model_settings, pictures_in, planner_for, world_for
+from midcourse.app.wiring import (
+    Job,
+    blobs_in,
+    expected_catalogue,
+    model_settings,
+    planner_for,
+    world_for,
+)
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
+from midcourse.errors import TaskInvalid
 from midcourse.perform import Lessons, Ports
 from midcourse.policy.task_state import TaskState, task_state
+from midcourse.ports.abilities import offers
 from midcourse.ports.approver import Approver
+from midcourse.ports.blobs import Blobs
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.embedder import Embedder
 from midcourse.ports.memory import Memory
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
-from midcourse.ports.reader import Pictures
 from midcourse.ports.store import Store
 from midcourse.ports.vault import Secrets, Vault, reveal_all
-from midcourse.ports.world import World
+from midcourse.ports.world import Picturing, World
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.sqlite import SqliteStore
 from midcourse.store.sqlite_memory import SqliteMemory
 from midcourse.store.sqlite_plan_cache import SqlitePlanCache
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -63,8 +77,8 @@ class Agent(OptionalRoles):
     memory: Memory | None = None
     """Lessons of earlier runs; by default beside the store, if that is a file."""
     embedder: Embedder | None = None
-    pictures: Pictures | None = None
-    """Where the world keeps its screenshots."""
+    blobs: Blobs | None = None
+    """Where screenshots are stored; by default in the folder of each run in the home."""
 
     def __post_init__(self) -> None:
         parts: dict[str, object] = {"world": self.world, "planner": self.planner, "approver": self.approver}
@@ -82,12 +96,7 @@ class Agent(OptionalRoles):
 
     def run_sync(self, task: Task | str, *, run_id: str = "", again: bool = False) -> Result:
         """`run` for programs without an event loop. Raises `RuntimeError` where one runs already, such as in a notebook."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            pass
-        else:
-            raise RuntimeError("an event loop runs here already, as in a notebook: write `await agent.run(…)`")
+        _refuse_inside_a_loop("agent.run(…)")
         return asyncio.run(self.run(task, run_id=run_id, again=again))
 
     def start(self, task: Task | str, *, run_id: str = "", again: bool = False) -> LiveRun:
@@ -117,12 +126,17 @@ class Agent(OptionalRoles):
         """
         return await self.pick_up(run_id, restored=restored).result()
 
-    def pick_up(self, run_id: str, *, at_hand: bool = False, restored: bool = False) -> LiveRun:
-        """`resume`, as a `LiveRun`. `at_hand`: its world is open already, and as the run left it."""
+    def resume_sync(self, run_id: str, *, restored: bool = False) -> Result:
+        """`resume` for programs without an event loop. Raises `RuntimeError` where one runs already, as `run_sync` does."""
+        _refuse_inside_a_loop("agent.resume(…)")
+        return asyncio.run(self.resume(run_id, restored=restored))
+
+    def pick_up(self, run_id: str, *, world_is_open: bool = False, restored: bool = False) -> LiveRun:
+        """`resume`, as a `LiveRun`. `world_is_open`: its world is open already, and as the run left it."""
         store = self._store
         if restored and isinstance(store, SqliteStore):
             store.accept_records(run_id)
-        return self._live_run(run_id, store=store, at_hand=at_hand)
+        return self._live_run(run_id, store=store, world_is_open=world_is_open)
 
     def _live_run(
         self,
@@ -131,7 +145,7 @@ class Agent(OptionalRoles):
         *,
         store: Store | None = None,
         again: bool = False,
-        at_hand: bool = False,
+        world_is_open: bool = False,
     ) -> LiveRun:
         store = store or self._store
         return LiveRun(
@@ -142,8 +156,25 @@ class Agent(OptionalRoles):
             ports=partial(self.ports, store),
             close_store=self.store is None,
             again=again,
-            at_hand=at_hand,
+            world_is_open=world_is_open,
         )
+
+    @asynccontextmanager
+    async def follow(self, run_id: str, *, approver: Approver | None = None) -> AsyncGenerator[FollowedRun]:
+        """Follow a run that another process drives with the same store: iterate, control it and await its result as of a `LiveRun`.
+
+        Progress begins with the first turn. `approver` is asked what the run asks, beside those who are asked elsewhere: the
+        first answer counts. Leaving the block leaves the run as it is. Raises `RunUnknown`.
+        """
+        with self._open_store() as store:
+            if not offers(store, LocalStore):
+                raise TaskInvalid(f"runs in a {type(store).__name__} cannot be followed in Python; midcourse watch can")
+            run = FollowedRun(LocalControl(store, run_id), await store.opening(run_id), log.warning)
+            run.approver = approver
+            try:
+                yield run
+            finally:
+                await run.close()
 
     async def plans(self, run_id: str) -> tuple[PlanVersion, ...]:
         """Every plan version of a run: its parent, why it was made, from what, its steps, and what was repaired in it."""
@@ -200,11 +231,13 @@ class Agent(OptionalRoles):
         secrets = reveal_all(vault, task.secrets)
         keep_out_of_logs(secrets)
         settings = self._settings
+        if (task.limits.vision or settings.images != "off") and offers(self.world, Picturing):
+            self.world.picture_looks()
         return Ports(
             run_id=run_id,
             task=task,
             world=self.world,
-            pictures=self.pictures,
+            blobs=self.blobs or blobs_in(settings.home),
             approver=self.approver or DenyAll(),
             store=store,
             clock=self.clock or SystemClock(),
@@ -216,8 +249,16 @@ class Agent(OptionalRoles):
         )
 
 
+def _refuse_inside_a_loop(call: str) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError(f"an event loop runs here already, as in a notebook: write `await {call}`")
+
+
 def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
-    """Build the agent of a job. `folder` is for what its world writes: the log of a simulated one, screenshots.
+    """Build the agent of a job. `folder` is for what its world writes: the log of a simulated one, downloads.
 
     Raises `TaskInvalid` for a task that names skills or probes that the world does not have.
     """
@@ -229,5 +270,4 @@ def agent_for(job: Job, folder: Path, approver: Approver | None) -> Agent:
         model=job.file.planner.model,
         approver=approver,
         settings=model_settings(job),
-        pictures=pictures_in(folder),
     )

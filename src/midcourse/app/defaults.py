@@ -1,4 +1,4 @@
-"""Defaults for what a program does not pass: an approver that denies, the user's name, secrets from the environment."""
+"""Defaults for what a program does not pass: approvers that deny or leave it to others, the user's name, secrets from the environment."""
 
 import getpass
 import os
@@ -19,6 +19,13 @@ class DenyAll:
 
     async def ask(self, question: Question) -> Decision:
         return Decision(verdict="rejected" if question.about in ("approve", "repeat") else "stop", by=NO_APPROVER)
+
+
+class LeaveOpen:
+    """An approver that answers nothing: the question stays open in the store, and a decision arrives in the run's inbox."""
+
+    async def ask(self, question: Question) -> None:
+        return None
 
 
 def user() -> str:

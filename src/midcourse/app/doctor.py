@@ -25,6 +25,8 @@ ENOUGH = 500 * 2**20
 """Bytes that should be free: a browser's profile, pictures and a store need room."""
 BY_KEY = ("anthropic", "cohere", "deepseek", "groq", "mistral", "openai", "openrouter")
 """Providers whose key is in PROVIDER_API_KEY."""
+OF_TEMPORAL = "TEMPORAL_API_KEY"
+"""A key, but of no model."""
 ELSEWHERE = "export MIDCOURSE_HOME=FOLDER"
 PATIENCE = 60.0
 """Seconds that a server may take to answer."""
@@ -45,6 +47,8 @@ async def check_up(settings: Settings, *, model: str = "") -> tuple[Finding, ...
     checks: tuple[tuple[str, Callable[[], Finding | Awaitable[Finding]]], ...] = (
         ("install", _installation),
         ("chromium", _chromium),
+        ("desktop", _desktop),
+        ("robot", _robot),
         ("keys", lambda: _keys(model, settings)),
         ("model", lambda: _model(model, settings)),
         ("disk", lambda: _disk(settings.home)),
@@ -101,8 +105,36 @@ async def _chromium() -> Finding:
     return Finding(about="chromium", health="bad", says=f"{path} starts, and shows nothing")
 
 
+def _desktop() -> Finding:
+    """Whether a desktop could be started. Its programs come from the system, and no extra brings them."""
+    if missing := missing_extras(("desktop",)):
+        return Finding(about="desktop", health="absent", says="not looked for", type_this=install(missing))
+    from midcourse.worlds.desktop.display import apt_line, missing_packages
+
+    packages = missing_packages()
+    if packages:
+        says = f"no {', '.join(packages)}; only the desktop world needs them"
+        return Finding(about="desktop", health="absent", says=says, type_this=apt_line(packages))
+    return Finding(about="desktop", health="good", says="a display of its own can be started")
+
+
+def _robot() -> Finding:
+    """Whether the arm can be simulated, and the cell pictured."""
+    if missing := missing_extras(("robot",)):
+        return Finding(about="robot", health="absent", says="needs an extra", type_this=install(missing))
+    from midcourse.worlds.robot.camera import NO_PICTURES, find_gl
+
+    simulates = f"MuJoCo {version('mujoco')} simulates the arm"
+    if gl := find_gl():
+        return Finding(about="robot", health="good", says=f"{simulates}, and {gl} pictures the cell")
+    says, _, command = NO_PICTURES.partition(" Type: ")
+    return Finding(about="robot", health="absent", says=f"{simulates}; {says}", type_this=command)
+
+
 def _keys(model: str, settings: Settings) -> Finding:
-    there = sorted(name for name, value in os.environ.items() if name.endswith("_API_KEY") and value)
+    there = sorted(
+        name for name, value in os.environ.items() if name.endswith("_API_KEY") and value and name != OF_TEMPORAL
+    )
     if missing := _missing_key(model, settings):
         return Finding(about="keys", health="bad", says=f"{missing} is not set", type_this=f"export {missing}=...")
     if there or model:
@@ -188,13 +220,13 @@ async def _fleet(home: Path) -> Finding:
     settings.check_complete(home)
     from midcourse.app.fleet.connection import connected
 
-    async with connected(settings):
-        pass
+    async with connected(settings) as fleet:
+        there = f"{fleet.temporal}, {fleet.security}"
     if gone:
         return Finding(
             about="fleet", health="bad", says=f"not running: {', '.join(gone)}", type_this="midcourse up --detach"
         )
-    return Finding(about="fleet", health="good", says=f"database and Temporal ({settings.temporal_address}) answer")
+    return Finding(about="fleet", health="good", says=f"database and Temporal ({there}) answer")
 
 
 def _is_root() -> bool:

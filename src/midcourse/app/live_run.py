@@ -13,13 +13,14 @@ from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import Progress
 from midcourse.perform import Ports
-from midcourse.perform.asking import decided
 from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.policy.approval.question import bind_decision
 from midcourse.policy.task_state import TaskState, task_state
+from midcourse.ports.abilities import offers
 from midcourse.ports.controls import Controls
 from midcourse.ports.store import Claimable, Store
 from midcourse.ports.world import World
-from midcourse.runtimes.local import LocalRuntime
+from midcourse.runtimes.driver import Driver
 from midcourse.store.sqlite import SqliteStore
 
 
@@ -40,7 +41,7 @@ class LiveRun(Controls[str]):
         ports: Callable[[str, Task], Ports],
         close_store: bool = False,
         again: bool = False,
-        at_hand: bool = False,
+        world_is_open: bool = False,
     ) -> None:
         """`run` and `task` start a run; the id of a stored run resumes it. `ports` builds what it works with."""
         self.run_id = run if isinstance(run, str) else run.id
@@ -48,11 +49,11 @@ class LiveRun(Controls[str]):
         self._store = store
         self._ports = ports
         self._close_store = close_store
-        self._at_hand = at_hand
+        self._world_is_open = world_is_open
         self._latest: Run | None = None if isinstance(run, str) else run
         self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
         self._unsent: list[Control] = []
-        self._runtime: LocalRuntime | None = None
+        self._runtime: Driver | None = None
         self._task = asyncio.create_task(self._go(run, task, again), name=f"run {self.run_id}")
 
     @property
@@ -73,9 +74,9 @@ class LiveRun(Controls[str]):
         """Let a person act in the world while the run is paused, and return where. Raises `ConnectionError` if it cannot."""
         return await self._world.attend()
 
-    def answer(self, question: Question, decision: Decision) -> str:
+    def answer(self, question: Question, decision: Decision, /) -> str:
         """Decide a question that an approver put out without waiting. Returns why it is refused, or an empty text."""
-        return why_needs_all_values(question, decision) or self.tell(decided(question, decision))
+        return why_needs_all_values(question, decision) or self.tell(bind_decision(question, decision))
 
     def tell(self, event: Control, /) -> str:
         why_not = objection(self._latest, event) if self._latest else ""
@@ -116,17 +117,17 @@ class LiveRun(Controls[str]):
         self.run_id, self._latest = run.id, run
         if isinstance(self._store, SqliteStore):
             self._store.check_records(run.id)
-        runtime = LocalRuntime(self._ports(run.id, task), self._record)
+        runtime = Driver(self._ports(run.id, task), self._record)
         self._runtime = runtime
         for event in self._unsent:
             runtime.tell(event)
-        await runtime.resume(at_hand=self._at_hand)
+        await runtime.resume(world_is_open=self._world_is_open)
         result = await self._store.result(run.id)
         assert result is not None, "a run that ended has a result"
         return result
 
     def _claim(self, run_id: str) -> AbstractContextManager[None]:
-        return self._store.claim(run_id) if isinstance(self._store, Claimable) else nullcontext()
+        return self._store.claim(run_id) if offers(self._store, Claimable) else nullcontext()
 
     def _record(self, progress: Progress) -> None:
         self._latest = progress.run

@@ -2,10 +2,8 @@
 
 import json
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +14,8 @@ from midcourse.app.records.export import result_json as result_json
 from midcourse.app.settings.run import Settings, said, written
 from midcourse.app.task.check import check_against
 from midcourse.app.task.file import PlannerSpec, TaskFile, WorldSpec, parse_task_file
+from midcourse.app.task.modules import import_named
 from midcourse.app.toml_table import read_text
-from midcourse.blobs import BlobFolder
 from midcourse.domain.argument import Pairs
 from midcourse.domain.skill import Catalogue
 from midcourse.domain.task import Task
@@ -27,26 +25,34 @@ from midcourse.policy.spelling import nearest, unknown
 from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
 from midcourse.ports.world import World
+from midcourse.store.blob_folder import BlobFolder
 
 if TYPE_CHECKING:
     from midcourse.worlds.browser import Browser
+    from midcourse.worlds.desktop import Desktop
     from midcourse.worlds.host.wire import Handle
     from midcourse.worlds.remote import RemoteWorld
 
 SIMULATED = {
     "arm": "midcourse.worlds.simulated.arm:Arm",
-    "desktop": "midcourse.worlds.simulated.desktop:Desktop",
     "erp": "midcourse.worlds.simulated.erp:Erp",
+    "notepad": "midcourse.worlds.simulated.desktop:Desktop",
     "quest": "midcourse.worlds.simulated.quest:Quest",
     "shop": "midcourse.worlds.simulated.shop:Shop",
-    "tabletop": "midcourse.worlds.simulated.tabletop:Tabletop",
     "web": "midcourse.worlds.simulated.web:Web",
     "windows": "midcourse.worlds.simulated.application:Windows",
 }
 """Worlds that keep a log of their effects; without a path of their own it goes into the run's folder."""
 
-WORLDS = {**SIMULATED, "browser": "midcourse.worlds.browser:Browser"}
+WORLDS = {
+    **SIMULATED,
+    "browser": "midcourse.worlds.browser:Browser",
+    "desktop": "midcourse.worlds.desktop:Desktop",
+    "robot": "midcourse.worlds.robot:Robot",
+}
 """All that a task file has a name for."""
+
+BUILT_IN = frozenset(WORLDS.values())
 
 OF_A_WORLD = ("catalogue", "observe", "act", "commit_set")
 """Methods that every world has. A class without them is not a world."""
@@ -95,7 +101,23 @@ def load_job(reference: str, overrides: Mapping[str, object]) -> Job:
         raise TaskInvalid(
             f"{path.name} is {NOT_TOML[path.suffix.lower()]}; a task file is written in TOML ({A_TASK_FILE})"
         )
-    return job_in(read_text(path), path.stem, overrides, file=path.name)
+    return _with_cassette(job_in(read_text(path), path.stem, overrides, file=path.name), path)
+
+
+def _with_cassette(job: Job, path: Path) -> Job:
+    """The job with the cassette that its file names, which is beside the file. A model or a recording that is asked for replaces it.
+
+    It was recorded under the settings of the file, so these come before those of the environment.
+    """
+    named = job.file.settings.get("cassette")
+    if not isinstance(named, str) or "cassette" in job.overrides:
+        return job
+    if {"model", "record"} & job.overrides.keys():
+        now: dict[str, object] = {"cassette": "none"}
+    else:
+        plain = {name: value for name, value in job.file.settings.items() if not isinstance(value, tuple)}
+        now = {**plain, "cassette": str((path.parent / named).absolute())}
+    return job_in(job.source, job.name, {**now, **job.overrides}, file=path.name)
 
 
 def job_in(source: str, name: str, overrides: Mapping[str, object], *, file: str = "") -> Job:
@@ -143,8 +165,16 @@ def saved_job(folder: Path) -> Job:
         return job_from((folder / JOB_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunUnknown(
-            f"run {folder.name} was not started from a task file; in Python: await agent.resume('{folder.name}')"
+            f"run {folder.name} was not started from a task file; in Python: agent.resume_sync('{folder.name}')"
         ) from None
+
+
+def saved_name(folder: Path) -> str:
+    """The name of the task that a run with this folder was started from, without reading all of it; empty if from none."""
+    try:
+        return str(json.loads((folder / JOB_FILE).read_text(encoding="utf-8"))["name"])
+    except (FileNotFoundError, ValueError, KeyError):
+        return ""
 
 
 def job_text(job: Job) -> str:
@@ -187,9 +217,9 @@ def job_of_run(settings: Settings, run_id: str) -> Job:
 # --- adapters
 
 
-def pictures_in(folder: Path) -> BlobFolder:
-    """Of a run with this folder."""
-    return BlobFolder(folder / "blobs")
+def blobs_in(home: Path) -> BlobFolder:
+    """Screenshots of the runs that are kept in this home."""
+    return BlobFolder(home)
 
 
 def model_settings(job: Job) -> Settings:
@@ -217,8 +247,7 @@ def expected_catalogue(spec: WorldSpec) -> Catalogue:
     if spec.name not in WORLDS:
         return Catalogue()
     options = _options(spec)
-    for keeps in ("effects", "screenshots"):
-        options.pop(keeps, None)
+    options.pop("effects", None)
     return _built("world", spec.name, kind, options).catalogue()  # made only to be asked, so it keeps nothing
 
 
@@ -256,6 +285,18 @@ def browser_at(address: str, options: Mapping[str, object]) -> "Browser":
     from midcourse.worlds.browser import Browser
 
     return _built("world", "browser", Browser, {"start": address, **options})
+
+
+def desktop_with(program: str, options: Mapping[str, object]) -> "Desktop":
+    """One to look with: a program on a display of its own, or without one the user's display."""
+    from midcourse.worlds.desktop import Desktop
+
+    if program:
+        return _built("world", "desktop", Desktop, {"start": program, **options})
+    display = os.environ.get("DISPLAY", "")
+    if not display:
+        raise TaskInvalid("there is no display here (DISPLAY is not set); name a program to start on one of its own")
+    return _built("world", "desktop", Desktop, {"display": display, **options})
 
 
 def remote_world(spec: WorldSpec, folder: Path, *, host: "Handle | None" = None, key: str = "") -> "RemoteWorld":
@@ -312,9 +353,7 @@ def _world_named(where: str) -> Any:
 
 def _named(what: str, where: str) -> Any:
     module, _, name = where.partition(":")
-    if os.getcwd() not in sys.path:  # as `python -m` has it: a module beside the task is found
-        sys.path.insert(0, os.getcwd())
     try:
-        return getattr(import_module(module), name)
+        return getattr(import_named(module), name)
     except (ImportError, AttributeError) as error:
         raise TaskInvalid(f"{what} '{where}' cannot be loaded: {error}") from error

@@ -8,25 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from midcourse.app.batch.batch import batch_ids
+from midcourse.app.control import LocalControl, RunControl
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.home import DATABASE, LocalStore, open_store
 from midcourse.app.records.journal import JOURNAL_FILE, Journal, journal_of, read_journal
 from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import run_folder
-from midcourse.cli.overrides import HOME, Overrides, load_fleet_settings, parse_overrides
-from midcourse.errors import FleetUnavailable, RunBusy, RunUnknown
+from midcourse.app.wiring import JOB_FILE, job_from, run_folder, saved_job
+from midcourse.cli.overrides import HOME, Overrides, load_both_settings
+from midcourse.domain.approval import Question
+from midcourse.errors import RunUnknown
 from midcourse.ports.store import RunSummary
 
 if TYPE_CHECKING:
-    from midcourse.app.fleet.connection import Fleet, RunHandle
     from midcourse.app.fleet.store import FleetStore
 
 LAST = "last"
 SUGGESTED = 5
-LOCAL = (
-    "run {run} is not durable: a process on this machine drives it. Control it in the terminal of that process, where "
-    "Ctrl-C pauses it and lets you choose"
-)
+PROGRAM = "run"
+"""Stands for the name of a task that a program gave, which has none."""
 
 
 def resolve_name(runs: Sequence[RunSummary], name: str) -> RunSummary:
@@ -115,48 +114,51 @@ def _age(run: RunSummary) -> float:
     return -run.began_at if run.began_at else float("-inf")
 
 
-# --- a durable run, to control it
+# --- a run, to control or to follow it
 
 
 @dataclass(frozen=True, kw_only=True)
-class DurableRun:
-    """A run of a fleet, and the connection over which it is controlled."""
+class ControlledRun:
+    """A run that is driven elsewhere, and the control of it."""
 
-    fleet: "Fleet"
     run: RunSummary
-
-    @property
-    def handle(self) -> "RunHandle":
-        return self.fleet.runs.handle(self.run.id)
+    control: RunControl
+    task: str
+    """The name of its task."""
+    folder: Path | None
+    """Its files, of a run on this machine."""
 
 
 @asynccontextmanager
-async def open_durable_run(name: str, overrides: Overrides) -> AsyncGenerator[DurableRun]:
-    """Raises `RunUnknown` with the runs that exist, or with how to control a run on this machine."""
-    try:
-        home, settings = load_fleet_settings(overrides)
-    except FleetUnavailable:
-        await _refuse_local(name, overrides)
-        raise
+async def open_run(name: str, overrides: Overrides) -> AsyncGenerator[ControlledRun]:
+    """The run of this name, on this machine or in the fleet. Raises `RunUnknown` with the runs that exist."""
+    settings, fleet = load_both_settings(overrides, HOME)
+    async with find_run(settings, fleet, name) as found:
+        run_id, store = found.run.id, found.store
+        if isinstance(store, LocalStore):
+            folder = run_folder(settings, run_id)
+            task = saved_job(folder).name if (folder / JOB_FILE).is_file() else PROGRAM
+            yield ControlledRun(run=found.run, control=LocalControl(store, run_id), task=task, folder=folder)
+            return
+        _, job = await store.job(run_id)
+    assert fleet is not None, "a durable run is in a fleet"
+    fleet.check_complete(settings.home)
     from midcourse.app.fleet.connection import connected
+    from midcourse.app.fleet.control import FleetControl
 
-    async with connected(settings) as fleet:
-        try:
-            run = resolve_name(await _durable_candidates(fleet.store, name), name)
-        except RunUnknown:
-            await _refuse_local(name, [f"{HOME}={home}"])
-            raise
-        yield DurableRun(fleet=fleet, run=run)
+    async with connected(fleet) as connection:
+        task = job_from(job).name if job else PROGRAM
+        yield ControlledRun(run=found.run, control=FleetControl(connection, run_id), task=task, folder=None)
 
 
-async def _refuse_local(name: str, overrides: Overrides) -> None:
-    """Raises `RunUnknown` if a run on this machine is meant."""
-    home = {key: value for key, value in parse_overrides(overrides).items() if key == HOME}
-    try:
-        run = resolve_name(await _local_runs(Settings.load(overrides=home)), name)
-    except RunUnknown:
-        return
-    raise RunUnknown(LOCAL.format(run=run.id))
+async def local_questions(settings: Settings) -> tuple[Question, ...]:
+    """The questions of the runs in this home that a process drives."""
+    if not has_store(settings):
+        return ()
+    with open_local_store(settings) as store:
+        asking = [run.id for run in await store.runs() if run.phase == "asking" and store.is_claimed(run.id)]
+        found = [await store.open_question(run_id) for run_id in asking]
+    return tuple(question for question in found if question is not None)
 
 
 # --- a journal
@@ -220,7 +222,7 @@ def batch_of(run_id: str, batches: Sequence[str]) -> str | None:
 def local_state(store: LocalStore, run: RunSummary) -> str:
     """Of a run on this machine: `interrupted` if no process drives it."""
     ended = run.phase == "ended" and run.final_reason
-    return driven_state(run) if ended or _is_driven(store, run.id) else "interrupted"
+    return driven_state(run) if ended or store.is_claimed(run.id) else "interrupted"
 
 
 def driven_state(run: RunSummary) -> str:
@@ -228,11 +230,3 @@ def driven_state(run: RunSummary) -> str:
     if run.phase == "ended" and run.final_reason:
         return {"goal_reached": "done, verified", "plan_complete": "done, not verified"}.get(run.final_reason, "failed")
     return {"asking": "asking", "paused": "paused"}.get(run.phase, "running")
-
-
-def _is_driven(store: LocalStore, run_id: str) -> bool:
-    try:
-        with store.claim(run_id):
-            return False
-    except RunBusy:
-        return True

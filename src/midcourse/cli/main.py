@@ -4,8 +4,10 @@ import json as json_format
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Annotated, ClassVar, Protocol, runtime_checkable
+import warnings
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, ClassVar, Protocol, TextIO, runtime_checkable
 
 import typer
 
@@ -20,7 +22,7 @@ OF_FLEETS = ("alembic", "cryptography", "psycopg", "sqlalchemy", "temporalio")
 START, RUNS, WHILE, KNOWN, FLEETS = (
     "Start here",
     "Runs",
-    "While a durable run continues",
+    "While a run continues, from any terminal",
     "Memory and policy",
     "Fleets",
 )
@@ -41,34 +43,35 @@ class Commands(LazyGroup):
         ),
         "look": Entry(f"{_C}start.look", "See a web page as a planner sees it.", START),
         "doctor": Entry(f"{_C}start.doctor", "Check Chromium, keys, model, disk, permissions and fleet.", START),
-        "settings": Entry(
-            f"{_C}settings", "List every setting: its value now, its default, and what it changes.", START
-        ),
+        "settings": Entry(f"{_C}settings", "List settings: the value now, the default, and what each changes.", START),
         "completion": Entry(f"{_C}start.completion", "Print the completion script of a shell.", START),
         "run": Entry(f"{_C}run", "Carry out a task, or one for every row of a table, and watch it.", RUNS),
         "resume": Entry(f"{_C}resume", "Continue a run or a batch that was left, paused, or whose process died.", RUNS),
         "runs": Entry(f"{_C}records.runs", "List runs, the latest first.", RUNS),
         "show": Entry(f"{_C}records.show", "Show what a run did and why; its plans, or the difference of two.", RUNS),
-        "watch": Entry(f"{_C}records.watch", "Watch the durable runs of a fleet, or follow one to its end.", RUNS),
+        "watch": Entry(
+            f"{_C}records.watch", "Watch runs as they progress, or follow one to its end, from any terminal.", RUNS
+        ),
         "effects": Entry(f"{_C}records.effects", "List what a run sent, and what shows that it happened.", RUNS),
         "replay": Entry(
             f"{_C}records.replay", "Put a recorded run through the director again, under other settings.", RUNS
         ),
         "fork": Entry(f"{_C}records.fork", "Continue live from one event of a recorded run, as a new run.", RUNS),
-        "approve": Entry(f"{_C}approvals", "Allow what a durable run asks for: exactly that, and nothing else.", WHILE),
-        "reject": Entry(f"{_C}approvals", "Refuse what a durable run asks for.", WHILE),
-        "answer": Entry(f"{_C}approvals", "Tell a durable run whether something happened, or how to continue.", WHILE),
-        "guide": Entry(f"{_C}control", "Give the planner of a durable run advice for its next plan.", WHILE),
-        "pause": Entry(f"{_C}control", "Have a durable run wait after the current step, until it is resumed.", WHILE),
-        "take-over": Entry(f"{_C}control", "Pause a durable run and act in its world yourself.", WHILE),
-        "cancel": Entry(f"{_C}control", "End a durable run after the current step.", WHILE),
+        "approve": Entry(f"{_C}approvals", "Allow what a run asks for: exactly that, and nothing else.", WHILE),
+        "reject": Entry(f"{_C}approvals", "Refuse what a run asks for.", WHILE),
+        "answer": Entry(f"{_C}approvals", "Tell a run whether something happened, or how to continue.", WHILE),
+        "guide": Entry(f"{_C}control", "Give the planner of a run advice for its next plan.", WHILE),
+        "pause": Entry(f"{_C}control", "Have a run wait after the current step, until it is resumed.", WHILE),
+        "take-over": Entry(f"{_C}control", "Pause a run and act in its world yourself.", WHILE),
+        "cancel": Entry(f"{_C}control", "End a run after the current step.", WHILE),
         "lessons": Entry(f"{_C}lessons", "List what failures taught; show, share or forget a lesson.", KNOWN),
         "kept": Entry(f"{_C}kept", "List plan segments that worked and are used again; drop them.", KNOWN),
         "policy": Entry(f"{_C}policy", "Propose a policy file for a browser, from a run or from your own work.", KNOWN),
+        "serve": Entry(f"{_C}serve", "Serve the web console and the HTTP API of the runs in this home.", KNOWN),
         "audit": Entry(f"{_C}records.audit", "Show what people decided, and verify the log of it.", KNOWN),
         "up": Entry(f"{_C}fleet.up", "Start a whole fleet on this machine, for development.", FLEETS),
         "down": Entry(f"{_C}fleet.up", "Stop the fleet that `midcourse up` started here.", FLEETS),
-        "fleet": Entry(f"{_C}fleet", "Start a worker or a world host, or migrate a fleet's database.", FLEETS),
+        "fleet": Entry(f"{_C}fleet", "Start a worker or a world host, or look after a fleet's database.", FLEETS),
     }
     removed: ClassVar = {
         "plans": "midcourse show RUN --plans, or midcourse show RUN --diff A B",
@@ -129,7 +132,7 @@ def main(args: Sequence[str] | None = None) -> int:
         return _run_command(args)
     code = _run_command(sys.argv[1:])
     if "temporalio" in sys.modules:
-        from midcourse.app.fleet.process import leave
+        from midcourse.process import leave
 
         leave(code)
     return code
@@ -139,9 +142,11 @@ def _run_command(args: Sequence[str]) -> int:
     if "_MIDCOURSE_COMPLETE" in os.environ:
         from midcourse.cli.commands.start.completion import answer_shells
 
+        warnings.simplefilter("ignore")  # a shell that completes a line has no place for them
         answer_shells()
     try:
-        code = app(list(args), prog_name="midcourse", standalone_mode=False)
+        with _plain_warnings():
+            code = app(list(args), prog_name="midcourse", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return LEFT
     except MidcourseError as misuse:
@@ -174,10 +179,37 @@ def _misuse(problem: str, args: Sequence[str]) -> int:
     if "--json" in args:
         print(json_format.dumps({"error": problem}), flush=True)
     else:
-        from midcourse.cli.view.symbols import marks_for
-
-        lines = (
-            marks_for(sys.stderr).clean(line) for line in problem.splitlines()
-        )  # the message may quote a file that is not trusted
-        print("midcourse: " + "\n".join(lines), file=sys.stderr)
+        _print_problem(problem)
     return MISUSE
+
+
+def _print_problem(problem: str) -> None:
+    from midcourse.cli.view.symbols import marks_for
+
+    lines = (
+        marks_for(sys.stderr).clean(line) for line in problem.splitlines()
+    )  # the message may quote a file that is not trusted
+    print("midcourse: " + "\n".join(lines), file=sys.stderr)
+
+
+@contextmanager
+def _plain_warnings() -> Generator[None]:
+    """Inside, warnings of ours are printed as errors are, without the line of code that issued them."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if category.__module__.startswith("midcourse."):
+                _print_problem(str(message))
+            else:
+                usual(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        yield

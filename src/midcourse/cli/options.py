@@ -63,7 +63,7 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Change a setting, as often as needed. `midcourse settings` lists them.",
+        help="Change a setting, as often as needed. `midcourse settings --all` lists them.",
         autocompletion=next_settings,
     ),
 ]
@@ -74,7 +74,9 @@ Change = Annotated[
 Fleet = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="Change a setting of the fleet, or home. `midcourse settings` lists them."
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a setting of the fleet, or home. `midcourse settings --all` lists them.",
     ),
 ]
 Home = Annotated[

@@ -1,1 +1,1 @@
-"""The one mind: `decide(run, event) -> (run, commands)`. Start reading at `decide.py`."""
+"""The director: `decide(run, event) -> (run, commands)`. Start reading at `decide.py`."""

@@ -1,4 +1,4 @@
-"""One step: through the gate, act, and find out its outcome. Used for segments and detours alike."""
+"""One step: check its approval, act, and determine its outcome. Used for segments and detours."""
 
 from midcourse.director.turn import (
     Turn,
@@ -28,10 +28,10 @@ from midcourse.policy.plan.admission import is_finished, repeats_failure, second
 from midcourse.policy.spending import worst_look, worst_reading
 
 MOST_HOLDS = 3
-"""How often a step may turn out to have another consequence before it counts as failed."""
+"""How often the consequence of a step may change before the step counts as failed."""
 
 MOST_ABSENCES = 100
-"""How many acts that a probe reported as absent a run remembers. After that, no such report is believed any more."""
+"""Acts reported as absent by a probe that a run remembers. After that, no such report is believed."""
 
 EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
     "ok": ("expectation", "probe", "response", "person"),
@@ -40,15 +40,15 @@ EVIDENCE: dict[Status, tuple[Evidence, ...]] = {
     "unreachable": (),
     "unknown": (),
 }
-"""Evidence that decides the outcome of an irreversible step that was sent. A reported failure alone does not: the outcome is unknown."""
+"""Evidence that decides the outcome of an irreversible step that was sent. With a reported failure alone it is unknown."""
 
 
-TELLING = ("error", "timeout")
-"""Reasons for an unknown outcome that say more than 'no effect'. A harmless step is reported with them."""
+SPECIFIC_REASONS = ("error", "timeout")
+"""Reasons for an unknown outcome that are more specific than 'no effect'. A harmless step is reported with them."""
 
 
 def do(run: Run, move: Do) -> Turn:
-    """The gate: a step is dispatched only from here. A look or an approval that it lacks is fetched first."""
+    """Dispatch a step, the only place where that happens. A missing observation or approval is requested first."""
     step = move.step
     if move.harmless and binds(step):
         return run, _report(run, move, "failed", "not_harmless", f"{step.skill} may leave something behind")
@@ -96,7 +96,7 @@ def _repeat(run: Run, move: Do, alike: tuple[Alike, ...]) -> Turn:
     """Ask before sending what looks like an earlier effect, or fail the step where the settings ask no questions."""
     step, last = move.step, alike[-1]
     exists = last.certain or any(
-        (word.version, word.index, word.happened) == (last.version, last.index, True) for word in run.told
+        (answer.version, answer.index, answer.happened) == (last.version, last.index, True) for answer in run.told
     )
     earlier = Earlier(at=last.at, finding="exists" if exists else "may_exist")
     detail = f"{step.skill} looks like what was sent before, which {'exists' if exists else 'may exist'}"
@@ -134,7 +134,8 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
         return _held(run, doing, event)
     if event.reason == "redirected" and event.consequence:
         return _held(_redirected(run, doing.step), doing, event)
-    run = count(run, executions=event.dispatched, steps=not doing.retry)
+    first = not doing.retry
+    run = count(run, executions=event.dispatched, steps=first, global_steps=first and doing.step.place == "global")
     step = replace(
         doing.step,
         identity=event.identity or doing.step.identity,
@@ -166,7 +167,7 @@ def acted(run: Run, phase: Acting, event: Acted) -> Turn:
 
 
 def _believed(step: PlannedStep, event: Acted) -> Status:
-    """The status reported; `unknown` for an irreversible step without fitting evidence."""
+    """The reported status; `unknown` for an irreversible step without sufficient evidence."""
     if step.effect == "irreversible" and event.dispatched and event.evidence not in EVIDENCE[event.status]:
         return "unknown"
     return event.status
@@ -179,7 +180,7 @@ def _redirected(run: Run, step: PlannedStep) -> Run:
 
 
 def _held(run: Run, doing: Do, event: Acted) -> Turn:
-    """Nothing was sent, because the consequence is not the approved one. Back to the gate with the consequence it would have."""
+    """Check the step again with its actual consequence. Nothing was sent, because that is not the approved one."""
     old = doing.step
     step = replace(
         old,
@@ -203,9 +204,7 @@ def _held(run: Run, doing: Do, event: Acted) -> Turn:
 
 
 def _use_grant(run: Run, step: PlannedStep, *, done: bool) -> tuple[Run, Grant | None]:
-    """A single-use approval ends with the effect that it allowed, certain or not; any other once an irreversible effect is
-    certain, since none is done twice.
-    """
+    """Use up an approval: a single-use one with any effect, certain or not; others once an irreversible effect is certain."""
     used = live_grant(run.grants, step.consequence, float("-inf"))
     if used is None or not (used.once or (done and step.effect == "irreversible")):
         return run, None
@@ -242,7 +241,7 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
         case "too_early":
             return run, BackOff(seconds=event.seconds, then=doubted)
         case "happened":
-            return _use_grant(run, doubted.step, done=True)[0], settled(doubted, "ok")
+            return _use_grant(run, doubted.step, done=True)[0], settle_doubt(doubted, "ok")
         case "did_not_happen" if event.evidence == "probe" and (first := _absent_before(run, doubted.step)):
             return _absent_again(run, doubted, first, event)
         case "did_not_happen":
@@ -251,10 +250,10 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
                 absence = Absence(likeness=doubted.step.likeness or doubted.step.identity, at=event.sent_at)
                 run = replace(run, absences=(*run.absences, absence))
             if event.evidence != "not_dispatched":
-                return run, settled(doubted, "no_effect", "no_effect", event.detail)
-            if doubted.grant:  # the approval was for something that was never sent, so it still holds
+                return run, settle_doubt(doubted, "no_effect", "no_effect", event.detail)
+            if doubted.grant:  # nothing was sent, so the approval is still valid
                 run = replace(run, grants=(*run.grants, doubted.grant))
-            return run, settled(doubted, "no_effect", "not_dispatched", event.detail)
+            return run, settle_doubt(doubted, "no_effect", "not_dispatched", event.detail)
         case "undecided" if event.evidence == "probe" and (first := _absent_before(run, doubted.step)):
             return _absent_again(run, doubted, first, event)
         case "undecided" if _can_be_deferred(run, doubted, event):
@@ -265,10 +264,10 @@ def verified(run: Run, phase: Verifying, event: Verified) -> Turn:
 
 
 def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
-    """Whether a plan may come first, within the limits.
+    """Whether the check may be repeated after another plan, within the limits.
 
-    A probe that was led elsewhere is asked once more after it. Without a probe, a step that ended the session stays in doubt until the
-    run would end: a request that looks like it is asked about as a repetition meanwhile.
+    A probe that was led elsewhere is asked again after it. Without a probe, a step that ended the session stays in doubt until
+    the run would end; until then a request that resembles it needs approval as a repetition.
     """
     if doubted.step.effect != "irreversible" or run.deferred is not None or doubted.concludes:
         return False
@@ -280,7 +279,7 @@ def _can_be_deferred(run: Run, doubted: CheckOutcome, event: Verified) -> bool:
 
 
 def _absent_before(run: Run, step: PlannedStep) -> Absence | None:
-    """The attempt at the same effect that a probe reported as absent already. It can be wrong, so that counts once."""
+    """The earlier attempt at the same effect that a probe reported as absent. A probe can be wrong, so that counts once."""
     if step.effect != "irreversible":
         return None
     key = step.likeness or step.identity
@@ -296,24 +295,24 @@ def _absent_again(run: Run, doubted: CheckOutcome, first: Absence, event: Verifi
 
 def _undecided(run: Run, doubted: CheckOutcome, detail: str, earlier: tuple[Earlier, ...] = ()) -> Turn:
     match doubted.step.effect:
-        case "read" | "set_state" if doubted.reason in TELLING:
-            return run, settled(doubted, "failed", doubted.reason, doubted.detail)
+        case "read" | "set_state" if doubted.reason in SPECIFIC_REASONS:
+            return run, settle_doubt(doubted, "failed", doubted.reason, doubted.detail)
         case "read" | "set_state":
-            return run, settled(doubted, "no_effect", "no_effect", detail)
+            return run, settle_doubt(doubted, "no_effect", "no_effect", detail)
         case "reversible":
-            return run, settled(doubted, "failed", "undecided", detail)
+            return run, settle_doubt(doubted, "failed", "undecided", detail)
         case "irreversible":
             return run, Ask(
                 about="happened",
                 steps=(doubted.step,),
                 purpose=doubted.purpose,
-                then=settled(doubted, "no_effect", "no_effect", "a person says that it did not happen"),
+                then=settle_doubt(doubted, "no_effect", "no_effect", "a person says that it did not happen"),
                 detail=detail,
                 earlier=earlier,
             )
 
 
-def settled(doubted: CheckOutcome, status: Status, reason: str = "", detail: str = "") -> Report:
+def settle_doubt(doubted: CheckOutcome, status: Status, reason: str = "", detail: str = "") -> Report:
     return Report(
         step=doubted.step,
         purpose=doubted.purpose,

@@ -1,8 +1,8 @@
 """Advice for the planner: explain a failure, review the path or the plan, keep the outline up to date.
 
 Before a plan the advisers are consulted in a fixed order: reflector, monitor, then judge and outliner until the outline is
-current. After a plan is made the monitor may review it once. Advisers decide nothing: they cannot end a run or use up what
-the plan needs, and where they could, they are skipped.
+current. After a plan is made the monitor may review it once. Advisers decide nothing: they cannot end a run, and are skipped
+if they could use up what the plan needs.
 """
 
 from collections.abc import Callable
@@ -30,14 +30,14 @@ def consult(run: Run, move: Consult) -> Turn:
     if question is None or not can_wait(run):
         return run, skip
     if question.role == "outliner":
-        run = _with_outline_heard(run, question)
-    # An outline is looked at again after each answer: guidance or another screen may have come meanwhile.
+        run = _record_outline_inputs(run, question)
+    # An outline is checked again after each answer: there may be new guidance or another screen.
     then = replace(move, role=AFTER.get(move.role, move.role))
     return _ask(run, question, Advising(role=question.role, then=then), due=asked.due, otherwise=skip)
 
 
 def propose(run: Run, move: Propose) -> Turn:
-    """Have the plan reviewed before its first step. After an objection the planner is asked once more, and that plan is not reviewed."""
+    """Ask for a review of the plan before its first step. After an objection a new plan is made, which is not reviewed."""
     plan = run.segment
     if plan is None or not _sees(run) or not can_wait(run, plans=2):
         return run, Begin()
@@ -58,7 +58,7 @@ def advised(run: Run, phase: Advising, event: Advised) -> Turn:
     return ANSWERS[phase.role](run, phase, event)
 
 
-# --- what each adviser is asked; None: nothing now
+# --- the question to each adviser; None: do not ask
 
 
 def _sees(run: Run) -> bool:
@@ -103,7 +103,7 @@ def _to_monitor(run: Run) -> Advise:
 
 
 def _outline(run: Run, asked: AskPlanner) -> Advise | None:
-    """Write one if there is none; judge progress before rewriting, since a rewrite leaves finished goals alone."""
+    """The question about the outline. Progress is judged before rewriting, since a rewrite keeps finished goals."""
     if not _sees(run) or asked.amends or not wants_outline(run):
         return None
     seen, outline = _seen(run), run.outline
@@ -123,8 +123,8 @@ def _outline(run: Run, asked: AskPlanner) -> Advise | None:
     )
 
 
-def _with_outline_heard(run: Run, question: Advise) -> Run:
-    """Noted before the answer: an outliner that cannot write one is not asked again before there is something new."""
+def _record_outline_inputs(run: Run, question: Advise) -> Run:
+    """Record what the outliner is asked with, so that after a failure it is asked again only if there is something new."""
     outline = replace(
         question.outline or Outline(),
         heard=guidance_digest(run.guidance),
@@ -134,7 +134,7 @@ def _with_outline_heard(run: Run, question: Advise) -> Run:
     return replace(run, outline=outline)
 
 
-# --- what becomes of each answer
+# --- the answer of each adviser
 
 
 def _reflected(run: Run, phase: Advising, event: Advised) -> Turn:
@@ -143,9 +143,9 @@ def _reflected(run: Run, phase: Advising, event: Advised) -> Turn:
 
 
 def _reviewed(run: Run, phase: Advising, event: Advised) -> Turn:
-    """A monitor that cannot be reached counts as silent until the next plan.
+    """Apply a monitor's review. One that cannot be reached counts as without advice until the next plan.
 
-    Advice is new information: a run that goes in a circle may set out once more with it before that counts as a circle.
+    Advice is new information: with it, a repeated plan gets another try before it counts as a circle.
     """
     advice = event.advice if event.verdict == "answered" else None
     if phase.drafted:

@@ -10,11 +10,12 @@ from midcourse.domain.plan import Amendment, Changed, PlannedStep
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
 from midcourse.policy.approval.check import CONSENTS, why_changes_invalid, why_may_not_decide
+from midcourse.policy.failure.recovery import may_replan
 from midcourse.policy.spending import is_past_deadline, seconds_to_deadline
 
 
 def ask(run: Run, move: Ask) -> Turn:
-    """The question goes out together with the timer that ends the wait for its answer."""
+    """Issue the question together with the timer that limits the wait for its answer."""
     seconds = min(run.limits.approval_seconds, seconds_to_deadline(run))
     if seconds <= 0:
         return run, End(reason="deadline_exceeded", detail="there is no time left to ask")
@@ -35,12 +36,20 @@ def ask(run: Run, move: Ask) -> Turn:
     )
 
 
+def ask_for_planner(run: Run, question: str) -> Ask | End:
+    """The planner's question to the user. The answer is guidance for the next plan, so the run ends if none may follow."""
+    then = Plan(cause="guided", why=f"the planner asked: {question}")
+    if not may_replan(run):
+        return End(reason="replan_exhausted", detail=then.why)
+    return Ask(about="question", steps=(), purpose="segment", then=then, detail=question)
+
+
 def posted(run: Run, phase: Asking, _event: PersonAsked) -> Turn:
     return run, Rest(phase)
 
 
 def objection_to(run: Run, phase: Asking, event: ApprovalDecided) -> str:
-    """Why this decision does not answer the open question, or nothing."""
+    """Why this decision does not answer the open question, or an empty string."""
     if event.question != phase.question:
         return f"question {event.question} is not open; question {phase.question} is"
     if event.verdict not in VERDICTS[phase.about]:
@@ -56,29 +65,35 @@ def objection_to(run: Run, phase: Asking, event: ApprovalDecided) -> str:
 def decided(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     if objection_to(run, phase, event):
         return count(run, late=1), Rest(phase)
-    if any(isinstance(i.command, Wait) and run.now >= i.at + i.command.seconds for i in run.pending):
-        return expired(run, phase, event)  # its timer is due as well, and only behind it in the mailbox
+    if has_expired(run, event):
+        return expired(run, phase, event)  # its timer is also due, but behind it in the mailbox
     run = replace(advise(withdraw(run), event.guidance), look_first=True)
     match phase.about:
         case "approve":
-            return _approval(run, phase, event)
+            return _apply_approval(run, phase, event)
         case "happened":
-            return _word(run, phase, event)
-        case "stuck":
-            return _way_on(run, phase, event)
+            return _apply_outcome(run, phase, event)
+        case "stuck" | "question":
+            return _continue_or_end(run, phase, event)
         case "repeat":
-            return _repetition(run, phase, event)
+            return _apply_repetition(run, phase, event)
 
 
-def _approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+def has_expired(run: Run, event: ApprovalDecided) -> bool:
+    """Whether the time to answer was over when this decision was made."""
+    now = max(run.now, event.at)
+    return any(isinstance(i.command, Wait) and now >= i.at + i.command.seconds for i in run.pending)
+
+
+def _apply_approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     names = ", ".join(step.skill for step in phase.steps)
     who = event.by or "a person"
     if event.verdict == "approved":
-        return _granted(run, phase.steps, event), phase.then
+        return _grant(run, phase.steps, event), phase.then
     if event.verdict == "changed":
-        otherwise = {change.step for change in event.changes}
-        run = _granted(run, tuple(step for n, step in enumerate(phase.steps) if n not in otherwise), event)
-        changed = ", ".join(phase.steps[n].skill for n in sorted(otherwise))
+        changed_steps = {change.step for change in event.changes}
+        run = _grant(run, tuple(step for n, step in enumerate(phase.steps) if n not in changed_steps), event)
+        changed = ", ".join(phase.steps[n].skill for n in sorted(changed_steps))
         return run, Plan(cause="amended", why=f"{who} changed {changed}", amends=_amendment(run, phase, event))
     if event.verdict == "take_over":
         return replace(run, wish="pause"), Plan(cause="taken_over", why=f"{who} took over instead of {names}")
@@ -88,15 +103,15 @@ def _approval(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     return run, End(reason="rejected", detail=f"{names} was rejected{by}")
 
 
-def _repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
-    """Whether what looks like an earlier effect is sent all the same. If not, the step counts as done already."""
+def _apply_repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+    """Apply the decision whether to send what resembles an earlier effect. If not, the step counts as already done."""
     step, doing = phase.steps[0], phase.then
     assert isinstance(doing, Do), "a question about a repetition leads to the step"
     by = f" ({event.by})" if event.by else ""
     if event.verdict == "send_again":
         if run.deferred is not None and run.deferred.command in {one.command for one in step.alike}:
-            run = replace(run, deferred=None)  # sent once more knowingly, so its own outcome no longer matters
-        return _granted(run, phase.steps, replace(event, once=True), repeat=True), doing
+            run = replace(run, deferred=None)  # knowingly sent again, so the first outcome no longer matters
+        return _grant(run, phase.steps, replace(event, once=True), repeat=True), doing
     if event.verdict == "stop":
         return run, End(reason="needs_human", detail=f"{step.skill} looks like what was sent before: stopped{by}")
     if event.guidance.strip():
@@ -111,13 +126,13 @@ def _repetition(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     )
 
 
-def _granted(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided, *, repeat: bool = False) -> Run:
+def _grant(run: Run, steps: tuple[PlannedStep, ...], event: ApprovalDecided, *, repeat: bool = False) -> Run:
     expires = run.now + run.limits.approval_seconds
     grants = tuple(
         Grant(consequence=step.consequence, expires_at=expires, once=event.once, repeat=repeat) for step in steps
     )
-    alive = tuple(grant for grant in run.grants if grant.expires_at > run.now)
-    return replace(run, grants=(*alive, *grants))
+    valid = tuple(grant for grant in run.grants if grant.expires_at > run.now)
+    return replace(run, grants=(*valid, *grants))
 
 
 def _amendment(run: Run, phase: Asking, event: ApprovalDecided) -> Amendment:
@@ -133,8 +148,8 @@ def _amendment(run: Run, phase: Asking, event: ApprovalDecided) -> Amendment:
     )
 
 
-def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
-    """A person's answer whether the step happened. `phase.then` is the report that it did not."""
+def _apply_outcome(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+    """Apply a person's answer whether the step happened. `phase.then` is the report that it did not."""
     step, denial = phase.steps[0], phase.then
     assert isinstance(denial, Report), "a question about what happened leads to a report"
     if event.verdict == "stop":
@@ -147,15 +162,15 @@ def _word(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
     return unfinish_identity(run, step.identity), denial
 
 
-def _way_on(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
-    """Continue after repeated failures, with the count of failed plans starting over, or end."""
+def _continue_or_end(run: Run, phase: Asking, event: ApprovalDecided) -> Turn:
+    """Continue after repeated failures, with the count of failed plans reset, or with the answer to a question; or end."""
     if event.verdict == "go_on":
         return replace(run, counts=replace(run.counts, helped=run.counts.error_replans)), phase.then
     by = f" ({event.by})" if event.by else ""
-    return run, End(reason="needs_human", detail=f"a person was asked and stopped it{by}: {_trouble(phase)}")
+    return run, End(reason="needs_human", detail=f"a person was asked and stopped it{by}: {_problem(phase)}")
 
 
-def _trouble(phase: Asking) -> str:
+def _problem(phase: Asking) -> str:
     assert isinstance(phase.then, Plan), "a question about going on leads to a plan"
     return phase.then.why
 
@@ -170,6 +185,8 @@ def expired(run: Run, phase: Asking, _event: TimerFired | ApprovalDecided) -> Tu
         case "happened":
             return run, End(reason="needs_human", detail=f"no answer whether {names} happened")
         case "stuck":
-            return run, End(reason="needs_human", detail=f"no answer how to continue: {_trouble(phase)}")
+            return run, End(reason="needs_human", detail=f"no answer how to continue: {_problem(phase)}")
+        case "question":
+            return run, End(reason="needs_human", detail=f"no answer: {_problem(phase)}")
         case "repeat":
             return run, End(reason="needs_human", detail=f"no answer whether to send {names} again")

@@ -5,10 +5,10 @@ from midcourse.director.turn import (
     Rest,
     Turn,
     advise,
+    check_deferred,
     count,
     fresh_session,
     issue,
-    look_into_deferred,
     see,
     send,
     withdraw,
@@ -28,7 +28,7 @@ from midcourse.domain.event import (
     TimerFired,
 )
 from midcourse.domain.move import (
-    NO_WAY_ON,
+    DEAD_ENDS,
     Advance,
     BackOff,
     Begin,
@@ -74,7 +74,7 @@ def resume(run: Run, phase: Paused, _event: ResumeAsked) -> Turn:
 
 
 def unpause(run: Run, phase: Phase, _event: ResumeAsked) -> Turn:
-    """Asked before the pause began: there will be none."""
+    """Withdraw a request to pause that has not taken effect yet."""
     return replace(run, wish="go" if run.wish == "pause" else run.wish), Rest(phase)
 
 
@@ -83,7 +83,7 @@ def guided(run: Run, phase: Phase, event: Guided) -> Turn:
 
 
 def resumed(run: Run, phase: Phase, event: Resumed) -> Turn:
-    """A process drives the run again. The world may have changed meanwhile, so look first."""
+    """Note that a process drives the run again. The world may have changed, so it is observed first."""
     return replace(fresh_session(run) if event.world == "reopened" else run, look_first=True, outage=None), Rest(phase)
 
 
@@ -95,7 +95,7 @@ def too_late(run: Run, phase: Phase, _event: Control) -> Turn:
 
 
 def apply_request(run: Run, move: Move) -> Turn | None:
-    """The move that a request, an overrun or a lost session puts before this one; None if none does. Reports and ends are never held up."""
+    """The move that a request, an overrun or a lost session puts before this one, or None. Reports and ends are not delayed."""
     if isinstance(move, End | Report):
         return None
     if run.overrun != FREE:
@@ -136,14 +136,14 @@ CARRIED_OUT = "every step of the plan was carried out"
 
 
 def conclude(run: Run, move: Conclude) -> Turn:
-    """Check `done_when`, and read the task's output. Without either, a plan that was carried out is all there is to report."""
+    """Check `done_when` and read the task's output. Without either, the run ends as `plan_complete`."""
     if run.deferred is not None:
-        return look_into_deferred(run, concludes=True)
+        return check_deferred(run, concludes=True)
     extract = run.wants_data and bool(run.limits.reads_words) and not move.otherwise
     if not (run.has_done_when or extract):
         return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
     if extract and not affords(run, _worst_check(run, extract=True)):
-        extract = False  # to know that it is done is worth more
+        extract = False  # checking that it is done is more important
         if not run.has_done_when:
             return run, End(reason="plan_complete", detail=move.detail or CARRIED_OUT)
     seen, readings = run.seen, run.done_in_words + extract
@@ -162,7 +162,7 @@ def conclude(run: Run, move: Conclude) -> Turn:
         worst=_worst_check(run, extract=extract),
     )
     if move.otherwise and not isinstance(nxt, Rest):
-        return _finish(run, move.otherwise)  # there is nothing left to look with
+        return _finish(run, move.otherwise)  # no budget is left to check with
     return then, nxt
 
 
@@ -194,12 +194,12 @@ def done_checked(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
             again = Recover(reason="done_when_unmet", detail=f"done_when is not met: {event.detail}")
             return run, again if event.seen else Look(then=again)
         case "undecided":
-            unsaid = "whether the task is done was not checked" if run.has_done_when else phase.detail or CARRIED_OUT
-            return run, End(reason="plan_complete", detail=event.detail or unsaid)
+            unchecked = "whether the task is done was not checked" if run.has_done_when else phase.detail or CARRIED_OUT
+            return run, End(reason="plan_complete", detail=event.detail or unchecked)
 
 
 def _ask_later(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
-    """The model that reads the screen could not be reached, or asks to wait."""
+    """Check again later: the model that reads the screen could not be reached, or asks to wait."""
     again = Conclude(detail=phase.detail, otherwise=phase.otherwise, turn=phase.turn + 1)
     if event.wait:
         return run, BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
@@ -207,13 +207,13 @@ def _ask_later(run: Run, phase: Concluding, event: DoneChecked) -> Turn:
 
 
 def end(run: Run, move: End) -> Turn:
-    """Before a run ends for want of a plan, check the goal: the step that failed may not have been needed.
+    """End the run. At a dead end the goal is checked first: the step that failed may not have been needed.
 
-    A deferred outcome is checked first: planning may have failed because that step counts as possibly done.
+    So is a deferred outcome: planning may have failed because that step counts as possibly done.
     """
-    if run.deferred is not None and move.reason in NO_WAY_ON:
-        return look_into_deferred(run, concludes=True)
-    if run.has_done_when and move.reason in NO_WAY_ON and not isinstance(run.phase, Concluding):
+    if run.deferred is not None and move.reason in DEAD_ENDS:
+        return check_deferred(run, concludes=True)
+    if run.has_done_when and move.reason in DEAD_ENDS and not isinstance(run.phase, Concluding):
         return run, Conclude(otherwise=move)
     return _finish(run, move)
 

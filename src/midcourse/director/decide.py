@@ -9,7 +9,7 @@
 6. No clock, randomness, network or file. Time and ids arrive on events.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, get_args
 
 from midcourse.director import acting, advice, asking, control, detour, outage, recovery, segment
@@ -95,16 +95,16 @@ E = TypeVar("E", bound=Control)
 PHASES: tuple[type[Any], ...] = get_args(get_args(Phase)[0])
 
 REPLANNING = (Advising, Planning)
-GOING_ON = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding, Verifying)
-"""Where a step that is settled, or a wait that is over, can lead."""
+CONTINUING = (Looking, *REPLANNING, Acting, Asking, BackingOff, Concluding, Verifying)
+"""Phases that a settled step or an ended wait can lead to."""
 FAILED = (Looking, *REPLANNING, Asking, BackingOff, Concluding, Verifying)
-"""Where a failure can lead, a question to a person included."""
+"""Phases that a failure can lead to."""
 DETOURING = (Trying, Weighing, Undoing)
-"""And inside a detour."""
+"""Phases of a detour."""
 
 
 def anywhere(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[Row[Any, Any], ...]:
-    """The same row for every phase; an ended run only counts late events."""
+    """The same row for every phase, except that an ended run only counts late events."""
     return (
         *(row(phase, event, handler, phase) for phase in PHASES if phase is not Ended),
         row(Ended, event, control.too_late, Ended),
@@ -114,15 +114,15 @@ def anywhere(event: type[E], handler: Callable[[Run, Phase, E], Turn]) -> tuple[
 TABLE: tuple[Row[Any, Any], ...] = (
     row(New, Started, segment.started, Opening),
     row(Opening, WorldOpened, segment.opened, Looking, Verifying, BackingOff),
-    row(Looking, Observed, segment.observed, Opening, *GOING_ON, *DETOURING),
-    row(Planning, Planned, segment.planned, *GOING_ON),
-    row(Advising, Advised, advice.advised, *GOING_ON),
-    row(Acting, Acted, acting.acted, Opening, *GOING_ON, *DETOURING),
-    row(Verifying, Verified, acting.verified, Opening, *GOING_ON, *DETOURING),
+    row(Looking, Observed, segment.observed, Opening, *CONTINUING, *DETOURING),
+    row(Planning, Planned, segment.planned, *CONTINUING),
+    row(Advising, Advised, advice.advised, *CONTINUING),
+    row(Acting, Acted, acting.acted, Opening, *CONTINUING, *DETOURING),
+    row(Verifying, Verified, acting.verified, Opening, *CONTINUING, *DETOURING),
     row(Asking, PersonAsked, asking.posted, Asking),
     row(Asking, ApprovalDecided, asking.decided, Looking, Asking),
     row(Asking, TimerFired, asking.expired),
-    row(BackingOff, TimerFired, recovery.waited, Opening, *GOING_ON, *DETOURING),
+    row(BackingOff, TimerFired, recovery.waited, Opening, *CONTINUING, *DETOURING),
     row(Trying, TryPlanned, detour.try_planned, Acting, *DETOURING, *FAILED),
     row(Weighing, ClosenessJudged, detour.judged, Acting, *DETOURING, *FAILED),
     row(Undoing, RevertPlanned, detour.revert_planned, Acting, *DETOURING, *FAILED),
@@ -143,7 +143,7 @@ ANYWHERE: tuple[Row[Any, Any], ...] = (
     *anywhere(CancelAsked, control.cancel),
     *anywhere(Guided, control.guided),
 )
-"""Control events, in every phase. Where TABLE has a row for the same pair, that one counts."""
+"""Rows for control events in every phase. A row of TABLE for the same pair takes precedence."""
 
 ENTRIES: tuple[Entry[Any], ...] = (
     entry(Open, segment.open_world),
@@ -173,7 +173,7 @@ REPORTS = {
     "revert": detour.undone,
     "deferred": segment.resolved,
 }
-"""Who takes the outcome of a step, by purpose."""
+"""Handlers for the outcome of a step, by purpose."""
 
 ROWS: dict[tuple[type[Any], type[Any]], Row[Any, Any]] = {(r.phase, r.event): r for r in (*ANYWHERE, *TABLE)}
 ENTER = {e.move: e.enter for e in ENTRIES}
@@ -183,7 +183,7 @@ MOST_MOVES = 64
 
 
 def decide(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
-    """The next state and what is to be done now. Raises `ImpossibleEvent` and nothing else."""
+    """The next state and the commands to perform. Raises only `ImpossibleEvent`."""
     first_new = run.next_id
     run = _tick(run, event)
     if isinstance(event, Answer):
@@ -203,7 +203,7 @@ def decide(run: Run, event: Event) -> tuple[Run, tuple[Command, ...]]:
 
 
 def abort(run: Run, detail: str) -> tuple[Run, tuple[Command, ...]]:
-    """End a run after a bug of this library."""
+    """End a run after a bug in this library."""
     first_new = run.next_id
     run = _follow(replace(run, seq=run.seq + 1), End(reason="internal_error", detail=detail))
     return run, _issued_since(run, first_new)
@@ -214,10 +214,20 @@ def objection(run: Run, event: Control) -> str:
     if isinstance(run.phase, Ended):
         return f"the run has ended: {run.phase.reason}"
     if isinstance(event, ApprovalDecided):
-        return asking.objection_to(run, run.phase, event) if isinstance(run.phase, Asking) else "no question is open"
+        if not isinstance(run.phase, Asking):
+            return "no question is open"
+        late = "the time to answer is over" if asking.has_expired(run, event) else ""
+        return asking.objection_to(run, run.phase, event) or late
     if isinstance(event, Started) and not isinstance(run.phase, New):
         return "the run has started already"
     return ""
+
+
+def objection_after(run: Run, earlier: Iterable[Control], event: Control) -> str:
+    """The same, once these control events have been applied."""
+    for each in earlier:
+        run, _ = decide(run, each)
+    return objection(run, event)
 
 
 def _follow(run: Run, nxt: Move | Rest) -> Run:
@@ -235,7 +245,7 @@ def _enter(run: Run, move: Move) -> Turn:
 
 
 def _tick(run: Run, event: Event) -> Run:
-    """Time passes only here. Waiting for a person, or without a process, is not working time."""
+    """Advance the run's time. Waiting for a person, or without a process, does not count as active time."""
     elapsed = max(0.0, event.at - run.now)
     idle = isinstance(run.phase, New | Paused | Asking | Ended) or isinstance(event, Resumed)
     active = run.budget.active_seconds + (0.0 if idle else seconds_worked(run, run.now + elapsed))

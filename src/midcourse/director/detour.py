@@ -1,7 +1,7 @@
 """Detours: try, weigh, then retain, explore, revert or cancel, until a step is in reach or given up.
 
-A state is judged once: the closeness after a try is the one before the next. A detour does nothing irreversible, so it needs
-no approvals.
+A state is judged once: the closeness after a try is that before the next. A detour does nothing irreversible, so it needs no
+approvals.
 """
 
 from midcourse.director.outage import wait_out
@@ -35,7 +35,7 @@ def reach(run: Run, move: Reach) -> Turn:
 def think(run: Run, move: Try) -> Turn:
     detour = current(run)
     if not move.undo and detour.under != seen_fingerprint(run):
-        return run, Weigh()  # the world has changed meanwhile
+        return run, Weigh()  # the world has changed since
     undo = detour.path[-1].version if move.undo else 0
     return issue(
         run,
@@ -76,7 +76,7 @@ def _ask_later(run: Run, again: Try | Weigh, who: str, event: TryPlanned | Close
     if event.wait is not None and event.wait > 0:
         return run, BackOff(seconds=add_jitter(run, max(SHORTEST_WAIT, event.wait)), then=again)
     another = isinstance(event, TryPlanned) and event.wait is not None
-    return wait_out(run, again, who, event.detail, at_once=another)
+    return wait_out(run, again, who, event.detail, no_delay=another)
 
 
 def _try(run: Run, event: TryPlanned) -> Turn:
@@ -105,22 +105,22 @@ def _act(run: Run, step: PlannedStep, purpose: Purpose, made_by: int) -> Turn:
 
 
 def tried(run: Run, move: Report) -> Turn:
-    """A try that failed is weighed like any other: it may have changed something.
+    """Record the outcome of a try, then judge the closeness even if it failed: it may have changed something.
 
-    After a pause the state it was tried in may have been another one than it was thought up for.
+    After a pause, the state in which it was tried may differ from the one that it was planned for.
     """
     detour = current(run)
     assert detour.trying is not None, "a try is under way"
     trying = replace(detour.trying, before=move.before, failed="" if move.status == "ok" else move.reason)
-    return _learned(replace(run, detour=replace(detour, trying=trying)), move), Weigh()
+    return _remember_failure(replace(run, detour=replace(detour, trying=trying)), move), Weigh()
 
 
-def _learned(run: Run, move: Report) -> Run:
-    """What failed is not tried again on the same screen, in the detour or after it."""
+def _remember_failure(run: Run, move: Report) -> Run:
+    """Remember a failure, so that it is not tried again on the same screen, in the detour or after it."""
     return run if move.status == "ok" or move.reason in REFUSALS else remember(run, move)
 
 
-# --- weighing it
+# --- judging closeness
 
 
 def weigh(run: Run, move: Weigh) -> Turn:
@@ -128,7 +128,7 @@ def weigh(run: Run, move: Weigh) -> Turn:
     if seen is None or seen.stale:
         return _cancel(run, "unseen", "nothing can be seen") if move.looked else (run, Look(then=Weigh(looked=True)))
     if detour.trying and detour.closeness is not None and detour.trying.before == seen.fingerprint:
-        return _weighed(run, detour.closeness)  # nothing has changed
+        return _choose(run, detour.closeness)  # nothing has changed
     return issue(
         run,
         Weighing(asked=move),
@@ -149,10 +149,10 @@ def judged(run: Run, phase: Weighing, event: ClosenessJudged) -> Turn:
         if asked.tries >= run.limits.max_step_retries:
             return _cancel(run, "unjudged", f"the closeness could not be judged: {event.detail}")
         return run, BackOff(seconds=retry_delay(run, "transport", asked.tries), then=again)
-    return _rejoin(run, event.found) if event.found else _weighed(run, event.closeness)
+    return _rejoin(run, event.found) if event.found else _choose(run, event.closeness)
 
 
-def _weighed(run: Run, closeness: float) -> Turn:
+def _choose(run: Run, closeness: float) -> Turn:
     detour, here = current(run), seen_fingerprint(run)
     trying = detour.trying
     detour = replace(detour, closeness=closeness, under=here, trying=None)
@@ -166,7 +166,7 @@ def _weighed(run: Run, closeness: float) -> Turn:
         case "retain":
             return replace(run, detour=detour), Try()
         case "explore":
-            return replace(run, detour=_explore(detour, verdict.offered_by)), Try()
+            return count(replace(run, detour=_explore(detour, verdict.offered_by)), explorations=1), Try()
         case "revert":
             to = find_dead_end(detour).label
             return count(replace(run, detour=replace(detour, reverting=Reverting(to=to))), reverts=1), Revert()
@@ -176,13 +176,13 @@ def _weighed(run: Run, closeness: float) -> Turn:
 
 
 def _explore(detour: Detour, label: str) -> Detour:
-    """Give out the next option of this try."""
+    """Use the next option of this try as a hint."""
     offer = next(one for one in detour.tries if one.label == label)
     detour = _with_try(detour, replace(offer, explored=offer.explored + 1))
     return replace(detour, hint=offer.options[offer.explored], explores=label)
 
 
-# --- taking back
+# --- reverting
 
 
 def revert(run: Run, move: Revert) -> Turn:
@@ -242,18 +242,18 @@ def _undo(run: Run, step: PlannedStep, made_by: int) -> Turn:
 
 
 def undone(run: Run, move: Report) -> Turn:
-    """However it went, only the state that it led to counts."""
+    """Continue the revert. Only the state that the act led to counts, not its outcome."""
     detour = current(run)
     assert detour.reverting is not None, "something is to be taken back"
     reverting = replace(detour.reverting, acts=detour.reverting.acts + 1)
-    return _learned(replace(run, detour=replace(detour, reverting=reverting)), move), Revert()
+    return _remember_failure(replace(run, detour=replace(detour, reverting=reverting)), move), Revert()
 
 
-# --- the end of it
+# --- the end
 
 
 def _rejoin(run: Run, found: str) -> Turn:
-    """The step can be reached now, or is not needed any more: continue the segment."""
+    """Continue the segment: the step can be reached now, or is no longer needed."""
     detour, segment = current(run), run.segment
     assert segment is not None, "a detour is for a step of a plan"
     place = segment.cursor
@@ -262,10 +262,10 @@ def _rejoin(run: Run, found: str) -> Turn:
 
 
 def _cancel(run: Run, why: Cancel, detail: str) -> Turn:
-    """Back to the segment as a failure of the step, which recovery decides about."""
+    """Give the detour up and report a failure of the step, so that recovery decides."""
     detour = current(run)
     tries = len(detour.tries)
-    return replace(run, detour=None), Report(
+    return count(replace(run, detour=None), cancels=1), Report(
         step=detour.step,
         purpose="segment",
         status="unreachable",

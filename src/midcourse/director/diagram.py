@@ -5,7 +5,7 @@ from midcourse.domain.phase import Ended, Paused
 
 
 def mermaid() -> str:
-    """A Mermaid state diagram. Every phase can also pause and end; those arrows are left out where they say nothing."""
+    """A Mermaid state diagram. Every phase can also pause and end; most of those arrows are left out."""
     lines = ["stateDiagram-v2", "    [*] --> New"]
     lines += [
         f"    {row.phase.__name__} --> {target.__name__}: {row.event.__name__}"

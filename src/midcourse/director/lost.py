@@ -1,8 +1,8 @@
-"""The answer for a command whose worker died. Total: every command has one, or is simply repeated."""
+"""The answer for a command whose worker died, or whose world is gone. Every command has one or is repeated."""
 
 from typing import assert_never
 
-from midcourse.domain.budget import Cost
+from midcourse.domain.budget import FREE, Cost
 from midcourse.domain.command import (
     Act,
     Advise,
@@ -38,8 +38,8 @@ from midcourse.domain.event import (
 def answer_for_lost(command: Command, worst: Cost) -> Event | None:
     """The answer that assumes the worst, at the full reservation; None if the command is repeated.
 
-    An act may have happened, a look showed nothing, a model may have been paid. Commands that cost and change nothing
-    are repeated.
+    An act may have happened, an observation showed nothing, a model may have been paid. Commands without cost or effect are
+    repeated.
     """
     match command:
         case Act():
@@ -67,3 +67,26 @@ def answer_for_lost(command: Command, worst: Cost) -> Event | None:
             return None
         case _:
             assert_never(command)
+
+
+def answer_without_world(command: Command) -> Event:
+    """The answer if the world's session is gone. Nothing was sent or spent."""
+    detail = "the world's session is gone"
+    match command:
+        case Observe():
+            return Observed(answers=command.id, reason="world_lost", detail=detail)
+        case Verify():
+            return Verified(answers=command.id, reason="world_lost", detail=detail)
+        case Act():
+            return Acted(
+                answers=command.id,
+                status="no_effect",
+                reason="world_lost",
+                detail=detail,
+                dispatched=False,
+                looked=False,
+            )
+        case _:
+            answer = answer_for_lost(command, FREE)
+            assert answer is not None, f"{command.kind} needs no world"
+            return answer

@@ -1,4 +1,4 @@
-"""Outages: something the run needs cannot be reached. The run waits with growing pauses, up to `max_outage_seconds`."""
+"""Outages: something that the run needs cannot be reached. The run waits with growing pauses, up to `max_outage_seconds`."""
 
 from typing import assert_never
 
@@ -23,15 +23,14 @@ from midcourse.domain.run import Outage, Run
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, retry_delay
 
 UNRELATED = (TimerFired, PersonAsked, Recorded, Finished)
-"""Answers that say nothing about whether an outage is over."""
+"""Answers that do not show whether an outage is over."""
 
 
-def wait_out(run: Run, again: Move, what: str, detail: str, *, at_once: bool = False) -> Turn:
+def wait_out(run: Run, again: Move, what: str, detail: str, *, no_delay: bool = False) -> Turn:
     """Wait before `again`, or end the run if the outage has lasted too long.
 
-    The last try is made when the limit is reached, so no run ends before that. `at_once`: there is another provider to ask, so
-    the first tries need no pause. From `max_step_retries` on every pause takes time under any settings: without it a run would
-    ask in a tight loop.
+    The last try is made when the limit is reached, so no run ends before that. `no_delay`: there is another provider to ask, so
+    the first tries need no pause. After `max_step_retries` tries every pause has a minimum, to avoid a tight loop.
     """
     limits, outage = run.limits, run.outage or Outage(since=run.now)
     left = outage.since + limits.max_outage_seconds - run.now
@@ -40,21 +39,21 @@ def wait_out(run: Run, again: Move, what: str, detail: str, *, at_once: bool = F
             reason="outage", detail=f"{what} could not be reached for {run.now - outage.since:.0f} s: {detail}"
         )
     early = outage.tries < limits.max_step_retries
-    wait = 0.0 if at_once and early else retry_delay(run, "transport", outage.tries)
-    wait = wait if early and (wait or at_once) else max(wait, add_jitter(run, SHORTEST_WAIT))
+    wait = 0.0 if no_delay and early else retry_delay(run, "transport", outage.tries)
+    wait = wait if early and (wait or no_delay) else max(wait, add_jitter(run, SHORTEST_WAIT))
     wait = min(wait, left)
     if isinstance(again, AskPlanner) and again.due is not None:
-        again = replace(again, due=again.due + wait)  # a replan has the time that it had to wait besides
+        again = replace(again, due=again.due + wait)  # waiting does not count against the time for a replan
     return replace(run, outage=replace(outage, tries=outage.tries + 1)), BackOff(seconds=wait, then=again)
 
 
 def ended_by(answer: Answer, before: Run, after: Run) -> bool:
-    """Whether this answer shows that an outage is over: its handler did not count it as another failed try."""
+    """Whether this answer ends an outage: its handler did not count it as another failed try."""
     return after.outage is not None and after.outage == before.outage and not isinstance(answer, UNRELATED)
 
 
 def postponed(run: Run, phase: Repeatable, event: Postponed) -> Turn:
-    """Nothing was begun: issue the same command again after the wait; an adviser is asked again or skipped."""
+    """Issue the same command again after a wait, since it was not started; an adviser is asked again or skipped."""
     return wait_out(run, _again(phase), "the database", event.detail)
 
 

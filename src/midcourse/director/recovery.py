@@ -25,22 +25,22 @@ from midcourse.policy.spending import seconds_left, seconds_to_deadline
 
 
 def recover(run: Run, move: Recover) -> Turn:
-    failure, why = _failure(run, move), _in_words(move)
+    failure, why = _failure(run, move), _describe(move)
     decision = choose_recovery(run, failure, move.step, move.track)
     match decision.answer:
         case "continue":
-            return _passed_over(run), Advance()
+            return _skip_step(run), Advance()
         case "retry":
             wait = retry_delay(run, failure.reason, failure.tries, failure.found)
-            return _again(run), BackOff(seconds=wait, then=Advance())
+            return _retry_step(run), BackOff(seconds=wait, then=Advance())
         case "look_and_retry":
-            return _again(run), Look(then=Advance())
+            return _retry_step(run), Look(then=Advance())
         case "detour":
             assert move.step is not None, "only a step of a plan can be out of reach"
             return run, Reach(step=move.step)
         case "replan":
             again = Plan(cause="error", why=why, failure=failure)
-            return run, _seeing(run, again) if move.step else again
+            return run, _with_fresh_look(run, again) if move.step else again
         case "ask":
             then = Plan(cause="guided", why=why, failure=failure)
             return run, Ask(about="stuck", steps=(), purpose="segment", then=then, detail=f"{why}; {decision.because}")
@@ -60,7 +60,7 @@ def _failure(run: Run, move: Recover) -> Failure:
     )
 
 
-def _in_words(move: Recover) -> str:
+def _describe(move: Recover) -> str:
     if move.step is None:
         return move.detail
     return f"{move.step.skill} failed: {move.reason}" + (f" — {move.detail}" if move.detail else "")
@@ -72,18 +72,18 @@ def _final_reason(failure: Failure, decision: Recovery) -> FinalReason:
     return "empty_plan" if failure.reason == "no_steps" else "replan_exhausted"
 
 
-def _again(run: Run) -> Run:
+def _retry_step(run: Run) -> Run:
     assert run.segment is not None, "only a step of a plan can be tried again"
     return replace(run, segment=replace(run.segment, tries=run.segment.tries + 1))
 
 
-def _passed_over(run: Run) -> Run:
+def _skip_step(run: Run) -> Run:
     assert run.segment is not None, "only a step of a plan can be passed over"
     return replace(count(run, skipped=1), segment=replace(run.segment, cursor=run.segment.cursor + 1, tries=0))
 
 
-def _seeing(run: Run, move: Move) -> Move:
-    """Nothing is planned from a screen that is stale if another look can help it."""
+def _with_fresh_look(run: Run, move: Move) -> Move:
+    """The move, after an observation if the last one is stale."""
     return Look(then=move) if run.seen is None or run.seen.stale else move
 
 

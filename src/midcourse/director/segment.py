@@ -1,13 +1,14 @@
-"""Segments: look, plan for what is visible, carry out the steps, look again at the transition."""
+"""Segments: observe, plan for what is visible, carry out the steps, observe again at the transition."""
 
+from midcourse.director.asking import ask_for_planner
 from midcourse.director.outage import wait_out
 from midcourse.director.turn import (
     REFUSALS,
     Rest,
     Turn,
+    check_deferred,
     count,
     issue,
-    look_into_deferred,
     lose_world,
     remember,
     see,
@@ -43,12 +44,12 @@ from midcourse.policy.approval.check import live_grant, needs_approval
 from midcourse.policy.failure.recovery import SHORTEST_WAIT, add_jitter, may_replan, replan_delay, retry_delay
 from midcourse.policy.likeness import find_repeated
 from midcourse.policy.plan.admission import (
+    drop_finished_end,
     goes_in_a_circle,
     why_refused,
     with_adopted,
     with_progress,
     with_walked,
-    without_finished_end,
 )
 from midcourse.policy.plan.horizon import may_plan_beyond
 from midcourse.policy.spending import is_near_ceiling, remaining, worst_look, worst_plan
@@ -88,7 +89,7 @@ def opened(run: Run, phase: Opening, event: WorldOpened) -> Turn:
 
 
 def _host_away(run: Run, again: Open, detail: str) -> Turn:
-    """The host is down, and its sessions with it: this does not count as the world losing its session."""
+    """Wait for the host. Its sessions are down with it, so this does not count as a lost session of the world."""
     if run.outage is None and run.counts.reopenings:
         run = count(run, reopenings=-1)
     return wait_out(run, again, "the world's host", detail)
@@ -126,12 +127,12 @@ def observed(run: Run, phase: Looking, event: Observed) -> Turn:
 
 
 def plan(run: Run, move: Plan) -> Turn:
-    """May the run plan again? Extensions count as segments, everything else as replans.
+    """Check whether the run may plan again. Extensions count as segments, everything else as replans.
 
-    Between two plans after failures some time has to pass, and what is to be seen then is another matter.
+    Between two plans after failures there is a delay, after which the world is observed again.
     """
     if move.doubt is None and run.deferred is not None:
-        return look_into_deferred(run)
+        return check_deferred(run)
     run = replace(run, deferred=move.doubt)
     limits, counts = run.limits, run.counts
     if counts.segments >= limits.max_segments:
@@ -154,7 +155,7 @@ def plan(run: Run, move: Plan) -> Turn:
 
 
 def _transition_verified(run: Run) -> bool:
-    """Whether the screen really is another one than the plan was made for."""
+    """Whether the screen differs from the one that the plan was made for."""
     if run.seen is None or run.segment is None or run.seen.stale:
         return False
     return run.seen.fingerprint != run.segment.made_under
@@ -205,7 +206,7 @@ def _replanned_too_long(run: Run, detail: str) -> End:
 
 
 def _parent(run: Run) -> int:
-    """Said only where it is not the version before."""
+    """The version of the current plan; 0 if it is the previous version."""
     version = run.segment.version if run.segment else 0
     return 0 if version == run.counts.versions else version
 
@@ -214,7 +215,7 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
     asked = phase.asked
     if event.reused:
         run = count(run, planner_calls=-1, reused=1)
-    if asked.objected and not _takes_its_place(run, event):
+    if asked.objected and not _replaces_current(run, event):
         return run, Begin()
     if event.verdict not in ("steps", "gave_up"):
         return _answer_without_steps(run, asked, event)
@@ -223,7 +224,7 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
         if asked.cause == "initial":
             return run, Recover(reason="no_steps", detail=detail)
         return run, End(reason="empty_plan", detail=detail)
-    event = replace(event, steps=without_finished_end(run, event.steps, final=event.final))
+    event = replace(event, steps=drop_finished_end(run, event.steps, final=event.final))
     if not event.steps:
         return run, Conclude(detail=FINISHED)
     refusal = why_refused(run, event.steps)
@@ -236,18 +237,20 @@ def planned(run: Run, phase: Planning, event: Planned) -> Turn:
 
 
 def _answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
-    """The turn for a verdict in place of steps: done, impossible, or an answer that cannot be used."""
+    """The turn for a verdict without steps: done, impossible, or an answer that cannot be used."""
     match event.verdict:
         case "done":
             return run, Conclude(detail=event.detail)
+        case "ask":
+            return run, ask_for_planner(run, event.detail or "how should it continue?")
         case "transport":
             return _ask_later(run, asked, event)
-        case "rejected" if event.wait == 0.0:  # there is another to ask
+        case "rejected" if event.wait == 0.0:  # there is another model to ask
             return _ask_later(run, asked, event)
         case "rejected":
             return run, End(reason="planner_unavailable", detail=event.detail)
         case "refused" if asked.amends:
-            # what a person changed cannot be done like that: the plan stays as it was, and so does what was asked about it
+            # the person's change is not possible: the plan and the question about it stay
             return run, _first_asked(run, event.detail)
         case "impossible" if run.limits.structural_stop:
             return run, End(reason="structural_failure", detail=f"the planner found it impossible: {event.detail}")
@@ -256,39 +259,39 @@ def _answer_without_steps(run: Run, asked: AskPlanner, event: Planned) -> Turn:
         case "impossible" | "refused" | "garbage":
             if event.verdict == "garbage" and asked.refused.startswith(NO_PLAN):
                 spent = run.counts.error_replans < run.limits.max_error_replans
-                run = count(run, error_replans=spent)  # asking once more did not help, so it is not free
+                run = count(run, error_replans=spent)  # asking again did not help, so it counts
             reason = event.verdict if event.verdict == "impossible" else f"planner_{event.verdict}"
-            said = "cannot be used" if event.verdict == "garbage" else f"was {event.verdict}"
-            return run, Recover(reason=reason, detail=f"the planner's answer {said}: {event.detail}")
+            problem = "cannot be used" if event.verdict == "garbage" else f"was {event.verdict}"
+            return run, Recover(reason=reason, detail=f"the planner's answer {problem}: {event.detail}")
         case "steps" | "gave_up":
             raise AssertionError("handled by the caller")
 
 
 def _after_garbage(asked: AskPlanner) -> bool:
-    """Whether the planner was asked because its last answer was not a valid plan: it has been told the reason already."""
+    """Whether the planner was asked because its last answer was not a valid plan, so it already knows the reason."""
     return asked.failure is not None and asked.failure.reason == GARBAGE
 
 
-def _takes_its_place(run: Run, event: Planned) -> bool:
-    """Whether an answer can be taken instead of the plan that a monitor objects to: no harm comes of having asked."""
+def _replaces_current(run: Run, event: Planned) -> bool:
+    """Whether the answer can replace the plan that a monitor objected to. If not, that plan stays."""
     if event.verdict != "steps":
         return event.verdict == "done"
-    event = replace(event, steps=without_finished_end(run, event.steps, final=event.final))
+    event = replace(event, steps=drop_finished_end(run, event.steps, final=event.final))
     return bool(event.steps) and not why_refused(run, event.steps) and not goes_in_a_circle(run, event.steps)
 
 
 def _ask_later(run: Run, asked: AskPlanner, event: Planned) -> Turn:
-    """Wait for a planner that could not be reached. One that says how long to wait is not an outage: only the run's deadline limits it."""
+    """Wait for a planner that could not be reached. If it says how long to wait, only the run's deadline limits the wait."""
     again = replace(asked, turn=asked.turn + 1)
     if event.wait is None or event.wait <= 0:
-        return wait_out(run, again, "the planner", event.detail, at_once=event.wait is not None)
+        return wait_out(run, again, "the planner", event.detail, no_delay=event.wait is not None)
     wait = add_jitter(run, max(SHORTEST_WAIT, event.wait))
     due = None if asked.due is None else asked.due + wait
     return run, BackOff(seconds=wait, then=replace(again, due=due))
 
 
 def refuse(run: Run, why: str, then: AskPlanner | Recover) -> Turn:
-    """The plan would do again what is finished or what failed. Once more, with the reason; then it is over."""
+    """Refuse a plan that repeats what is finished or failed. The planner is asked again once, then the run ends."""
     run = count(run, refusals=1)
     if run.counts.refusals > 1:
         broke = f" ({then.why})" if isinstance(then, AskPlanner) and then.cause == "error" else ""
@@ -317,11 +320,11 @@ def begin(run: Run, _move: Begin) -> Turn:
 
 
 def _first_asked(run: Run, detail: str = "") -> Ask | Advance:
-    """What needs a person's yes in the rest of the plan, as far as it is known already, before any of it is done."""
+    """Ask for approval of the remaining steps that need it, as far as known, before any of them is done."""
     segment = current(run)
     critical = tuple(step for step in segment.steps[segment.cursor :] if _can_be_asked_now(run, step))
     if not critical:
-        return Advance()  # the gate asks, once it is known again what would be sent
+        return Advance()  # `acting.do` asks once it is known what would be sent
     return Ask(about="approve", steps=critical, purpose="segment", then=Advance(), detail=detail)
 
 
@@ -342,10 +345,10 @@ def current(run: Run) -> Segment:
 def advance(run: Run, _move: Advance) -> Turn:
     segment = current(run)
     if segment.cursor >= len(segment.steps):
-        return _unrefused(run), Conclude()
+        return _reset_refusals(run), Conclude()
     step = segment.steps[segment.cursor]
     if step.place == "replan":
-        run = replace(_unrefused(run), segment=replace(segment, cursor=segment.cursor + 1))
+        run = replace(_reset_refusals(run), segment=replace(segment, cursor=segment.cursor + 1))
         run = replace(run, walked=with_walked(run, segment))
         return run, Look(then=Plan(cause="adaptive", why="a transition was due"))
     last = segment.cursor == len(segment.steps) - 1
@@ -354,7 +357,7 @@ def advance(run: Run, _move: Advance) -> Turn:
 
 
 def reported(run: Run, move: Report) -> Turn:
-    """A step of the segment has an outcome."""
+    """Handle the outcome of a step of the segment."""
     segment = current(run)
     if move.status == "ok":
         run = count(run, completed=1)
@@ -363,12 +366,12 @@ def reported(run: Run, move: Report) -> Turn:
         return replace(run, segment=replace(segment, cursor=segment.cursor + 1, tries=0)), Advance()
     if move.reason in REFUSALS:
         return refuse(run, move.detail, Recover(reason="plan_refused", detail=move.detail))
-    run = remember(_learn(_unrefused(run), segment, move.step), move)
+    run = remember(_learn(_reset_refusals(run), segment, move.step), move)
     return run, Recover(step=move.step, reason=move.reason, detail=move.detail, track=move.track)
 
 
 def resolved(run: Run, move: Report) -> Turn:
-    """A step of an earlier plan has an outcome after all."""
+    """Handle the outcome of a deferred step of an earlier plan."""
     if move.status == "ok":
         run = replace(count(run, completed=1), walked=with_progress(run))
     happened = "happened" if move.status == "ok" else "did not happen"
@@ -377,9 +380,9 @@ def resolved(run: Run, move: Report) -> Turn:
 
 
 def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:
-    """Keep what the gate found out about a step, its consequence above all: a retry starts from there.
+    """Keep what was learned about a step, mainly its consequence, for a retry.
 
-    Not if it came out only when the step was tried, since nothing waits any more: a retry has to show it again.
+    Not if its effect showed only when it was tried: nothing is held back any more, so a retry has to show it again.
     """
     place = segment.cursor
     if segment.steps[place].effect != step.effect:
@@ -387,8 +390,9 @@ def _learn(run: Run, segment: Segment, step: PlannedStep) -> Run:
     return replace(run, segment=replace(segment, steps=(*segment.steps[:place], step, *segment.steps[place + 1 :])))
 
 
-def _unrefused(run: Run) -> Run:
-    """The plan got to its end, or to something new that failed. Steps that went well on the way to a refusal do not
-    count: a plan that repeats them, and then what was refused, is the same plan.
+def _reset_refusals(run: Run) -> Run:
+    """Reset the count of refusals after a plan was completed or failed in a new way.
+
+    Steps that worked before a refusal do not reset it: a plan that repeats them and then what was refused is the same plan.
     """
     return count(run, refusals=-run.counts.refusals)

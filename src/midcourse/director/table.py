@@ -1,4 +1,4 @@
-"""The shapes that the transition table is built of."""
+"""The row types of the transition table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ M = TypeVar("M")
 
 @dataclass(frozen=True)
 class Row(Generic[P, E]):
-    """One legal pair of phase and event. `to` is where it can lead besides a pause and the end: drawn, and checked."""
+    """One legal pair of phase and event. `to` are the phases it can lead to, except `Paused` and `Ended`; they are checked."""
 
     phase: type[P]
     event: type[E]
@@ -24,14 +24,14 @@ class Row(Generic[P, E]):
 
 @dataclass(frozen=True)
 class Entry(Generic[M]):
-    """Which function enters a move."""
+    """The function that carries out a move."""
 
     move: type[M]
     enter: Callable[[Run, M], Turn]
 
 
 def row(phase: type[P], event: type[E], handler: Callable[[Run, P, E], Turn], *to: type[object]) -> Row[Any, Any]:
-    """Built through a function, so that a handler for another phase or event is a type error."""
+    """Build a row. As a function, so that a handler for another phase or event is a type error."""
     return Row(phase, event, handler, to)
 
 

@@ -1,4 +1,4 @@
-"""Shared by all handlers: the shape of a turn, and the only way to issue a command."""
+"""What all handlers share: the type of a turn, and the only way to issue a command."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,13 +14,14 @@ from midcourse.domain.phase import Phase
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Counts, Issued, Run
 from midcourse.policy.failure.classification import classify, may_pass
+from midcourse.policy.plan.admission import MISSING_RESULTS
 from midcourse.policy.spending import affords, book, is_past_deadline, seconds_left, worst_plan
 
 REFUSALS = ("already_finished", "repeats_failure")
-"""Reasons why a step was turned down before it was tried: the plan is at fault, not the step."""
+"""Reasons why a step was refused before it was tried: the plan is at fault, not the step."""
 
 MOST_ATTEMPTS = 100
-"""How many failed tries a run remembers; the planner is told of all of them from the store."""
+"""Failed tries that a run remembers; the planner gets all of them from the store."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ Turn: TypeAlias = tuple[Run, Move | Rest]
 
 
 def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seconds: float, worst: Cost = FREE) -> Turn:
-    """Reserve the worst case, send the command out and wait for it in `phase`; or end the run.
+    """Reserve the worst case, issue the command and wait for it in `phase`; or end the run.
 
-    `make` gets the command's id and how long it may take: never longer than what is left of the run's time.
+    `make` gets the command's id and its timeout, which is never longer than the run's remaining time.
     """
     if is_past_deadline(run):
         return run, End(reason="deadline_exceeded", detail=f"{run.limits.deadline_seconds:g} s have passed")
@@ -49,11 +50,11 @@ def issue(run: Run, phase: Phase, make: Callable[[int, float], Command], *, seco
 
 
 SHARE = 0.25
-"""Of the time that is left, at most, for a command to an adviser."""
+"""The maximum share of the remaining time for a command to an adviser."""
 
 
 def can_wait(run: Run, plans: int = 1) -> bool:
-    """Whether this many plans can still be paid for after one more call, which an adviser is about to make."""
+    """Whether this number of plans can still be paid for after one call to an adviser."""
     worst = worst_plan(run.limits)
     together = worst
     for _ in range(plans):
@@ -74,7 +75,7 @@ def issue_aside(
 
 
 def send(run: Run, command: Command, reserved: Cost = FREE) -> Run:
-    """Issue a command without checking the budget: for what must always be possible, such as ending."""
+    """Issue a command without checking the budget, for commands that must always be possible, such as `Finish`."""
     return replace(
         run,
         next_id=run.next_id + 1,
@@ -84,11 +85,11 @@ def send(run: Run, command: Command, reserved: Cost = FREE) -> Run:
 
 
 def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
-    """Take the answered command off `pending` and turn its reservation into what it really cost. None: too late."""
+    """Remove the answered command from `pending` and replace its reservation by its actual cost. None: too late."""
     issued = next((item for item in run.pending if item.command.id == answer.answers), None)
     if issued is None:
         return run, None
-    cost = _excess(answer.cost, FREE)  # a negative cost is a mistake of the component that reports it
+    cost = _excess(answer.cost, FREE)  # a negative cost is an error of the component that reports it
     over = _limited(run.limits, _excess(cost, issued.reserved))
     return (
         replace(
@@ -107,7 +108,7 @@ def settle(run: Run, answer: Answer) -> tuple[Run, Issued | None]:
 
 
 def withdraw(run: Run) -> Run:
-    """Give up all commands under way. What was reserved for them may have been spent, so all of it counts as spent."""
+    """Give up all commands under way. Their reservations may have been spent, so they count as spent."""
     unknown = book(run.spent, (Spent(cost=run.budget.reserved),))
     return replace(
         run, pending=(), spent=unknown, budget=replace(run.budget, spent=run.budget.committed, reserved=FREE)
@@ -115,26 +116,26 @@ def withdraw(run: Run) -> Run:
 
 
 def _accounts(answer: Answer, cost: Cost) -> tuple[Spent, ...]:
-    """Who spent it, if that is said and adds up."""
+    """The cost by role, if the answer reports it and it adds up."""
     if isinstance(answer, Accounted) and total(answer.spent) == cost:
         return answer.spent
     return (Spent(cost=cost),)
 
 
 def see(run: Run, seen: ObservationRef | None) -> Run:
-    """Take in what was seen. Nothing seen: the last observation stays, marked stale."""
+    """Update the observation. None: the last one stays, marked stale."""
     if seen is None:
         seen = replace(run.seen, stale=True) if run.seen else None
     return replace(run, seen=seen, look_first=False)
 
 
 def lose_world(run: Run) -> Run:
-    """The session is gone: finished steps may be undone, the plan is void, and the new session must be observed."""
+    """Record a lost session: finished steps may be undone, the plan is void, and the new session must be observed."""
     return replace(fresh_session(count(run, reopenings=1)), look_first=True)
 
 
 def fresh_session(run: Run) -> Run:
-    """Forget failures of the last session: in a new one the same step may work on a screen that looks the same."""
+    """Forget failures of the last session: in a new one the same step may work on the same screen."""
     return replace(run, reopened=True, attempts=(), walked=(), watch=replace(run.watch, since=run.next_id))
 
 
@@ -149,7 +150,7 @@ def count(run: Run, **more: int) -> Run:
 
 
 def remember(run: Run, move: Report) -> Run:
-    """The same failure between the same two screens is counted; every other is listed."""
+    """Remember a failed try. The same failure between the same two screens increases a count."""
     attempt = Attempt(
         call=move.step.call,
         before=move.before,
@@ -157,33 +158,36 @@ def remember(run: Run, move: Report) -> Run:
         reason=move.reason,
         at=run.now,
         passing=may_pass(move.reason, classify(move.reason, move.detail, run.limits.failures)),
+        completed=run.counts.completed if move.reason in MISSING_RESULTS else None,
     )
-    same = next((a for a in run.attempts if replace(a, at=run.now, count=1) == attempt), None)
+    same = next(
+        (a for a in run.attempts if replace(a, at=run.now, count=1, completed=attempt.completed) == attempt), None
+    )
     others = tuple(a for a in run.attempts if a is not same)
     attempt = replace(attempt, count=1 + same.count if same else 1)
     return replace(run, attempts=(*others, attempt)[-MOST_ATTEMPTS:])
 
 
-def look_into_deferred(run: Run, *, concludes: bool = False) -> Turn:
-    """Find out now whether the step that was put off happened: other steps may have led to where that can be seen."""
-    assert run.deferred is not None, "nothing was put off"
+def check_deferred(run: Run, *, concludes: bool = False) -> Turn:
+    """Check now whether the deferred step happened: other steps may have led to where that is visible."""
+    assert run.deferred is not None, "nothing was deferred"
     return replace(run, deferred=None), replace(run.deferred, purpose="deferred", concludes=concludes)
 
 
 def finish_identity(run: Run, identity: str) -> Run:
-    """From now on no plan may do this again."""
+    """Mark an effect as finished: no plan may repeat it."""
     if not identity or identity in run.finished_irreversible:
         return run
     return replace(run, finished_irreversible=(*run.finished_irreversible, identity))
 
 
 def unfinish_identity(run: Run, identity: str) -> Run:
-    """There is evidence that it did not happen after all."""
+    """Unmark an effect, after evidence that it did not happen."""
     return replace(run, finished_irreversible=tuple(i for i in run.finished_irreversible if i != identity))
 
 
 def advise(run: Run, guidance: str) -> Run:
-    """Keep a person's words for the plans to come: the last ten, each cut to a paragraph."""
+    """Keep a person's guidance for later plans: the last ten texts, each shortened."""
     text = guidance.strip()[:500]
     return replace(run, guidance=(*run.guidance, text)[-10:]) if text else run
 
@@ -197,7 +201,7 @@ def _excess(cost: Cost, reserved: Cost) -> Cost:
 
 
 def _limited(limits: Limits, over: Cost) -> Cost:
-    """A dimension without a ceiling cannot be overrun: tokens may be reported without a limit on them."""
+    """The overrun of dimensions with a ceiling; the others cannot be overrun."""
     return Cost(
         calls=over.calls,
         tokens=0 if limits.max_tokens is None else over.tokens,

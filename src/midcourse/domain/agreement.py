@@ -1,4 +1,4 @@
-"""The approval policy of a run: rules for which steps are asked about, and who may decide."""
+"""The approval policy of a run: rules for which steps need approval, and who may decide."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -7,23 +7,23 @@ from midcourse.domain.fields import NONE, Several, keep_several
 from midcourse.domain.skill import Effect
 
 Ruling: TypeAlias = Literal["", "ask", "never", "unproven", "proven"]
-"""What the agreement says of a step: nothing, so that effect and mode decide; a rule, `ask` or `never`; or, in adaptive mode and
-of a reversible step only, whether people have approved the like of it often enough."""
+"""What the agreement says about a step: nothing, so that effect and mode decide; a rule, `ask` or `never`; or, in adaptive mode
+and only for a reversible step, whether people have approved similar ones often enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Whether to ask about what fits. Patterns, in which `*` stands for anything; all that are given have to fit."""
+    """Whether to ask about matching steps. All given patterns must match; `*` stands for anything."""
 
     ask: bool
     skill: str = "*"
     origin: str = "*"
     label: str = "*"
-    """Of what is acted on, in any case."""
+    """The label of what is acted on, ignoring case."""
     address: str = "*"
-    """Where it would be sent, as far as that is known: `POST https://shop.example/orders`."""
+    """The address it would be sent to, if known: `POST https://shop.example/orders`."""
     effects: Several[Effect] = NONE
-    """None: any; but a rule not to ask is about irreversible steps only if it says so."""
+    """Empty: any; but a rule not to ask applies to irreversible steps only if it names them."""
 
     def __post_init__(self) -> None:
         keep_several(self, "effects")
@@ -32,9 +32,9 @@ class Rule:
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
     rules: Several[Rule] = NONE
-    """In no order: a step is asked about if any of them says so."""
+    """Unordered: a step needs approval if any of them says so."""
     trust_after: int = 3
-    """Adaptive mode: how many approvals in a row of the same shape of consequence make a reversible step proven."""
+    """Adaptive mode: the approvals in a row of the same shape of consequence that make a reversible step proven."""
     four_eyes: bool = False
     """Whether the person who started the run must not decide its questions."""
 

@@ -1,4 +1,4 @@
-"""Approval: what exactly a person agrees to, and for how long."""
+"""Approvals: what exactly a person approves, and for how long."""
 
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -9,19 +9,19 @@ from midcourse.domain.plan import Target
 from midcourse.domain.skill import Effect
 
 Source: TypeAlias = Literal["shown", "hidden", "fresh"]
-"""Where a value comes from: a field that a person sees, a hidden field of a form, or a script that makes a new one each time."""
+"""Where a value comes from: a visible field, a hidden field of a form, or a script that generates a new one each time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommitSet:
-    """Every value that an act would send, hidden ones too, and where it would go."""
+    """Every value that an act would send, including hidden ones, and its destination."""
 
     values: Named[Scalar] = NONE
     address: str = ""
     abridged: bool = False
-    """Something in `values` is too large to be written out, and stands there as its length and its digest."""
+    """Whether a value is too large to be written out and is replaced by its length and digest."""
     sources: tuple[tuple[str, Source], ...] = field(default=(), compare=False)
-    """Where values come from, by name, as far as the world knows. No approval binds it; only duplicate detection uses it."""
+    """Sources of the values by name, as far as the world knows. Only duplicate detection uses them; approvals do not."""
 
     def __post_init__(self) -> None:
         keep_named(self, "values")
@@ -29,7 +29,7 @@ class CommitSet:
 
 @dataclass(frozen=True, kw_only=True)
 class Consequence:
-    """What would happen, in full. An approval is for its digest; anything different is another consequence."""
+    """Everything that a step would do. An approval binds its digest; anything different is another consequence."""
 
     skill: str
     arguments: Arguments
@@ -41,17 +41,19 @@ class Consequence:
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """A live approval. A single-use one ends with the effect it allowed."""
+    """A valid approval. A single-use one ends with the effect it allowed."""
 
     consequence: str
     expires_at: float
     once: bool = True
     repeat: bool = False
-    """Whether a person said so knowing that it looks like an effect that was sent before."""
+    """Whether it was approved knowing that it looks like an effect that was sent before."""
 
 
-About: TypeAlias = Literal["approve", "happened", "stuck", "repeat"]
-"""`stuck`: failures continue; may the run continue? `repeat`: it looks like what was sent before; send it again?"""
+About: TypeAlias = Literal["approve", "happened", "stuck", "repeat", "question"]
+"""`stuck`: failures continue; may the run continue? `repeat`: it looks like what was sent before; send it again? `question`: the
+planner asks the user something, in `detail`; the answer is the `guidance` of `go_on`.
+"""
 Verdict: TypeAlias = Literal[
     "approved", "rejected", "happened", "did_not_happen", "go_on", "stop", "changed", "take_over", "send_again"
 ]
@@ -61,15 +63,16 @@ VERDICTS: dict[About, tuple[Verdict, ...]] = {
     "happened": ("happened", "did_not_happen", "stop"),
     "stuck": ("go_on", "stop"),
     "repeat": ("send_again", "rejected", "stop"),
+    "question": ("go_on", "stop"),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Other arguments for one of the steps in a question; those that it does not name stay."""
+    """New arguments for one of the steps in a question; arguments that are not named stay."""
 
     step: int = 0
-    """Which one, counted from 0."""
+    """The number of the step, counted from 0."""
     arguments: Named[Scalar]
 
     def __post_init__(self) -> None:
@@ -80,8 +83,8 @@ class Change:
 class Decision:
     """A person's answer to a question.
 
-    `changed`: not like that, but like this. What comes of it is another consequence, and is shown before it is done; steps
-    that were not changed are approved as shown. `take_over`: the run pauses, and plans again from what it finds afterwards.
+    `changed`: approved with other arguments. The new consequence is shown before it is sent; steps that were not changed are
+    approved as shown. `take_over`: the run pauses, and plans again from what it finds afterwards.
     """
 
     verdict: Verdict
@@ -90,7 +93,7 @@ class Decision:
     by: str = ""
     changes: Several[Change] = NONE
     all_values: bool = False
-    """Agrees to what the question shows only by a digest as well. Without it, an approval of that is refused."""
+    """Whether values that the question shows only by a digest are approved, too. Otherwise such an approval is refused."""
 
     def __post_init__(self) -> None:
         keep_several(self, "changes")
@@ -98,7 +101,7 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class Earlier:
-    """A request sent before, in a question that cannot be answered without knowing of it."""
+    """A request sent earlier, shown in a question because the answer depends on it."""
 
     at: float
     finding: Literal["exists", "may_exist", "reported_absent"]
@@ -106,22 +109,22 @@ class Earlier:
 
 @dataclass(frozen=True, kw_only=True)
 class Revision:
-    """What a plan changed in the one whose place it took, in words."""
+    """What a plan changed in the plan that it replaced, in words."""
 
     version: int
     before: int
     why: str
     kept: int
-    """Steps that stay as they were."""
+    """The number of unchanged steps."""
     dropped: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
-    """What became of what: the same skill on the same thing, with other arguments."""
+    """Steps before and after: the same skill on the same target with different arguments."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What a person is shown: may these be done, or did this happen?"""
+    """A question as it is shown to a person: may these be done, or did this happen?"""
 
     run: str
     id: int
@@ -129,19 +132,19 @@ class Question:
     goal: str
     consequences: tuple[Consequence, ...]
     says: tuple[str, ...]
-    """The step's own description, one for each consequence."""
+    """The steps' own descriptions, one for each consequence."""
     expires_at: float
     changed_from: Consequence | None = None
-    """Set if an approval was given for this, and what would now be sent differs."""
+    """The consequence that was approved, if what would be sent has changed since."""
     detail: str = ""
     not_by: str = ""
-    """The person who must not decide it: the one who started the run, if two people are required."""
+    """The person who started the run and must not decide, if two people are required."""
     before: tuple[Consequence | None, ...] = ()
-    """For each consequence what was asked about in its place before, if that was something else."""
+    """For each consequence, what was asked about in its place before, if that was different."""
     revision: Revision | None = None
-    """Set if the plan took the place of another. What it kept, and was approved, is not asked about again."""
+    """The changes, if the plan replaced another. Steps that it kept and that were approved are not asked about again."""
     earlier: tuple[Earlier, ...] = ()
-    """Of `repeat`: what it looks like. Of `happened`: all attempts, if a probe reported more than one as absent."""
+    """For `repeat`: what it looks like. For `happened`: all attempts, if a probe reported more than one as absent."""
 
     @property
     def abridged(self) -> bool:
@@ -151,7 +154,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """A person's word on a step whose outcome nothing else could decide."""
+    """A person's answer about a step whose outcome nothing else could decide."""
 
     version: int
     index: int

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 Scalar: TypeAlias = str | int | float | bool | None
 Pairs: TypeAlias = tuple[tuple[str, Scalar], ...]
-"""Named values in order. Pairs and not a dict, because what holds them must be hashable."""
+"""Named values in order. Not a dict, because the values that hold them must be hashable."""
 
 
 Source: TypeAlias = Literal["input", "secret", "file", "result", "argument"]
@@ -14,9 +14,7 @@ Source: TypeAlias = Literal["input", "secret", "file", "result", "argument"]
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """Stands for a value the planner must not, need not, or cannot yet write out: a task input, a secret, a file, or what an
-    earlier step brings back.
-    """
+    """A placeholder for a value that the planner does not write out: a task input, a secret, a file or a result of an earlier step."""
 
     source: Source
     name: str

@@ -36,14 +36,14 @@ class Cost:
 FREE = Cost()
 
 
-def uncounted(worst: Cost) -> Cost:
-    """What an unanswered call may have cost, without the call itself: an outage uses up no calls."""
+def without_call(worst: Cost) -> Cost:
+    """The maximum cost of an unanswered call, without the call itself: outages do not use up calls."""
     return replace(worst, calls=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Everything that `decide` is told by settings. Each field is a setting of the same name (`app/settings/run.py`)."""
+    """The settings that `decide` depends on. Each field is a setting of the same name (`app/settings/run.py`)."""
 
     max_calls: int = 30
     max_tokens: int | None = None
@@ -58,7 +58,7 @@ class Limits:
     max_reopenings: int = 3
     max_outage_seconds: float = 600.0
     detour_iterations: int = 10
-    outline: Outlines = "off"
+    outline: Outlines = "auto"
     monitor: Monitors = "off"
     visible_plans: int | None = None
     count_extensions: bool = False
@@ -91,16 +91,16 @@ class Limits:
     plan_timeout_seconds: float = 120.0
 
     def __new__(cls, **given: Any) -> Self:
-        """Keeps the names of what was given: a default that was written out is not the same as nothing said."""
+        """Record the names of the given arguments, to distinguish an explicit default from an omitted one."""
         limits = object.__new__(cls)
         object.__setattr__(limits, "_given", frozenset(given))
         return limits
 
     def given(self) -> frozenset[str]:
-        """The names of the limits that were given. Limits that were read from a store were all given."""
+        """Names of the limits that were given explicitly. For limits read from a store, that is all of them."""
         names = {field.name: field.default for field in fields(self)}
-        said: frozenset[str] = self.__dict__.get("_given", frozenset(names))
-        return said | {name for name, default in names.items() if getattr(self, name) != default}
+        explicit: frozenset[str] = self.__dict__.get("_given", frozenset(names))
+        return explicit | {name for name, default in names.items() if getattr(self, name) != default}
 
     def over(self, others: "Limits") -> "Limits":
         """These limits, and `others` where nothing was given."""
@@ -109,12 +109,12 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Spent plus reserved never exceeds the limits: what a command can cost at worst is reserved before it goes out."""
+    """What is spent and reserved. Their sum never exceeds the limits: a command's maximum cost is reserved before it is issued."""
 
     spent: Cost = FREE
     reserved: Cost = FREE
     active_seconds: float = 0.0
-    """Time in which the run was neither paused, nor waiting for a person, nor without a process."""
+    """Time in which the run was not paused, not waiting for a person, and had a process."""
 
     @property
     def committed(self) -> Cost:
@@ -123,17 +123,17 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """The cost of a role's calls. Without a role it is not known what for: the answer was lost or given up."""
+    """The cost of a role's calls. Without a role the purpose is unknown: the answer was lost or given up."""
 
     role: str = ""
     version: int = 0
-    """The plan it was spent on; 0 if on none in particular."""
+    """The plan that it was spent on, or 0."""
     model: str = ""
     cost: Cost = FREE
 
 
 def bill(role: str, cost: Cost, version: int = 0, model: str = "") -> tuple[Spent, ...]:
-    """One line, or none if it was free."""
+    """The cost as one line, or no line if it is free."""
     return () if cost == FREE else (Spent(role=role, version=version, model=model, cost=cost),)
 
 

@@ -1,4 +1,4 @@
-"""Commands: what the director wants done. Each has an id, which its answer names."""
+"""Commands: what the director wants done. Each has an id that its answer refers to."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
@@ -29,18 +29,18 @@ class OpenWorld:
 
 @dataclass(frozen=True, kw_only=True)
 class Observe:
-    """Look at the world."""
+    """Observe the world."""
 
     id: int
     timeout: float
     free: bool = False
-    """The first look of a run is not charged to its budget."""
+    """Whether it is not charged to the budget, as the first observation of a run."""
     kind: Literal["observe"] = "observe"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MakePlan:
-    """Have the planner draft a segment from this observation, resolve it, and store it as this version."""
+    """Ask the planner for a segment from this observation, resolve it, and store it as this version."""
 
     id: int
     timeout: float
@@ -48,9 +48,9 @@ class MakePlan:
     cause: Cause
     why: str
     seen: str
-    """Observation to plan from."""
+    """The observation to plan from."""
     parent: int = 0
-    """The plan that it replaces, if that is not the version before: tries of a detour are in between."""
+    """The plan that it replaces, if that is not the previous version: tries of a detour may be in between."""
     stale: bool = False
     refused: str = ""
     """Why the planner's previous answer to the same question was refused."""
@@ -59,17 +59,17 @@ class MakePlan:
     left: Cost = FREE
     wrap_up: bool = False
     beyond: bool = False
-    """The plan may go through screens that were not seen yet."""
+    """Whether the plan may contain steps on screens that were not observed yet."""
     turn: int = 0
-    """How often this question was put before without reaching the planner."""
+    """How often the planner could not be reached for this plan."""
     failure: Failure | None = None
     """The failure that the plan is to recover from."""
     amends: Amendment | None = None
-    """Take what a person changed in the plan under way instead of asking the planner."""
+    """Changes by a person to the current plan, made without asking the planner."""
     outline: Outline | None = None
-    """To be suggested to the planner."""
+    """The outline suggested to the planner."""
     advice: Advice | None = None
-    """What a monitor found wrong with the path to here."""
+    """What a monitor found wrong with the path so far."""
     reflection: Reflection | None = None
     """A reflector's explanation of the failure; without it, rules explain it."""
     kind: Literal["make_plan"] = "make_plan"
@@ -83,21 +83,21 @@ class Advise:
     timeout: float
     role: Adviser
     seen: str = ""
-    """Observation to advise from; empty only for a reflector that has none."""
+    """The observation to advise from; empty only for a reflector if there is none."""
     left: Cost = FREE
     outline: Outline | None = None
-    """Of a judge and a monitor: the goals so far. Of an outliner: the outline to rewrite, None for a first one."""
+    """For a judge or monitor: the current outline. For an outliner: the outline to rewrite, if any."""
     version: int = 0
-    """Of a reflector: the plan to be made. Of a monitor: the plan that is proposed, 0 to review the path only."""
+    """For a reflector: the plan to be made. For a monitor: the proposed plan, or 0 to review only the path."""
     made_by: int = 0
-    """Of a monitor: the command that made the proposed plan."""
+    """For a monitor: the command that made the proposed plan."""
     since: int = 0
-    """Of a monitor: earlier commands were covered by earlier advice."""
+    """For a monitor: the first command to review. Earlier advice covers the commands before it."""
     failure: Failure | None = None
     told: tuple[Told, ...] = ()
     guidance: tuple[str, ...] = ()
     advice: Advice | None = None
-    """Of an outliner: what a monitor found wrong with the path."""
+    """For an outliner: what a monitor found wrong with the path."""
     kind: Literal["advise"] = "advise"
 
 
@@ -110,18 +110,18 @@ class Act:
     version: int
     index: int
     seen: str
-    """Observation that the step relies on."""
+    """The observation that the step relies on."""
     made_by: int = 0
-    """The command that made the plan: of a version that was drafted twice, only the adopted one counts."""
+    """The command that made the plan, since a version may be drafted twice and only one is adopted."""
     consequence: str = ""
-    """For a step that binds one, the only consequence that may be dispatched; any other is held and reported."""
+    """The only consequence that may be dispatched, for a step that binds one; any other is held and reported."""
     effect: Effect | None = None
-    """As it showed when the step was tried, which overrides the skill's. None in older journals."""
+    """The effect that was found when the step was tried, which overrides the skill's. None in older journals."""
     look: bool = True
     found: str = ""
-    """Where a detour found its target; `__reach__`: what it was for is there already, so nothing is sent."""
+    """The zone where a detour found the target; `__reach__`: the step's condition holds already, so nothing is sent."""
     weighed: tuple[int, ...] = ()
-    """Earlier commands that it is known to look like. If it looks like another one, it is held and reported."""
+    """Earlier commands that it is known to resemble. If it resembles another one, it is held and reported."""
     kind: Literal["act"] = "act"
 
 
@@ -136,13 +136,13 @@ class Verify:
     doubted: int
     effect: Effect | None = None
     believe_absence: bool = True
-    """Whether a probe that does not find the effect decides it. False once it has done so for the same effect."""
+    """Whether a probe that does not find the effect is believed. False after the first time for the same effect."""
     kind: Literal["verify"] = "verify"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanTry:
-    """Have the detour's planner draft one act, resolve it, and store it with the look that follows as this version."""
+    """Ask the detour planner for one act, resolve it, and store it with the observation after it as this version."""
 
     id: int
     timeout: float
@@ -150,15 +150,15 @@ class PlanTry:
     goal: tuple[int, int]
     """Version and index of the step that the detour is for."""
     label: str
-    """Of the state that the try will lead to."""
+    """The label of the state that the try will lead to."""
     seen: str
     closeness: float = 0.0
-    """Of the present state."""
+    """The closeness of the current state."""
     tries: tuple[Tried, ...] = ()
-    """All so far. What was done in each is found by its version."""
+    """All tries so far. The step of each is found by its version."""
     hint: Option | None = None
     undo: int = 0
-    """Version of the try that is to be taken back; 0: it is to lead on."""
+    """Version of the try to revert; 0 for a try towards the goal."""
     refused: str = ""
     """Why the previous draft was refused before it was tried."""
     guidance: tuple[str, ...] = ()
@@ -169,7 +169,7 @@ class PlanTry:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeCloseness:
-    """See whether the goal of a detour is reached, and if not, how near it is."""
+    """Judge whether the goal of a detour is reached, and if not, how close it is."""
 
     id: int
     timeout: float
@@ -181,16 +181,16 @@ class JudgeCloseness:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRevert:
-    """Work out, without a model, how to take a try back, and store that as this version."""
+    """Plan without a model how to revert a try, and store that as this version."""
 
     id: int
     timeout: float
     version: int
     undo: int
-    """Version of the try that is to be taken back."""
+    """Version of the try to revert."""
     label: str
     before: str
-    """Observation to come back to."""
+    """The observation to return to."""
     seen: str
     tried: tuple[Strategy, ...] = ()
     kind: Literal["plan_revert"] = "plan_revert"
@@ -198,17 +198,17 @@ class PlanRevert:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckDone:
-    """Test the task's `done_when` against the world as it is."""
+    """Check the task's `done_when` against the current state of the world."""
 
     id: int
     timeout: float
     seen: str
     look: bool = False
-    """Look first: what was seen is stale."""
+    """Whether to observe first, because the last observation is stale."""
     turn: int = 0
-    """How often it was asked before without reaching the model that reads."""
+    """How often the verifier's model could not be reached for this check."""
     extract: bool = False
-    """Read from the screen what the task is to bring back and no skill has brought."""
+    """Whether to read the parts of the task's output from the screen that no skill has returned."""
     kind: Literal["check_done"] = "check_done"
 
 
@@ -223,7 +223,7 @@ class AskedStep:
 
 @dataclass(frozen=True, kw_only=True)
 class AskPerson:
-    """Put a question to a person. The decision may come as its answer, or later through the mailbox."""
+    """Ask a person. The decision may come as the answer, or later through the mailbox."""
 
     id: int
     about: About
@@ -233,7 +233,7 @@ class AskPerson:
     detail: str = ""
     earlier: tuple[Earlier, ...] = ()
     repeats: int = 0
-    """Of `repeat`: the command that sent what it looks like."""
+    """For `repeat`: the earlier command that it resembles."""
     kind: Literal["ask_person"] = "ask_person"
 
 
@@ -248,7 +248,7 @@ class Wait:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """Write down what has happened so far; a long wait begins."""
+    """Save the events so far before a long wait."""
 
     id: int
     kind: Literal["record"] = "record"
@@ -256,7 +256,7 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class Finish:
-    """Write the result and let go of the world."""
+    """Save the result and close the world."""
 
     id: int
     reason: FinalReason
@@ -264,7 +264,7 @@ class Finish:
     verified: bool
     told: tuple[Told, ...] = ()
     data: Pairs = ()
-    """What was read for the task's output."""
+    """Values that were read for the task's output."""
     kind: Literal["finish"] = "finish"
 
 

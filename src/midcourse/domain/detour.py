@@ -1,6 +1,6 @@
-"""A detour: a small episode of tries to reach one step that cannot be reached from here.
+"""A detour: a series of tries to reach one step that is out of reach.
 
-Every state it comes through has a number below the step's own: before the first try of step 8 it is 8.0, then 8.1, 8.2 …
+Its states are numbered within the step: before the first try of step 8 it is 8.0, then 8.1, 8.2 …
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from midcourse.domain.expectation import Expectation
 from midcourse.domain.plan import PlannedStep, Target
 
 THERE = 10.0
-"""The closeness of a state in which the goal condition holds. 0 is as far away as can be."""
+"""The closeness of a state in which the goal is reached. 0 is the lowest."""
 
 Choice: TypeAlias = Literal["retain", "explore", "revert", "cancel"]
-"""What is decided after a try that did not reach the goal."""
+"""The decision after a try that did not reach the goal."""
 
 Strategy: TypeAlias = Literal["toggle", "restore", "close", "key", "undo", "ask"]
-"""A way to take a try back: set the box as it was; write the text that was there; close, cancel or escape what opened; press
-the opposite key; the skill's own undo; the proposal of the detour's planner."""
+"""A way to revert a try: toggle the switch; restore the text; close what opened; press the opposite key; the skill's own undo;
+ask the detour planner."""
 
 Cancel: TypeAlias = Literal["looping", "regressing", "exhausted", "no_way", "unjudged", "unseen", "revert_unverified"]
 """Why a detour was given up."""
@@ -25,7 +25,7 @@ Cancel: TypeAlias = Literal["looping", "regressing", "exhausted", "no_way", "unj
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """What a detour is for: a condition, or to see the target of a step again. Either will do."""
+    """The goal of a detour: that a condition holds, or that the target of a step is visible. Either is sufficient."""
 
     says: str
     expect: Expectation | None = None
@@ -34,7 +34,7 @@ class Goal:
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """Something else that could be tried: a hint for a later try, from the planner that proposed this one."""
+    """An alternative that the planner of a try names as a hint for a later one."""
 
     name: str
     says: str = ""
@@ -45,26 +45,26 @@ class Tried:
     """One iteration: what was done, between which two states, and what was decided about it."""
 
     label: str
-    """Of the state that it led to."""
+    """The label of the state that it led to."""
     version: int
     """The plan version that holds its step."""
     call: str
     before: str
-    """Fingerprint it was tried under, and `seen` the observation."""
+    """Fingerprint of the screen before; `seen` is the observation."""
     seen: str
     after: str = ""
     closeness_before: float = 0.0
     closeness_after: float = 0.0
     options: tuple[Option, ...] = ()
     explored: int = 0
-    """How many of the options have been given out as hints."""
+    """The number of options that have been used as hints."""
     explores: str = ""
     """The try whose option was the hint for this one."""
     failed: str = ""
     """Why it failed, if it did."""
     choice: Choice | None = None
     reverted: bool = False
-    """Taken back: the present state does not follow from it any more."""
+    """Whether it was reverted, so that the current state no longer results from it."""
 
     @property
     def progress(self) -> float:
@@ -76,33 +76,33 @@ class Reverting:
     """A revert under way."""
 
     to: str
-    """Label of the try that is to be taken back, with all that came after it."""
+    """Label of the try to revert, together with all later ones."""
     strategies: tuple[Strategy, ...] = ()
-    """What was tried on the latest of them."""
+    """Strategies tried on the latest of them."""
     acts: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Detour:
-    """The state of a detour. `tries` has all of them; those that were not taken back are the path to where we are."""
+    """The state of a detour. `tries` has all tries; those that were not reverted are the path to the current state."""
 
     step: PlannedStep
     number: int
-    """Of the step in its plan, from 1: the 8 of 8.3."""
+    """Number of the step in its plan, from 1: the 8 of 8.3."""
     began_under: str
     """Fingerprint of the first state, 8.0."""
     states: int = 0
-    """How many states there have been after the first."""
+    """The number of states after the first."""
     closeness: float | None = None
-    """Of the present state. None: it was not judged."""
+    """Closeness of the current state. None: it was not judged."""
     under: str = ""
     """Fingerprint of the state that was judged."""
     tries: tuple[Tried, ...] = ()
     trying: Tried | None = None
-    """The one under way."""
+    """The current try."""
     hint: Option | None = None
     explores: str = ""
-    """Whose option the hint is."""
+    """The try whose option the hint is."""
     reverting: Reverting | None = None
     refused: str = ""
     """Why the last draft was refused before it was tried."""

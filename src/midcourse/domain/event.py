@@ -1,6 +1,6 @@
 """Events: what happened. Past tense. An answer names the command it answers; a control event comes from outside.
 
-Time arrives here and nowhere else: the runtime stamps `at` when it takes an event from the mailbox.
+The time `at` is set by the runtime when it takes an event from the mailbox. The core has no other clock.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from midcourse.domain.records.ledger import Alike
 from midcourse.domain.reflection import Reflection
 from midcourse.domain.skill import Effect
 
-# --- answers to our own commands
+# --- answers to commands
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +32,9 @@ class WorldOpened:
     at: float = 0.0
     opened: bool
     invalid: bool = False
-    """The world cannot exist as configured: trying again would not help."""
+    """Whether the configuration is invalid, so that retrying would not help."""
     away: bool = False
-    """Its host cannot be reached or has no room: an outage, not a failed attempt."""
+    """Whether its host cannot be reached or has no capacity: an outage, not a failed attempt."""
     detail: str = ""
     cost: Cost = FREE
     kind: Literal["world_opened"] = "world_opened"
@@ -42,7 +42,7 @@ class WorldOpened:
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """Nothing `seen` means that the look failed or showed nothing, and `reason` says which."""
+    """An observation. Without `seen` it failed or showed nothing; `reason` says which."""
 
     answers: int
     at: float = 0.0
@@ -50,17 +50,17 @@ class Observed:
     reason: str = ""
     detail: str = ""
     wait: float | None = None
-    """The model that reads the picture could not be reached: seconds until it is worth asking again."""
+    """Seconds until the reader's model should be asked again, if it could not be reached."""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
-    """`cost` by role, as far as it is known."""
+    """`cost` by role, as far as known."""
     kind: Literal["observed"] = "observed"
 
 
 PlanVerdict: TypeAlias = Literal[
-    "steps", "done", "impossible", "gave_up", "refused", "rejected", "garbage", "transport"
+    "steps", "done", "impossible", "gave_up", "ask", "refused", "rejected", "garbage", "transport"
 ]
-"""`rejected`: the provider refuses the request, for example for a wrong key. Asking again would not help."""
+"""`rejected`: the provider refuses the request, for example for a wrong key. Retrying would not help."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +76,9 @@ class Planned:
     detail: str = ""
     cost: Cost = FREE
     wait: float | None = None
-    """With `transport`: seconds until it is worth asking again, if that is known."""
+    """With `transport`: seconds until the planner should be asked again, if known."""
     reused: bool = False
-    """The plan worked before, and the planner was not asked."""
+    """Whether the plan was reused, without asking the planner."""
     spent: tuple[Spent, ...] = ()
     kind: Literal["planned"] = "planned"
 
@@ -95,15 +95,15 @@ class Advised:
     role: Adviser
     verdict: AdviceVerdict = "answered"
     reflection: Reflection | None = None
-    """Of a reflector: why the last step failed."""
+    """From a reflector: why the last step failed."""
     advice: Advice | None = None
-    """Of a monitor: a fundamental problem. None is the usual answer."""
+    """From a monitor: a fundamental problem. Usually None."""
     goals: tuple[str, ...] = ()
-    """Of an outliner: those that are coarse."""
+    """From an outliner: the coarse goals."""
     current: int = 0
-    """Of a judge: the number of the goal to work on."""
+    """From a judge: the number of the current goal."""
     evidence: str = ""
-    """Of a judge: what on the screen shows it. Without evidence the judgement moves nothing."""
+    """From a judge: what on the screen shows it. Without evidence the judgement has no effect."""
     detail: str = ""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
@@ -112,10 +112,10 @@ class Advised:
 
 @dataclass(frozen=True, kw_only=True)
 class Acted:
-    """How an act turned out, and what it left behind.
+    """The outcome of an act and the observation after it.
 
-    `reason` `held` means that nothing was sent because the consequence was not the one allowed: it comes with the
-    consequence it would have had, its identity, and the effect class that showed.
+    `reason` `held` means that nothing was sent because the consequence was not the allowed one. Then the event has the
+    actual consequence, its identity and its effect.
     """
 
     answers: int
@@ -129,15 +129,15 @@ class Acted:
     consequence: str = ""
     effect: Effect | None = None
     ruled: Ruling = ""
-    """Of what was held: what the agreement says of that consequence."""
+    """If held: the ruling on the consequence."""
     likeness: str = ""
-    """Of what was held or sent: its digest without what the form changes by itself."""
+    """If held or sent: the digest without values that the form changes by itself."""
     alike: tuple[Alike, ...] = ()
-    """Of what was held: earlier effects that look like it."""
+    """If held: earlier effects that it resembles."""
     looked: bool = True
     seen: ObservationRef | None = None
     track: Track | None = None
-    """Of a failure: how such failures ended in other runs, if that is known."""
+    """For a failure: how such failures ended in other runs, if known."""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
     kind: Literal["acted"] = "acted"
@@ -147,8 +147,8 @@ class Acted:
 class Verified:
     """Whether a doubted act happened. `too_early`: ask again after `seconds`, absence would not count yet.
 
-    The reason `elsewhere` means that a probe could not get to where it looks: it may after other steps, such as a sign-in. `no_probe`: there
-    is none.
+    Reasons: `elsewhere`, a probe was led away from where it looks, and may get there after other steps such as a sign-in;
+    `no_probe`, there is none.
     """
 
     answers: int
@@ -159,7 +159,7 @@ class Verified:
     detail: str = ""
     seconds: float = 0.0
     sent_at: float = 0.0
-    """When the act was sent, if it was."""
+    """The time at which the act was sent, if it was."""
     seen: ObservationRef | None = None
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
@@ -177,9 +177,9 @@ class DoneChecked:
     seconds: float = 0.0
     seen: ObservationRef | None = None
     data: Pairs = ()
-    """What was read for the task's output."""
+    """Values that were read for the task's output."""
     wait: float | None = None
-    """The model that reads could not be reached: seconds until it is worth asking again, 0 if that is not known."""
+    """Seconds until the reading model should be asked again, if it could not be reached; 0 if unknown."""
     cost: Cost = FREE
     spent: tuple[Spent, ...] = ()
     kind: Literal["done_checked"] = "done_checked"
@@ -206,7 +206,7 @@ class TryPlanned:
 
 @dataclass(frozen=True, kw_only=True)
 class ClosenessJudged:
-    """How near the goal is. `found`: it is reached, by the target being there, or as `__reach__` by its condition."""
+    """The closeness of the goal. `found`: it is reached, by its target in this zone, or as `__reach__` by its condition."""
 
     answers: int
     at: float = 0.0
@@ -222,7 +222,7 @@ class ClosenessJudged:
 
 @dataclass(frozen=True, kw_only=True)
 class RevertPlanned:
-    """The next way to take a try back. Without a step there is none left."""
+    """The next way to revert a try. Without a step there is none left."""
 
     answers: int
     at: float = 0.0
@@ -235,7 +235,7 @@ class RevertPlanned:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonAsked:
-    """The question is out; its decision will come through the mailbox."""
+    """The question was sent; its decision will arrive through the mailbox."""
 
     answers: int
     at: float = 0.0
@@ -261,7 +261,10 @@ class Recorded:
 
 @dataclass(frozen=True, kw_only=True)
 class Postponed:
-    """The command was not begun because something it needs, such as the database, cannot be reached. Nothing was spent or sent."""
+    """The command was not started because the database could not be reached. Nothing was spent or sent.
+
+    Only fleets of version 0.1 wrote it: a driver waits for the database itself.
+    """
 
     answers: int
     at: float = 0.0
@@ -299,7 +302,7 @@ Answer: TypeAlias = (
 Accounted: TypeAlias = Observed | Planned | Advised | Acted | Verified | TryPlanned | ClosenessJudged | DoneChecked
 """Answers that report their cost by role."""
 
-# --- control: comes from outside, at any time, and never raises
+# --- control: arrives from outside, at any time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,7 +313,7 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True)
 class Resumed:
-    """A process drives the run again after a crash or stop; `world` is its session as it was, or a new one."""
+    """A process drives the run again after a crash or stop. `world` says whether the session was kept or opened again."""
 
     at: float = 0.0
     world: Literal["kept", "reopened"] = "kept"
@@ -328,7 +331,7 @@ class ApprovalDecided:
     guidance: str = ""
     by: str = ""
     shown: tuple[str, ...] = ()
-    """What the person saw, as digests. An approval is for exactly that; without it nothing is approved."""
+    """Digests of what the person saw. An approval is for exactly that; without them nothing is approved."""
     changes: tuple[Change, ...] = ()
     kind: Literal["approval_decided"] = "approval_decided"
 
@@ -353,7 +356,7 @@ class CancelAsked:
 
 @dataclass(frozen=True, kw_only=True)
 class Guided:
-    """Advice from a person. It enters the next plan and forces none."""
+    """Guidance from a person, for the next plan. It does not trigger a plan."""
 
     text: str
     at: float = 0.0

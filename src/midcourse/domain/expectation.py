@@ -59,7 +59,7 @@ class SurfaceMatches:
 
 @dataclass(frozen=True, kw_only=True)
 class FingerprintChanged:
-    """Anything at all is different from before."""
+    """Anything is different from before."""
 
     kind: Literal["fingerprint_changed"] = "fingerprint_changed"
 
@@ -72,7 +72,7 @@ Check: TypeAlias = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Expectation:
-    """All checks together, and what they mean in words. Words alone need a reader."""
+    """Checks that must all hold, and their meaning in words. Words alone need a reader."""
 
     checks: Several[Check] = NONE
     says: str = ""
@@ -84,10 +84,9 @@ class Expectation:
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A read-only check of the world's, possibly elsewhere, that tells whether an effect happened.
+    """A read-only check of the world, possibly on another surface, that tells whether an effect happened.
 
-    'Absent' counts only once `settles_after` seconds have passed since the act was barred; 'present' counts at
-    once.
+    'Absent' counts only after `settles_after` seconds have passed since the act was barred; 'present' counts immediately.
     """
 
     name: str

@@ -9,7 +9,7 @@ Severity: TypeAlias = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW"]
 """`CRITICAL` and `HIGH` need another plan, `MEDIUM` may pass by itself, `LOW` can be ignored."""
 
 Category: TypeAlias = Literal["ENVIRONMENT", "DEPENDENCY", "VALIDATION", "LOGIC", "TIMEOUT", "RESOURCE", "UNKNOWN"]
-"""Whose affair it is."""
+"""The area in which the cause lies."""
 
 ErrorType: TypeAlias = Literal[
     "timeout",
@@ -27,8 +27,8 @@ ErrorType: TypeAlias = Literal[
 ]
 
 Nature: TypeAlias = Literal["transient", "recoverable", "under_specified", "structural", "transport", "permission"]
-"""What may help: waiting (`transient`, `transport`), another way (`recoverable`, `permission`), better arguments
-(`under_specified`), or nothing from here (`structural`)."""
+"""What may help: waiting (`transient`, `transport`), another approach (`recoverable`, `permission`), better arguments
+(`under_specified`), or nothing (`structural`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Classification:
 
 @dataclass(frozen=True, kw_only=True)
 class FailureRule:
-    """A row of the user's own: which failures it is about, and what it says of them. What it leaves out stays as it is."""
+    """A classification rule of the user: which failures it matches, and what it sets. Fields that are None are not changed."""
 
     reason: str = ""
     """Pattern of the reason; empty: any."""
@@ -57,7 +57,7 @@ class FailureRule:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """Enough to recognise the same try again. Both fingerprints count: some failures change the screen."""
+    """A failed try, in enough detail to recognise it. Both fingerprints count, since some failures change the screen."""
 
     call: str
     before: str
@@ -66,22 +66,24 @@ class Attempt:
     at: float
     count: int = 1
     passing: bool | None = None
-    """Whether the same may work in a moment. None in journals older than that: the reason alone tells."""
+    """Whether a retry may work. None in older journals: then the reason decides."""
+    completed: int | None = None
+    """The number of completed steps of the run when it lacked a result; None if it failed otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Track:
-    """In how many of the latest runs that met a failure and planned again a new plan fixed it, and in how many none did.
+    """The numbers of recent runs that met a failure and planned again, in which a new plan fixed it or did not.
 
-    Nothing but numbers: this is all that agents learn from each other unasked, and all that the director sees.
+    Only numbers: this is all that agents share by default, and all that the director sees.
     """
 
     lesson: str = ""
-    """By which memory knows the failure."""
+    """The lesson key of the failure."""
     mended: int = 0
     unmended: int = 0
     lot: float = 1.0
-    """Drawn for the run that asks: those with a low one try what others have given up."""
+    """A random number for this run: runs with a low one try again what others have given up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,15 +94,15 @@ class Failure:
     detail: str = ""
     found: Classification = Classification()
     version: int = 0
-    """0: no step failed; there was no further plan, or it was not enough."""
+    """0 if no step failed: there was no further plan, or the plan was not enough."""
     index: int = 0
     tries: int = 0
-    """How often the step had been retried."""
+    """The number of retries of the step."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FailedStep:
-    """An attempt in full, for the planner and the result."""
+    """A failed step in full, for the planner and the result."""
 
     version: int
     index: int

@@ -27,7 +27,7 @@ else:
 
 
 def keep_named(value: object, *names: str) -> None:
-    """For `__post_init__`: make these fields pairs. Raises `TypeError` for what has no names and values."""
+    """For `__post_init__`: convert these fields to pairs. Raises `TypeError` for a value without names."""
     for name in names:
         given: object = getattr(value, name)
         if isinstance(given, tuple):
@@ -35,12 +35,12 @@ def keep_named(value: object, *names: str) -> None:
         if isinstance(given, Mapping):
             given = cast(Mapping[object, object], given).items()
         elif not isinstance(given, list):
-            raise TypeError(f"{_called(value, name)} takes named values, such as {{'name': 'value'}}, not {given!r}")
+            raise TypeError(f"{_label(value, name)} takes named values, such as {{'name': 'value'}}, not {given!r}")
         object.__setattr__(value, name, tuple(tuple(pair) for pair in cast(Iterable[Iterable[object]], given)))
 
 
 def keep_several(value: object, *names: str) -> None:
-    """For `__post_init__`: make these fields tuples. One text or one of our own objects alone is a tuple of one."""
+    """For `__post_init__`: convert these fields to tuples. A single text or domain object becomes a tuple of one."""
     for name in names:
         given: object = getattr(value, name)
         if isinstance(given, tuple):
@@ -48,9 +48,9 @@ def keep_several(value: object, *names: str) -> None:
         if isinstance(given, str) or hasattr(given, "__dataclass_fields__"):
             given = (given,)
         elif not isinstance(given, Iterable):
-            raise TypeError(f"{_called(value, name)} takes a list, not {given!r}")
+            raise TypeError(f"{_label(value, name)} takes a list, not {given!r}")
         object.__setattr__(value, name, tuple(cast(Iterable[object], given)))
 
 
-def _called(value: object, name: str) -> str:
+def _label(value: object, name: str) -> str:
     return f"{type(value).__name__}({name}=…)"

@@ -1,14 +1,14 @@
-"""Stored JSON of run format 1, turned into the present format when it is read. Nothing writes it any more.
+"""Conversion of stored JSON from run format 1 to the current format when it is read. Format 1 is no longer written.
 
-Format 1 had a phase, a command, an event and a move for each adviser; they carry the role instead. Its move `doubt` is
-`check_outcome` now.
+Format 1 had a phase, a command, an event and a move for each adviser; now they carry the role instead. Its move `doubt` is
+now `check_outcome`.
 """
 
 import json
 import re
 from typing import Any
 
-PRESENT = 2
+CURRENT = 2
 
 ROLES: dict[str, tuple[str, str]] = {
     "reflecting": ("advising", "reflector"),
@@ -27,29 +27,29 @@ ROLES: dict[str, tuple[str, str]] = {
     "review": ("consult", "monitor"),
     "orient": ("consult", "outliner"),
 }
-"""Kinds of format 1, and the kind and role that stand for each now."""
+"""Kinds of format 1, and the kind and role that replace each."""
 
 ANSWERED = ("reflected", "reviewed", "goals", "judged")
-"""Verdicts of answers that brought advice."""
+"""Verdicts of format 1 that mean that there is advice."""
 
 # Unescaped quotes cannot be part of a string, so text of a page never matches.
 _OLD = re.compile(rf'"kind":\s*"(?:doubt|{"|".join(ROLES)})"|"format":\s*1\b')
 _OLD_BYTES = re.compile(_OLD.pattern.encode())
 
 
-def modernized(text: str | bytes) -> str | bytes:
-    """The same JSON in the present format. Text that is up to date, nearly all of it, is only scanned."""
+def modernize(text: str | bytes) -> str | bytes:
+    """The JSON in the current format. Text that is already current is only scanned."""
     if not (_OLD.search(text) if isinstance(text, str) else _OLD_BYTES.search(text)):
         return text
     try:
-        return json.dumps(json.loads(text, object_hook=_modernized))
+        return json.dumps(json.loads(text, object_hook=_modernize_object))
     except ValueError:
         return text  # the decoder reports what is wrong with it
 
 
-def _modernized(value: dict[str, Any]) -> dict[str, Any]:
+def _modernize_object(value: dict[str, Any]) -> dict[str, Any]:
     if value.get("format") == 1 and "id" in value:
-        return value | {"format": PRESENT}
+        return value | {"format": CURRENT}
     kind = value.get("kind")
     if kind == "doubt":
         return value | {"kind": "check_outcome"}

@@ -7,19 +7,19 @@ from midcourse.domain.outcome import Status
 from midcourse.domain.skill import Effect
 
 Monitors: TypeAlias = Literal["off", "path", "proposals"]
-"""Whether there is one: never, before every plan but the first, or besides between every plan and its first step."""
+"""When a monitor reviews: never; the path before every plan but the first; or also every plan before its first step."""
 
 Problem: TypeAlias = Literal["no_progress", "unreasonable", "repetition", "error"]
-"""All that a monitor may speak up for: it leads nowhere, it makes no sense in this state, it goes round without need, or something
-is clearly wrong. Leaving the outline, or taking another way than the monitor would, does not count."""
+"""The problems that a monitor reports: no progress, a step that makes no sense in this state, needless repetition, or a clear
+error. Deviating from the outline, or from what the monitor would do, does not count."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
-    """A step of the path with its retries: what was done, on which screen, with which outcome."""
+class TakenStep:
+    """A step of the path, including its retries: what was done, on which screen, with which outcome."""
 
     call: str
-    """Digest of skill, target and arguments: the same means that the same was done."""
+    """Digest of skill, target and arguments, equal for equal steps."""
     before: str
     """Fingerprint of the screen."""
     skill: str
@@ -36,14 +36,16 @@ class Taken:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proposed:
-    """A step that is planned and not done."""
+class ProposedStep:
+    """A step that is planned but not done."""
 
     call: str
-    """As of a step that was taken."""
+    """Digest as in `TakenStep`."""
     skill: str
     target: str = ""
     says: str = ""
+    expected: str = ""
+    """What the planner expects to see after it, in words."""
     effect: Effect = "set_state"
 
 
@@ -57,14 +59,14 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True)
 class Watch:
-    """What a run knows of its monitor."""
+    """A run's record of its monitor."""
 
     version: int = 0
     """The plan that the path was last reviewed for."""
     advice: Advice | None = None
     """Its latest advice."""
     said_at: int = 0
-    """How many segments there had been."""
+    """The number of segments when it was given."""
     since: int = 0
     """Commands below this number were covered by earlier advice, or belong to an earlier session."""
     spoken: int = 0

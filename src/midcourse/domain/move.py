@@ -16,7 +16,7 @@ from midcourse.domain.plan import Amendment, Cause, PlannedStep
 from midcourse.domain.reflection import Reflection
 
 Purpose: TypeAlias = Literal["segment", "try", "revert", "deferred"]
-"""What a step is for, and so where its outcome is reported. `deferred`: a step of an earlier plan, checked again."""
+"""The purpose of a step, which determines where its outcome is reported. `deferred`: a step of an earlier plan, checked again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Open:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """See the world as it is now, then continue."""
+    """Observe the world, then continue."""
 
     then: "Move"
     free: bool = False
@@ -40,34 +40,34 @@ class Look:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Have a new plan version made."""
+    """Make a new plan version."""
 
     cause: Cause
     why: str = ""
     failure: Failure | None = None
-    """What went wrong, if the cause is an error."""
+    """The failure, if the cause is an error."""
     amends: Amendment | None = None
     doubt: "CheckOutcome | None" = None
-    """A step whose outcome can be looked into once this plan was carried out."""
+    """A step whose outcome can be checked after this plan was carried out."""
     kind: Literal["plan"] = "plan"
 
 
 @dataclass(frozen=True, kw_only=True)
 class AskPlanner:
-    """Put the question of an admitted replan to the planner, once more if its answer was refused or lost."""
+    """Ask the planner for an admitted replan, again if its answer was refused or lost."""
 
     cause: Cause
     why: str = ""
     refused: str = ""
     turn: int = 0
-    """How often the question was put before."""
+    """How often the planner was asked before."""
     failure: Failure | None = None
     due: float | None = None
-    """When a replan after a failure has taken too long."""
+    """The time at which a replan after a failure has taken too long."""
     amends: Amendment | None = None
     """Changes by a person, made to the plan without asking the planner."""
     objected: bool = False
-    """A monitor objected to the present plan. It stays unless another is made now, which is not reviewed again."""
+    """Whether a monitor objected to the current plan. It stays unless a new one is made, which is not reviewed again."""
     reflection: Reflection | None = None
     """A reflector's explanation of the failure; without it, rules explain it."""
     kind: Literal["ask_planner"] = "ask_planner"
@@ -75,7 +75,7 @@ class AskPlanner:
 
 @dataclass(frozen=True, kw_only=True)
 class Propose:
-    """Before the first step of a plan: have a monitor look at what it proposes, if there is one that does."""
+    """Ask the monitor to review a plan before its first step, if it reviews proposals."""
 
     asked: AskPlanner
     kind: Literal["propose"] = "propose"
@@ -83,7 +83,7 @@ class Propose:
 
 @dataclass(frozen=True, kw_only=True)
 class Begin:
-    """Take up the plan there is."""
+    """Begin the current plan."""
 
     kind: Literal["begin"] = "begin"
 
@@ -97,7 +97,7 @@ class Advance:
 
 @dataclass(frozen=True, kw_only=True)
 class Do:
-    """Carry out one step: through the gate, then act."""
+    """Carry out one step: check its approval, then act."""
 
     step: PlannedStep
     purpose: Purpose
@@ -105,15 +105,15 @@ class Do:
     look: bool = True
     """Whether to look at the world after the act."""
     looked: bool = False
-    """Whether it was looked at just now because what was seen is stale."""
+    """Whether the world was just observed because the last observation was stale."""
     holds: int = 0
-    """How often this step was held because it would have had another consequence."""
+    """How often this step was held because its consequence was not the allowed one."""
     changed_from: str = ""
-    """The consequence that was approved, if what would be sent is no longer that."""
+    """The consequence that was approved, if what would be sent has changed."""
     made_by: int = 0
     """The command that made its plan, if that is not the segment's."""
     harmless: bool = False
-    """Of a detour: the step fails instead of asking for approval if it may be irreversible."""
+    """Whether the step fails instead of asking for approval if it may be irreversible, as in a detour."""
     kind: Literal["do"] = "do"
 
 
@@ -125,12 +125,12 @@ class CheckOutcome:
     purpose: Purpose
     command: int
     before: str
-    """Fingerprint the step was tried under."""
+    """Fingerprint of the screen that the step was tried on."""
     reason: str = ""
-    """Why the outcome is unknown, as reason and detail of the act have it."""
+    """The reason of the act, which with its detail says why the outcome is unknown."""
     detail: str = ""
     grant: Grant | None = None
-    """The approval that it used up, if it was sent at all."""
+    """The approval that it used up, if it was sent."""
     concludes: bool = False
     """Whether it must be decided now, because the run is about to end."""
     kind: Literal["check_outcome"] = "check_outcome"
@@ -146,20 +146,20 @@ class Report:
     reason: str = ""
     detail: str = ""
     before: str = ""
-    """Fingerprint the step was tried under."""
+    """Fingerprint of the screen that the step was tried on."""
     track: Track | None = None
     kind: Literal["report"] = "report"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """Put a question to a person: may these steps be done, or did this one happen?"""
+    """Ask a person: may these steps be done, or did this one happen?"""
 
     about: About
     steps: tuple[PlannedStep, ...]
     purpose: Purpose
     then: "Move"
-    """Where an approval leads. A question about what happened is answered by a report instead."""
+    """The move after an approval. A question about what happened leads to a report instead."""
     changed_from: str = ""
     detail: str = ""
     earlier: tuple[Earlier, ...] = ()
@@ -178,23 +178,23 @@ class BackOff:
 
 @dataclass(frozen=True, kw_only=True)
 class Recover:
-    """Decide what a failure means: of a step, or of planning where there is none."""
+    """Decide how to recover from a failure of a step, or of planning if there is no step."""
 
     step: PlannedStep | None = None
     reason: str
     detail: str
     track: Track | None = None
-    """How such failures ended in other runs, if that is known."""
+    """How such failures ended in other runs, if known."""
     kind: Literal["recover"] = "recover"
 
 
 Adviser: TypeAlias = Literal["reflector", "monitor", "judge", "outliner"]
-"""Roles that advise the planner: explain a failure, review the path or the plan, judge how far the outline is, write the outline."""
+"""Roles that advise the planner: explain a failure, review the path or the plan, judge progress on the outline, write the outline."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Consult:
-    """Ask this adviser and those after it, as far as they are wanted, then the planner."""
+    """Ask this adviser and those after it, as far as enabled, then the planner."""
 
     role: Adviser
     then: AskPlanner
@@ -206,7 +206,7 @@ class Consult:
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """Begin a detour to a step that cannot be reached from here."""
+    """Begin a detour to a step that is out of reach."""
 
     step: PlannedStep
     kind: Literal["reach"] = "reach"
@@ -214,7 +214,7 @@ class Reach:
 
 @dataclass(frozen=True, kw_only=True)
 class Try:
-    """Have the next try of the detour thought up; or, with `undo`, a way to take the last one back."""
+    """Plan the next try of the detour; or, with `undo`, a way to revert the last one."""
 
     undo: bool = False
     tries: int = 0
@@ -224,17 +224,17 @@ class Try:
 
 @dataclass(frozen=True, kw_only=True)
 class Weigh:
-    """Find out how near the goal the present state is, and decide what follows from that."""
+    """Judge how close the current state is to the goal, and decide what to do next."""
 
     looked: bool = False
-    """Whether it was looked at just now because what was seen is stale."""
+    """Whether the world was just observed because the last observation was stale."""
     tries: int = 0
     kind: Literal["weigh"] = "weigh"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Revert:
-    """Continue to take back what the detour is taking back."""
+    """Continue the revert that is under way."""
 
     looked: bool = False
     kind: Literal["revert"] = "revert"
@@ -258,13 +258,13 @@ FinalReason: TypeAlias = Literal[
     "internal_error",
 ]
 
-NO_WAY_ON: tuple[FinalReason, ...] = ("empty_plan", "replan_exhausted", "replan_no_change", "structural_failure")
-"""Ends for want of a plan, before which the goal is checked once more."""
+DEAD_ENDS: tuple[FinalReason, ...] = ("empty_plan", "replan_exhausted", "replan_no_change", "structural_failure")
+"""Reasons for ending without a further plan. Before such an end the goal is checked again."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """The run is over, and this is why."""
+    """End the run for this reason."""
 
     reason: FinalReason
     detail: str = ""
@@ -277,9 +277,9 @@ class Conclude:
 
     detail: str = ""
     otherwise: End | None = None
-    """How the run ends if it is not; nothing: it is planned again."""
+    """How the run ends if it is not done; None: plan again."""
     turn: int = 0
-    """How often the reader was asked before."""
+    """How often the verifier was asked before."""
     kind: Literal["conclude"] = "conclude"
 
 

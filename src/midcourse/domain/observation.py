@@ -1,21 +1,30 @@
-"""Observations of a world. Bodies live in the store; a run carries references."""
+"""Observations of a world. They are kept in the store; a run carries references."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.fields import NONE, Named, keep_named
 
+Bounds: TypeAlias = tuple[int, int, int, int]
+"""Left, top, width and height."""
+
+PICTURED = "pictured"
+"""The state of a zone that a reader found in a picture. The world knows only its bounds."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Zone:
-    """One thing on the screen that can be acted on. Its id is stable while the thing is."""
+    """One thing on the screen that can be acted on. Its id is stable as long as the thing exists."""
 
     id: str
     role: str
     label: str
-    bounds: tuple[int, int, int, int] | None = None
+    bounds: Bounds | None = None
+    """Position relative to the top left corner of the screenshot. In a browser that is the visible part of the page, in CSS
+    pixels; on a desktop the screen, in its pixels.
+    """
     state: Named[Scalar] = NONE
 
     def __post_init__(self) -> None:
@@ -25,10 +34,23 @@ class Zone:
         """The named state, or None."""
         return next((value for key, value in self.state if key == name), None)
 
+    @property
+    def pictured(self) -> bool:
+        """Whether it was found only in a picture, so that it can only be touched at its bounds."""
+        return self.get(PICTURED) is True
+
+    @property
+    def middle(self) -> tuple[float, float] | None:
+        """The point to touch, if the bounds are known."""
+        if self.bounds is None:
+            return None
+        left, top, width, height = self.bounds
+        return left + width / 2, top + height / 2
+
 
 @dataclass(frozen=True, kw_only=True)
 class Surface:
-    """Where we are: a window, a page, a scene. `origin` is who is behind it, and part of every approval."""
+    """The current window, page or scene. `origin` identifies its owner and is part of every approval."""
 
     title: str
     address: str = ""
@@ -44,6 +66,8 @@ class Observation:
     stale: bool = False
     screenshot: str = ""
     """Content hash of the picture in the blob store, if one was taken."""
+    size: tuple[int, int] | None = None
+    """Width and height of the pictured area, in the unit of bounds. None: one pixel of the picture is one unit."""
 
     @property
     def ref(self) -> "ObservationRef":
@@ -58,7 +82,7 @@ class Observation:
 
     @property
     def _view(self) -> str:
-        """Which zones are out of sight, as a digest. Empty if none is."""
+        """Digest of the zones that are scrolled out of view; empty if there are none."""
         away = [zone.id for zone in self.zones if zone.get("seen") is False]
         return blake2b("\x1f".join(away).encode(errors="surrogatepass"), digest_size=4).hexdigest() if away else ""
 
@@ -74,19 +98,19 @@ class ObservationRef:
     surface: str = ""
     stale: bool = False
     view: str = ""
-    """How far it is scrolled: the same screen may show another part of itself."""
+    """Digest of the scroll position, since the same screen may show another part of itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unseen:
-    """The look failed or showed nothing: the last observation stays, marked stale."""
+    """An observation that failed or showed nothing: the last observation stays, marked stale."""
 
     reason: Literal["failed", "empty", "timeout", "world_lost"]
     detail: str = ""
 
 
 def fingerprint_of(surface: Surface, zones: tuple[Zone, ...]) -> str:
-    """Equal for equal screens: order, ids and positions do not count. For worlds that have nothing better."""
+    """A fingerprint that ignores order, ids and positions of zones, for worlds that have nothing better."""
     seen = sorted(f"{z.role}\x1f{z.label}\x1f{sorted(z.state, key=lambda pair: pair[0])!r}" for z in zones)
     text = "\x1e".join((surface.title, surface.address, *seen))
     return blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()

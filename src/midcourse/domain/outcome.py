@@ -8,9 +8,9 @@ from midcourse.domain.fields import NONE, Named, keep_named
 
 Status: TypeAlias = Literal["ok", "failed", "no_effect", "unreachable", "unknown"]
 Evidence: TypeAlias = Literal["", "expectation", "absent_when", "probe", "rule", "response", "not_dispatched", "person"]
-"""What an outcome rests on; empty is the world's own word, which is not enough for an irreversible step. A `rule` is what
-a policy declares of this origin: that such an answer means that nothing was stored. A `response` is an answer of success that
-led to another page: the run may continue without repeating the step, but the goal is not verified by it."""
+"""The evidence for an outcome; empty is the world's report alone, which is not enough for an irreversible step. A `rule` is
+declared by a policy for this origin: such an answer means that nothing was stored. A `response` is a successful answer that
+led to another page: the run may continue without repeating the step, but it does not verify the goal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Outcome:
     reason: str = ""
     detail: str = ""
     data: Named[Scalar] = NONE
-    """What a reading skill brought back."""
+    """Values that a reading skill returned."""
     evidence: Evidence = ""
 
     def __post_init__(self) -> None:
@@ -30,7 +30,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class CompletedStep:
-    """`doubtful`: it may have happened, and nothing could decide it."""
+    """A step that was carried out. `doubtful`: it may have happened, and nothing could decide it."""
 
     version: int
     index: int

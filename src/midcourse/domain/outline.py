@@ -1,22 +1,22 @@
 """Outlines: coarse goals for a whole task (what to explore, not how) and their progress. A suggestion to the planner.
 
-Goals are finished in order: what is finished is a beginning of the outline, and the first goal that is not is the current one.
+Goals are finished in order: the current goal is the first unfinished one.
 """
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Outlines: TypeAlias = Literal["off", "on", "auto"]
-"""Whether there is to be one: never, from the start, or once a run gets nowhere without."""
+"""When an outline is used: never, from the start, or once a run is stuck without one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoarseGoal:
-    """One goal, in the language of exploring: 'Find the configuration dialog'."""
+    """One goal in terms of exploring: 'Find the configuration dialog'."""
 
     says: str
     evidence: str = ""
-    """What was on the screen that showed it to be reached. Nothing: it is not finished."""
+    """What on the screen showed that it is reached. Empty: it is not finished."""
 
     @property
     def finished(self) -> bool:
@@ -25,7 +25,7 @@ class CoarseGoal:
 
 @dataclass(frozen=True, kw_only=True)
 class Regression:
-    """Goals that had been finished and are no longer: from which current goal back to which, and what showed it."""
+    """A return to an earlier goal: the current goal before and after, and the evidence."""
 
     before: int
     after: int
@@ -41,17 +41,17 @@ class Outline:
     heard: str = ""
     """Digest of the guidance that it was written with."""
     heeded: int = 0
-    """How many pieces of advice by a monitor it was written with."""
+    """The number of pieces of a monitor's advice that it was written with."""
     judged: str = ""
     """The last observation that progress was judged from."""
     idle: int = 0
     """Judgements since progress last moved."""
     setbacks: tuple[int, ...] = ()
-    """Judgements in a row that saw less than is finished: the goal that each held to be the current one."""
+    """Consecutive judgements that saw less progress than recorded: the current goal according to each."""
     regressions: tuple[Regression, ...] = ()
-    """The last few."""
+    """The most recent regressions."""
     regressed: int = 0
-    """How many there were."""
+    """The number of regressions."""
 
     @property
     def finished(self) -> int:
@@ -59,5 +59,5 @@ class Outline:
 
     @property
     def current(self) -> int:
-        """Number of the goal that is next, from 1; one more than there are goals once all are finished."""
+        """Number of the next goal, from 1; one more than the number of goals once all are finished."""
         return self.finished + 1

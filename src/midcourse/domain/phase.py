@@ -1,4 +1,4 @@
-"""Phases: what a run is waiting for. What comes after the wait is a move inside."""
+"""Phases: what a run is waiting for. Most contain the move that follows the wait."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
@@ -62,7 +62,7 @@ class Advising:
     role: Adviser
     then: Consult
     drafted: bool = False
-    """A monitor reviews a plan that is made already. Without an objection it begins; with one, the planner is asked again."""
+    """Whether a monitor reviews a plan that is already made. With an objection the planner is asked again."""
     kind: Literal["advising"] = "advising"
 
 
@@ -72,13 +72,13 @@ class Acting:
 
     doing: Do
     before: str
-    """Fingerprint the step is tried under."""
+    """Fingerprint of the screen that the step is tried on."""
     kind: Literal["acting"] = "acting"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verifying:
-    """It is being found out whether an act happened."""
+    """Whether an act happened is being verified."""
 
     doubt: CheckOutcome
     kind: Literal["verifying"] = "verifying"
@@ -106,7 +106,7 @@ class BackingOff:
 
 @dataclass(frozen=True, kw_only=True)
 class Trying:
-    """The next try of a detour is being thought up."""
+    """The next try of a detour is being planned."""
 
     asked: Try
     kind: Literal["trying"] = "trying"
@@ -114,7 +114,7 @@ class Trying:
 
 @dataclass(frozen=True, kw_only=True)
 class Weighing:
-    """It is being judged how near the detour's goal is."""
+    """The closeness to the detour's goal is being judged."""
 
     asked: Weigh
     kind: Literal["weighing"] = "weighing"
@@ -122,14 +122,14 @@ class Weighing:
 
 @dataclass(frozen=True, kw_only=True)
 class Undoing:
-    """A way to take a try back is being worked out."""
+    """A way to revert a try is being planned."""
 
     kind: Literal["undoing"] = "undoing"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Concluding:
-    """It is being checked whether the task is done."""
+    """Whether the task is done is being checked."""
 
     detail: str = ""
     otherwise: End | None = None

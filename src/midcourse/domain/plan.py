@@ -1,4 +1,4 @@
-"""Plans: what a planner drafts, what becomes of a draft, and the short form that a run carries."""
+"""Plans: a planner's drafts, resolved steps, and the short form that a run carries."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -12,16 +12,15 @@ from midcourse.domain.reflection import ReplanningContext
 from midcourse.domain.skill import Effect
 
 REPLAN = "__replan__"
-"""The sentinel: a transition is due here; look again and plan the rest."""
+"""The target of the step at which the world is observed and the rest is planned."""
 GLOBAL = "__global__"
 """The target of a step that has no zone, such as a keyboard shortcut."""
 REACH = "__reach__"
-"""The target of a step that says only what must be true after it: a detour finds the way there."""
+"""The target of a step that says only what must be true after it; a detour finds a way."""
 
 Cause: TypeAlias = Literal["initial", "adaptive", "error", "guided", "reopened", "detour", "amended", "taken_over"]
-"""Why a plan version was made: the first; at a transition; after a failure; a person said so; the world was lost; as one try
-of a detour, which is beside the segment and does not take its place; a person changed what a step does, or has acted in the
-world."""
+"""Why a plan version was made: the first; at a transition; after a failure; because of guidance; the world was lost; as one try
+of a detour, which does not replace the segment; a person changed what a step does, or has acted in the world."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +35,9 @@ class Draft:
     probe: Probe | None = None
     transition: bool | None = None
     needs: Several[str] = NONE
-    """Results of earlier steps without which it must not be done. Those that its arguments refer to are needed anyway."""
+    """Results of earlier steps that it requires, in addition to those that its arguments refer to."""
     gives: Several[str] = NONE
-    """Results that it is to bring back, for other steps or for the task."""
+    """Results that it must return, for other steps or for the task."""
     says: str = ""
 
     def __post_init__(self) -> None:
@@ -48,7 +47,7 @@ class Draft:
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a step acts on, in words that survive a reload. The zone's id is not among them."""
+    """What a step acts on, in terms that survive a reload, unlike a zone's id."""
 
     surface: str
     role: str
@@ -57,7 +56,7 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A draft that passed: its zone was visible, its skill is known, its arguments fit. Kept in the plan store."""
+    """A resolved draft: its zone was visible, its skill is known, its arguments are valid. Kept in the plan store."""
 
     version: int
     index: int
@@ -74,11 +73,11 @@ class Step:
     gives: tuple[str, ...] = ()
     says: str = ""
     call: str = ""
-    """Digest of (skill, target, arguments): what an attempt is remembered by."""
+    """Digest of (skill, target, arguments), by which attempts are recognised."""
     asks: bool = False
-    """Whether a person must agree although it is not irreversible: only the plan names its destination."""
+    """Whether it needs approval although it is not irreversible, because only the plan names its destination."""
     ruled: Ruling = ""
-    """What the task's agreement says of it, as far as that was known when it was planned."""
+    """The ruling of the task's agreement, as far as known when it was planned."""
 
 
 Place: TypeAlias = Literal["zone", "global", "reach", "replan"]
@@ -100,27 +99,27 @@ class PlannedStep:
     consequence: str = ""
     """What an approval binds; empty until the commit set is known."""
     likeness: str = ""
-    """Digest of what an irreversible step sends, without what its form changes by itself."""
+    """Digest of what an irreversible step sends, without values that its form changes by itself."""
     alike: tuple[Alike, ...] = ()
-    """Earlier effects that look like what it would send."""
+    """Earlier effects that resemble what it would send."""
     asks: bool = False
     found: str = ""
-    """Where a detour found its target, or `__reach__` if what the step was for is there already."""
+    """The zone where a detour found its target, or `__reach__` if its condition holds already."""
     ruled: Ruling = ""
     reads: bool = False
-    """Whether a reader must judge its result: its expectation has only words."""
+    """Whether the verifier must judge its result, because its expectation has only words."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """The plan version under way."""
+    """The current plan version."""
 
     version: int
     cause: Cause
     made_under: str
     """Fingerprint of the observation it was made from."""
     view: str = ""
-    """How far that was scrolled."""
+    """Digest of the scroll position of that observation."""
     final: bool
     steps: tuple[PlannedStep, ...]
     cursor: int = 0
@@ -131,7 +130,7 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class Changed:
-    """Other arguments for one step of a plan."""
+    """New arguments for one step of a plan."""
 
     index: int
     arguments: Pairs
@@ -139,18 +138,18 @@ class Changed:
 
 @dataclass(frozen=True, kw_only=True)
 class Amendment:
-    """What a person wants otherwise in a plan that is under way: no planner is asked."""
+    """A person's changes to the current plan, made without asking the planner."""
 
     version: int
     made_by: int
     cursor: int
-    """Its steps before this one are done."""
+    """The first step that is not done."""
     changes: tuple[Changed, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Walked:
-    """A plan under the screen it was made for, as a digest of both, and how often it was walked to its end."""
+    """A plan together with its screen, as a digest of both, and how often it was completed."""
 
     plan: str
     times: int = 0
@@ -158,7 +157,7 @@ class Walked:
 
 @dataclass(frozen=True, kw_only=True)
 class Reused:
-    """A segment that had worked before, and the run and plan it was made of."""
+    """A segment that worked before, and the run and plan that it comes from."""
 
     segment: str
     run: str
@@ -167,7 +166,7 @@ class Reused:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanVersion:
-    """One plan as stored: whole steps, why it was made, from what, and what was repaired in the draft."""
+    """One plan as stored: full steps, why it was made, from what, and what was repaired in the draft."""
 
     version: int
     parent: int | None
@@ -179,6 +178,6 @@ class PlanVersion:
     repairs: tuple[str, ...] = ()
     made_by: int = 0
     reused: Reused | None = None
-    """What it was made from without asking the planner."""
+    """The segment that was reused instead of asking the planner."""
     context: ReplanningContext | None = None
-    """Of a plan after a failure: the failure that it is for, and what was known about it."""
+    """For a plan after a failure: the failure, and what was known about it."""

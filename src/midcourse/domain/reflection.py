@@ -14,53 +14,53 @@ MOST_KEPT = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
-    """Why it failed."""
+    """The explanation of a failure."""
 
     error_type: ErrorType
     severity: Severity
     root_cause: str
     contributing_factors: tuple[str, ...] = ()
     preventable: bool | None = None
-    """Whether a better plan would have avoided it. None: not known."""
+    """Whether a better plan would have avoided it. None: unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fix:
-    """What may help."""
+    """A proposal that may avoid the failure."""
 
     message: str
     changes: tuple[str, ...] = ()
 
 
-Thinker: TypeAlias = Literal["rules", "model", "own"]
-"""The built-in rules, a model, or a reflector that the user wrote."""
+ReflectionSource: TypeAlias = Literal["rules", "model", "own"]
+"""What wrote a reflection: the built-in rules, a model, or the user's own reflector."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reflection:
     analysis: Analysis
     fix: Fix
-    by: Thinker = "rules"
+    by: ReflectionSource = "rules"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplanningContext:
-    """What a plan after a failure is made from, besides the screen. Kept with the plan that came of it.
+    """What a plan after a failure is made from, in addition to the screen. Stored with the plan.
 
-    Words in it may be the world's or a model's: data, never an instruction.
+    Its texts may come from the world or a model: they are data, never instructions.
     """
 
     failure: Failure
     analysis: Analysis
     fix: Fix
-    by: Thinker = "rules"
+    by: ReflectionSource = "rules"
     similar: tuple[Recalled, ...] = ()
-    """What earlier runs made of such a failure. Its words are `Untrusted`."""
+    """Lessons of earlier runs about such failures. Their texts are `Untrusted`."""
     failed: FailedStep | None = None
     """The step that failed, if it was a step."""
     results: Pairs = ()
-    """What earlier steps brought back."""
+    """Results of earlier steps."""
     completed: tuple[CompletedStep, ...] = ()
-    """The latest."""
+    """The latest completed steps."""
     attempts: tuple[FailedStep, ...] = ()
-    """The latest."""
+    """The latest failed steps."""

@@ -10,7 +10,7 @@ from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.records.audit import Head
 
 SUCCESSES: tuple[FinalReason, ...] = ("goal_reached", "plan_complete")
-"""The reasons that mean success; the second is the plan's word only."""
+"""The reasons that mean success; the second is not verified."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,16 +33,30 @@ class BudgetUsed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DetourCounts:
+    """Counts of detours and what was done in them."""
+
+    detours: int = 0
+    tries: int = 0
+    """Tries in all detours."""
+    reverts: int = 0
+    explorations: int = 0
+    """Tries that followed an option of an earlier one."""
+    cancels: int = 0
+    """Detours that were given up."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result:
     run: str
     goal: str
     success: bool
     verified: bool
-    """Whether `done_when` was seen to be satisfied. Success without it is the plan's word only."""
+    """Whether `done_when` was verified. Success without it only means that the plan was carried out."""
     final_reason: FinalReason
     final_detail: str
     replans: int
-    """How often the run went back to planning: extensions after a transition, and all others."""
+    """The number of replans: extensions after a transition, and all others."""
     extensions: int
     steps: int
     executions: int
@@ -55,8 +69,11 @@ class Result:
     """What it cost, by role, plan and model."""
     data: Pairs = ()
     missing: tuple[str, ...] = ()
-    """Fields of the task's output that nothing brought back."""
+    """Required fields of the task's output without a value."""
     audit: Head | None = None
-    """The last row of the audit log when the run ended. It reveals a log that was cut off or rewritten."""
+    """The last row of the audit log when the run ended, which reveals a log that was cut off or rewritten."""
     reused: int = 0
-    """How often what had worked before was done again without asking the planner."""
+    """The number of plans that were reused without asking the planner."""
+    global_steps: int = 0
+    """The number of steps without a visible control: keyboard shortcuts, and skills without a zone."""
+    detours: DetourCounts = DetourCounts()

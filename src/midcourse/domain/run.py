@@ -1,4 +1,4 @@
-"""The one serialisable state of a run. Small on purpose: bodies of plans and observations live in the store."""
+"""The serialisable state of a run. Small on purpose: plans and observations are kept in the store."""
 
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -18,17 +18,17 @@ from midcourse.domain.plan import Segment, Walked
 from midcourse.domain.records.ledger import Absence
 
 FORMAT = 2
-"""Number of the shape below, written with every run. A change that older code cannot read needs a new one."""
+"""Version of the format below, stored with every run. A change that older code cannot read needs a new one."""
 
 READABLE = (1, 2)
-"""Formats that this version reads; `domain/legacy.py` turns older ones into the present one."""
+"""Formats that this version reads; `domain/legacy.py` converts older ones."""
 
 Wish: TypeAlias = Literal["go", "pause", "cancel"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Issued:
-    """A command under way, what was set aside for it, and when it went out."""
+    """A command under way, its reserved cost, and when it was issued."""
 
     command: Command
     reserved: Cost = FREE
@@ -40,22 +40,22 @@ class Counts:
     versions: int = 0
     """Plan versions made."""
     asides: int = 0
-    """Of these, what was made for tries and reverts of detours."""
+    """Plan versions made for tries and reverts of detours."""
     extensions: int = 0
     """Replans after a verified transition."""
     replans: int = 0
-    """All other replans, those after errors included."""
+    """All other replans, including those after errors."""
     error_replans: int = 0
     refusals: int = 0
-    """Refused plans since one got to its end, or to something new that failed."""
+    """Refused plans since a plan was completed or failed in a new way."""
     planner_calls: int = 0
     reused: int = 0
-    """Answers that worked before and were taken without asking the planner."""
+    """Plans that were reused without asking the planner."""
     steps: int = 0
     executions: int = 0
     completed: int = 0
     skipped: int = 0
-    """Steps that failed and were passed over: their failure was of no importance."""
+    """Steps that failed and were skipped, because the failure was unimportant."""
     helped: int = 0
     """Replans after errors up to a person's last decision to continue."""
     reopenings: int = 0
@@ -63,6 +63,12 @@ class Counts:
     detours: int = 0
     tries: int = 0
     reverts: int = 0
+    explorations: int = 0
+    """Tries of a detour that followed an option of an earlier one."""
+    cancels: int = 0
+    """Detours that were given up."""
+    global_steps: int = 0
+    """Steps without a zone, such as keyboard shortcuts."""
 
     @property
     def segments(self) -> int:
@@ -71,7 +77,7 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class Outage:
-    """Something the run needs cannot be reached: since when, and how often it was tried since."""
+    """An outage of something that the run needs: since when, and the number of tries since."""
 
     since: float
     tries: int = 0
@@ -79,7 +85,7 @@ class Outage:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """The run that a fork was made of, and the event it branched off after."""
+    """The run that a fork was made from, and the event after which it branched off."""
 
     run: str
     event: int
@@ -94,13 +100,13 @@ class Run:
     has_detours: bool = False
     """Whether there is a detour planner."""
     done_in_words: bool = False
-    """Whether only a model that reads can tell that the task is done."""
+    """Whether only a verifier can tell that the task is done."""
     wants_data: bool = False
-    """Whether the task is to bring something back."""
+    """Whether the task has an output."""
     has_outliner: bool = False
     """Whether there is an outliner."""
     has_reflector: bool = False
-    """Whether there is a reflector besides the rules."""
+    """Whether there is a reflector in addition to the rules."""
     phase: Phase = field(default_factory=New)
     wish: Wish = "go"
     pending: tuple[Issued, ...] = ()
@@ -117,29 +123,29 @@ class Run:
     watch: Watch = field(default_factory=Watch)
     outage: Outage | None = None
     look_first: bool = False
-    """Time has passed unwatched (a restart, a pause, a question): look before anything else."""
+    """Whether to observe first, because time has passed unobserved (a restart, a pause, a question)."""
     reopened: bool = False
-    """The world's session was lost since the last plan: what was finished may be undone."""
+    """Whether the world's session was lost since the last plan, so that finished steps may be undone."""
     verified: bool = False
     finished_irreversible: tuple[str, ...] = ()
     """Identities of irreversible steps that happened, or may have."""
     absences: tuple[Absence, ...] = ()
-    """Irreversible acts that a probe reported as absent, one for each likeness."""
+    """Irreversible acts that a probe reported as absent, one per likeness."""
     deferred: CheckOutcome | None = None
-    """An irreversible step whose outcome is unknown and is looked into again before the next plan."""
+    """An irreversible step whose outcome is unknown and is checked again before the next plan."""
     attempts: tuple[Attempt, ...] = ()
     replanned_at: float | None = None
-    """When the last plan after a failure was asked for."""
+    """When the last plan after a failure was requested."""
     walked: tuple[Walked, ...] = ()
     grants: tuple[Grant, ...] = ()
     guidance: tuple[str, ...] = ()
     told: tuple[Told, ...] = ()
     data: Pairs = ()
-    """What was read for the task's output."""
+    """Values that were read for the task's output."""
     spent: tuple[Spent, ...] = ()
-    """All that was spent, by role, plan and model."""
+    """Everything that was spent, by role, plan and model."""
     overrun: Cost = FREE
-    """What answers reported above their reservations; anything but nothing ends the run."""
+    """Costs that answers reported above their reservations; any overrun ends the run."""
     forked_from: Origin | None = None
     not_by: str = ""
-    """Who must not decide its questions: the user who started it, if the policy requires a second person."""
+    """The user who started the run and must not decide its questions, if the policy requires a second person."""

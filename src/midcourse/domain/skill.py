@@ -15,7 +15,7 @@ ValueType: TypeAlias = Literal["string", "integer", "number", "boolean"]
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One argument that a skill takes, or one field that a task brings back."""
+    """One parameter of a skill, or one field of a task's output."""
 
     name: str
     type: ValueType = "string"
@@ -23,30 +23,30 @@ class Parameter:
     choices: tuple[Scalar, ...] = ()
     description: str = ""
     destination: bool = False
-    """Whether it says where something goes: an address, a recipient, a path, a command. A plan alone cannot vouch for it."""
+    """Whether it is a destination: an address, a recipient, a path, a command. A plan alone cannot vouch for it."""
     vouched: tuple[str, ...] = ()
-    """Destinations that the world was set up for, as patterns."""
+    """Patterns of destinations that the world was configured for."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Skill:
-    """Declared by a world; usually derived from a method by `@skill`."""
+    """A skill that a world declares, usually derived from a method by `@skill`."""
 
     name: str
     description: str = ""
     parameters: tuple[Parameter, ...] = ()
     effect: Effect = "set_state"
     transition: bool = False
-    """Whether the screen usually becomes another one. A step may say otherwise."""
+    """Whether it usually changes the screen. A step may override it."""
     on_zone: bool = True
     """Whether it acts on a zone; otherwise its steps target `__global__`."""
     commits: Literal["call", "world"] = "call"
-    """Where the commit set is: the call itself is all that is sent, or the world must be asked (a form's fields)."""
+    """Where the commit set comes from: the call itself, or the world (a form's fields)."""
     undo: str = ""
-    """The skill that takes it back, if there is one."""
+    """The skill that reverts it, if there is one."""
     offered_with: tuple[str, ...] = ()
-    """When a planner is told of it, if not always. Any one of these is enough: `zone:PATTERN` and `role:NAME` for a visible zone,
-    `file` and `output` for a task that has some."""
+    """Conditions for offering it to a planner; empty: always. Any one is sufficient: `zone:PATTERN` and `role:NAME` for a visible
+    zone, `file` and `output` for a task that has some."""
     probe: Probe | None = None
     absent_when: Expectation | None = None
 
@@ -62,7 +62,7 @@ class ProbeSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """All that a world can do and be asked."""
+    """The skills and probes of a world."""
 
     skills: tuple[Skill, ...] = ()
     probes: tuple[ProbeSpec, ...] = ()

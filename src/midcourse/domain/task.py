@@ -17,22 +17,22 @@ class Task:
     inputs: Named[Scalar] = NONE
     """Values that steps refer to by name."""
     output: Several[Parameter] = NONE
-    """What data to bring back."""
+    """The data to return."""
     done_when: Condition | None = None
-    """Without it the best a run can say is that its plan was carried out."""
+    """The check for completion. Without it a run can only say that its plan was carried out."""
     secrets: Several[str] = NONE
-    """Names only. Values are filled in right before acting and stored nowhere. `NAME@ORIGIN` binds one to an origin."""
+    """Names only. Values are filled in right before acting and never stored. `NAME@ORIGIN` binds one to an origin."""
     secret_origins: Named[str] = NONE
     """The origin that each bound secret belongs to, by name."""
     files: Several[str] = NONE
     key: str = ""
     """Business key: a second run with the same key returns the first."""
     limits: Limits = field(default_factory=Limits)
-    """A limit that is not given here is the one of the agent's settings."""
+    """Limits of this task; those not given come from the agent's settings."""
     by: str = ""
-    """Who wants it done; by default the user of the process that starts the run."""
+    """The requesting user; by default the user of the process that starts the run."""
     agreement: Agreement = field(default_factory=Agreement)
-    """Who has to agree, beyond what the limits say; if empty, the agent's `approval_policy` says it."""
+    """The approval policy, in addition to the limits; if empty, the agent's `approval_policy` applies."""
 
     def __post_init__(self) -> None:
         keep_named(self, "inputs", "secret_origins")

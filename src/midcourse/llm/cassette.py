@@ -1,7 +1,6 @@
 """Cassettes: requests to models and their answers, in a file of JSON lines, without secrets.
 
-The first line says the format. Each `exchange` is one request to a model with its answer or error, under a digest of the request;
-each `situation` is the context of a planner and the draft that it made, so that another prompt can be tried on it.
+The first line says the format. Each `exchange` is one request to a model with its answer or error, under a digest of the request.
 Secrets are taken out of every text before anything is written; pictures cannot be searched for them, so only their digests
 are kept. The same secrets are taken out of a request before it is looked up, so it is found with and without them.
 """
@@ -15,9 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from midcourse.codec import decode, encode
 from midcourse.errors import CassetteMiss, FormatUnknown, TaskInvalid
-from midcourse.ports.planner import PlanDraft, PlanningContext
 
 FORMAT = 1
 LONGEST_DIFFERENCE = 12
@@ -41,12 +38,6 @@ class Exchange:
         return key_of(self.model, self.asked)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Situation:
-    context: PlanningContext
-    draft: PlanDraft
-
-
 def key_of(model: str, asked: Json) -> str:
     return hashlib.sha256(json.dumps([model, asked], sort_keys=True).encode()).hexdigest()[:16]
 
@@ -61,10 +52,6 @@ class Recorder:
     def exchange(self, model: str, asked: Json, came: Json) -> None:
         asked, came = mask_values(asked, self._mask), mask_values(came, self._mask)
         self._add({"kind": "exchange", "key": key_of(model, asked), "model": model, "asked": asked, "came": came})
-
-    def situation(self, context: PlanningContext, draft: PlanDraft) -> None:
-        told, drafted = (mask_values(json.loads(encode(value)), self._mask) for value in (context, draft))
-        self._add({"kind": "situation", "context": told, "draft": drafted})
 
     def _add(self, line: Json) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,17 +114,6 @@ def exchanges(path: Path) -> tuple[Exchange, ...]:
         Exchange(model=line["model"], asked=line["asked"], came=line["came"])
         for line in _read(path)
         if line["kind"] == "exchange"
-    )
-
-
-def situations(path: Path) -> tuple[Situation, ...]:
-    return tuple(
-        Situation(
-            context=decode(PlanningContext, json.dumps(line["context"])),
-            draft=decode(PlanDraft, json.dumps(line["draft"])),
-        )
-        for line in _read(path)
-        if line["kind"] == "situation"
     )
 
 

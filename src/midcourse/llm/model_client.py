@@ -40,7 +40,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from midcourse.domain.budget import FREE, Cost, uncounted
+from midcourse.domain.budget import FREE, Cost, without_call
 from midcourse.errors import TaskInvalid
 from midcourse.llm.answer_parser import Unreadable, parse_answer
 from midcourse.llm.connection import connect
@@ -123,6 +123,10 @@ class ModelClient:
         """Tokens that a prompt may have within the reservation of the call."""
         return (worst.tokens or CALL_TOKENS) - self.answer_tokens - _schema_tokens(answer)
 
+    def accepts_images(self, turn: int = 0) -> bool:
+        """Whether the model that is asked at this turn takes pictures, as far as its profile says."""
+        return bool(self.models[turn % len(self.models)].profile.get("supports_image_input", True))
+
     async def ask(
         self,
         prompt: Prompt,
@@ -172,7 +176,7 @@ class ModelClient:
         if isinstance(error, ContentFilterError):
             return Unanswered(why="refused", detail=detail, cost=worst, model=model.model_name)
         if isinstance(error, UnexpectedModelBehavior):
-            return Unanswered(why="transport", detail=detail, cost=uncounted(worst), model=model.model_name)
+            return Unanswered(why="transport", detail=detail, cost=without_call(worst), model=model.model_name)
         rejected = isinstance(error, REJECTIONS)
         unsent = (
             rejected
@@ -185,7 +189,7 @@ class ModelClient:
         return Unanswered(
             why="rejected" if rejected else "transport",
             detail=detail,
-            cost=FREE if unsent else uncounted(worst),
+            cost=FREE if unsent else without_call(worst),
             model=model.model_name,
             wait=0.0 if another else error.retry_after or patience,
         )

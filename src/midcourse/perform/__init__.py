@@ -1,4 +1,4 @@
-"""Commands into port calls, and what comes of them into events. `performer.py` says which goes where."""
+"""Turns commands into port calls and their results into events. `performer.py` maps each command to its function."""
 
 from midcourse.perform.performer import Performer as Performer
 from midcourse.perform.ports import Lessons as Lessons

@@ -1,4 +1,4 @@
-"""Act: check, dispatch, act, settle, observe, judge. `verification.py` finds out what an unknown outcome really was."""
+"""The `Act` command: check, dispatch, act, settle, observe, judge. `verification.py` resolves unknown outcomes."""
 
 import asyncio
 import logging
@@ -16,10 +16,10 @@ from midcourse.domain.plan import REACH, REPLAN, Step, Target
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Effect, Skill
-from midcourse.perform.consequence import Foreseen, call_of, consequence_of
-from midcourse.perform.history import history_of
-from midcourse.perform.learning import lesson_of, track_of
-from midcourse.perform.looking import NO_LOOK, Looked, look
+from midcourse.perform.consequence import Forecast, build_call, read_consequence
+from midcourse.perform.history import load_history
+from midcourse.perform.learning import find_lesson_key, load_track
+from midcourse.perform.looking import NO_LOOK, Look, look
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.reading import read_words
 from midcourse.policy.approval.check import binds
@@ -31,24 +31,27 @@ from midcourse.ports.world import UNSENT
 log = logging.getLogger(__name__)
 
 LEDGERED = ("reversible", "irreversible")
-"""Effects that are written down before they are sent. The others may be sent twice without harm."""
+"""Effects that are recorded before they are sent. The others may be sent twice without harm."""
 
-
-OURS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_target")
-"""Reasons that mean that nothing was sent. Only this module gives them: a world that does gets a prefix."""
+RESERVED_REASONS = ("held", "already_finished", "repeats_failure", "not_dispatched", "stale_target")
+"""Reasons that mean nothing was sent. Only this module may use them: a world's own use of one gets a prefix."""
 
 NOT_ALLOWED = "what it would send has not been allowed"
 
 WOULD_SEND = "would_send"
-"""A world's reason that means: it holds back what this act would send. Its commit set says what that is. With the status
-`unknown`, what was allowed has left, and what is held back now is something further."""
+"""A world's reason: it holds back what this act would send, which is its commit set. With the status `unknown`, the allowed
+request was sent, and the world holds back another one."""
+
+WOULD_CHANGE = "would_change"
+"""A world's reason: nothing was done yet, and this act is reversible, although its skill is usually harmless. Repeating the call
+carries it out, with an entry in the ledger."""
 
 REDIRECTED = "redirected"
-"""What was sent may have happened, and the world was asked to send it elsewhere, too."""
+"""What was sent may have happened, and the world was asked to send it to another destination as well."""
 
 
-async def step_of(ports: Ports, version: int, index: int, made_by: int = 0, effect: Effect | None = None) -> Step:
-    """As it was planned, with the effect that showed since."""
+async def load_step(ports: Ports, version: int, index: int, made_by: int = 0, effect: Effect | None = None) -> Step:
+    """The step as planned, with the effect that was found when it was tried."""
     plan = await ports.store.plan(ports.run_id, version, made_by)
     assert plan is not None, f"plan version {version} was adopted and must be stored"
     return replace(plan.steps[index], effect=effect) if effect else plan.steps[index]
@@ -56,7 +59,7 @@ async def step_of(ports: Ports, version: int, index: int, made_by: int = 0, effe
 
 async def act(ports: Ports, command: Act) -> Acted:
     time = Allowance(ports.clock, command.timeout)
-    step = await step_of(ports, command.version, command.index, command.made_by, command.effect)
+    step = await load_step(ports, command.version, command.index, command.made_by, command.effect)
     if step.zone == REPLAN:
         return Acted(answers=command.id, dispatched=False, looked=False)
     before = await ports.store.observation(ports.run_id, command.seen)
@@ -65,7 +68,7 @@ async def act(ports: Ports, command: Act) -> Acted:
         return await _reach(ports, command, step, before, entry)
     step = replace(step, zone=command.found or step.zone)
     skill = ports.world.catalogue().skill(step.skill)
-    ready = await with_results(ports, step)
+    ready = await fill_in_results(ports, step)
     if isinstance(ready, Outcome):
         problem = ready
     else:
@@ -75,25 +78,28 @@ async def act(ports: Ports, command: Act) -> Acted:
         return _not_dispatched(command, problem or Outcome())
     step = _ruled_here(ports, step, skill, before)
     if binds(step):
-        foreseen = await consequence_of(ports, _as_seen(step, skill, before), skill, before.surface.origin, time)
-        if foreseen is None:
-            return await _unreadable(ports, command, entry)
-        if foreseen.digest != command.consequence or any(a.command not in command.weighed for a in foreseen.alike):
-            return _held(command, foreseen, step.effect)
+        forecast = await read_consequence(ports, _as_seen(step, skill, before), skill, before, time)
+        if forecast is None:
+            return await _record_unreadable(ports, command, entry)
+        if forecast.digest != command.consequence or any(a.command not in command.weighed for a in forecast.alike):
+            return _held(command, forecast, step.effect)
         if step.effect == "irreversible":
-            sent = foreseen.digest
-            entry = replace(entry, identity=foreseen.identity, likeness=foreseen.likeness, consequence=sent)
+            sent = forecast.digest
+            entry = replace(entry, identity=forecast.identity, likeness=forecast.likeness, consequence=sent)
     report, entry = await _dispatch(ports, command, step, before, entry, time)
     if report.reason == UNSENT and report.status == "no_effect":
-        return await _unsent(ports, command, entry, report)
+        return await _record_unsent(ports, command, entry, report)
+    if report.reason == WOULD_CHANGE and step.effect not in LEDGERED:
+        step = replace(step, effect="reversible")
+        return await _hold_undeclared(ports, command, step, skill, before, entry, report, time)
     if report.reason == WOULD_SEND:
         step = replace(step, effect="irreversible")
-        return await _turned(ports, command, step, skill, before, entry, report, time)
-    return await _judged(ports, command, step, before, entry, report, time)
+        return await _hold_undeclared(ports, command, step, skill, before, entry, report, time)
+    return await _judge(ports, command, step, before, entry, report, time)
 
 
 async def _reach(ports: Ports, command: Act, step: Step, before: Observation | None, entry: LedgerEntry) -> Acted:
-    """Nothing is sent: the step's condition holds already, or a detour has to find the way to it."""
+    """Check a step that sends nothing: its condition holds already, or a detour has to find a way to it."""
     if command.found or (step.expect and before and holds(step.expect, before)):
         outcome = Outcome(evidence="expectation")
     else:
@@ -104,7 +110,7 @@ async def _reach(ports: Ports, command: Act, step: Step, before: Observation | N
 
 
 def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation | None) -> Outcome | None:
-    """Why the step must not be dispatched from here, or nothing."""
+    """Why the step must not be dispatched on this screen; None if it may be."""
     if skill is None:
         return Outcome(status="failed", reason="unknown_skill", detail=f"the world has no skill '{step.skill}'")
     if before is None:
@@ -123,23 +129,23 @@ def _problem(ports: Ports, step: Step, skill: Skill | None, before: Observation 
 
 
 def _is_target(zone: Zone, target: Target) -> bool:
-    """Whether it is still the thing that the plan was made for, if that had been seen.
+    """Whether the zone is still the one that was planned for, or the plan named none.
 
-    For a harmless step its id is enough: labels count up.
+    Harmless steps match by id alone, since labels may contain counters.
     """
     return (zone.role, zone.label) == (target.role, target.label) or not (target.role or target.label)
 
 
 def _is_held(step: Step, skill: Skill) -> bool:
-    """Whether it showed only when it was tried that it would send something: then that waits, and nothing is touched again.
+    """Whether a step that looked harmless has a request held back, so that it is sent without touching the zone again.
 
-    Its button may be called otherwise by now ('Publishing…'), and was agreed to all the same.
+    The label of its button may have changed since ('Publishing…'); the approval still applies.
     """
     return step.effect == "irreversible" and skill.effect != "irreversible"
 
 
 def _as_seen(step: Step, skill: Skill, before: Observation) -> Step:
-    """The step with its present target: the surface may be another one, or the zone unseen when it was planned."""
+    """The step with its current target: the surface may have changed, or the zone was not visible when it was planned."""
     if _is_held(step, skill):
         return step
     zone, target = before.zone(step.zone), replace(step.target, surface=before.surface.title)
@@ -147,7 +153,7 @@ def _as_seen(step: Step, skill: Skill, before: Observation) -> Step:
 
 
 def _ruled_here(ports: Ports, step: Step, skill: Skill, before: Observation) -> Step:
-    """For a step without approval so far: a rule may require one for the target as it is now."""
+    """The step with the ruling for its current target, which may require an approval that the plan did not."""
     if binds(step):
         return step
     here = planned_consequence(_as_seen(step, skill, before), before.surface.origin)
@@ -165,13 +171,13 @@ def _not_dispatched(command: Act, outcome: Outcome) -> Acted:
     )
 
 
-async def _unreadable(ports: Ports, command: Act, entry: LedgerEntry) -> Acted:
+async def _record_unreadable(ports: Ports, command: Act, entry: LedgerEntry) -> Acted:
     unread = Outcome(status="failed", reason="commit_unreadable", detail="what it would send cannot be read")
     await ports.store.write_ledger(ports.run_id, replace(entry, outcome=unread))
     return _not_dispatched(command, unread)
 
 
-async def _turned(
+async def _hold_undeclared(
     ports: Ports,
     command: Act,
     step: Step,
@@ -181,30 +187,30 @@ async def _turned(
     report: Outcome,
     time: Allowance,
 ) -> Acted:
-    """The world holds back what it would send, and now it is known what that is. If part of it was sent, that is on record."""
+    """Hold an act whose real effect showed when it was tried. If part of it was sent, the ledger records that."""
     sent = report.status == "unknown" and entry.dispatched_at is not None
     if entry.dispatched_at is not None:
         nothing = Outcome(status="no_effect", reason="held", detail=NOT_ALLOWED, evidence="not_dispatched")
         outcome = replace(report, reason=REDIRECTED) if sent else nothing
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome))
-    foreseen = await consequence_of(ports, _as_seen(step, skill, before), skill, before.surface.origin, time)
-    if not sent:
-        return await _unreadable(ports, command, entry) if foreseen is None else _held(command, foreseen, step.effect)
-    if foreseen is None:
-        return await _judged(ports, command, step, before, entry, replace(report, reason=REDIRECTED), time)
-    held = _held(command, foreseen, step.effect)
-    return replace(held, status="unknown", reason=REDIRECTED, detail=report.detail, dispatched=True)
+    forecast = await read_consequence(ports, _as_seen(step, skill, before), skill, before, time)
+    if forecast is None and not sent:
+        return await _record_unreadable(ports, command, entry)
+    if forecast is None:
+        return await _judge(ports, command, step, before, entry, replace(report, reason=REDIRECTED), time)
+    held = _held(command, forecast, step.effect)
+    return replace(held, status="unknown", reason=REDIRECTED, detail=report.detail, dispatched=True) if sent else held
 
 
-async def _unsent(ports: Ports, command: Act, entry: LedgerEntry, report: Outcome) -> Acted:
-    """The world could not be reached, so nothing was sent, and its session is lost."""
+async def _record_unsent(ports: Ports, command: Act, entry: LedgerEntry, report: Outcome) -> Acted:
+    """Record that nothing was sent: the world could not be reached, and its session is lost."""
     nothing = Outcome(status="no_effect", reason="world_lost", detail=report.detail, evidence="not_dispatched")
     if entry.dispatched_at is not None:
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=nothing))
     return _not_dispatched(command, nothing)
 
 
-def _held(command: Act, foreseen: Foreseen, effect: Effect) -> Acted:
+def _held(command: Act, forecast: Forecast, effect: Effect) -> Acted:
     return Acted(
         answers=command.id,
         status="no_effect",
@@ -212,12 +218,12 @@ def _held(command: Act, foreseen: Foreseen, effect: Effect) -> Acted:
         detail=NOT_ALLOWED,
         dispatched=False,
         looked=False,
-        identity=foreseen.identity,
-        consequence=foreseen.digest,
+        identity=forecast.identity,
+        consequence=forecast.digest,
         effect=effect,
-        ruled=foreseen.ruled,
-        likeness=foreseen.likeness.digest if foreseen.likeness else "",
-        alike=foreseen.alike,
+        ruled=forecast.ruled,
+        likeness=forecast.likeness.digest if forecast.likeness else "",
+        alike=forecast.alike,
     )
 
 
@@ -230,16 +236,16 @@ async def _dispatch(
     return await _send(ports, command, step, before, time), entry
 
 
-async def _judged(
+async def _judge(
     ports: Ports, command: Act, step: Step, before: Observation, entry: LedgerEntry, report: Outcome, time: Allowance
 ) -> Acted:
     if ports.step_delay_seconds:
         await ports.clock.sleep(time.left(ports.step_delay_seconds))
     looked = command.look or report.status != "ok" or step.effect == "irreversible"
-    found = await look_after(ports, command.id, step, time) if looked else NO_LOOK
-    sight, read = await sight_of(ports, step, before, found, time, report)
-    outcome = as_promised(step, judge(step.effect, report, sight))
-    lesson = lesson_of(ports, step, before, outcome)
+    found = await observe_after(ports, command.id, step, time) if looked else NO_LOOK
+    sight, read = await read_sight(ports, step, before, found, time, report)
+    outcome = require_results(step, judge(step.effect, report, sight))
+    lesson = find_lesson_key(ports, step, before, outcome)
     await ports.store.write_ledger(ports.run_id, replace(entry, outcome=outcome, lesson=lesson))
     lost = isinstance(found.seen, Unseen) and found.seen.reason == "world_lost"
     spent = found.spent + read
@@ -251,7 +257,7 @@ async def _judged(
         evidence=outcome.evidence,
         identity=entry.identity,
         likeness=entry.likeness.digest if entry.likeness else "",
-        track=await track_of(ports, lesson),
+        track=await load_track(ports, lesson),
         looked=looked,
         seen=found.ref,
         cost=total(spent),
@@ -260,10 +266,10 @@ async def _judged(
 
 
 async def _send(ports: Ports, command: Act, step: Step, before: Observation, time: Allowance) -> Outcome:
-    """The world's answer. From here on every error leaves the outcome unknown: the act may have happened."""
+    """Send the call and return the world's answer. After any error the outcome is unknown: the act may have happened."""
     arguments = ports.fill_in(step.arguments)
     assert not isinstance(arguments, str), "checked before dispatch"
-    call = call_of(step, command.id, arguments, seen=before, allowed=binds(step))
+    call = build_call(step, command.id, arguments, seen=before, allowed=binds(step))
     seconds = time.left(ports.task.limits.act_timeout_seconds)
     try:
         answer = cast(object, await asyncio.wait_for(ports.world.act(call), seconds))
@@ -276,15 +282,15 @@ async def _send(ports: Ports, command: Act, step: Step, before: Observation, tim
         detail = f"the world answered with {type(answer).__name__}, not an Outcome"
         return Outcome(status="unknown", reason="error", detail=detail)
     unfit = Outcome(status="unknown", reason="error", detail="what the world answered cannot be written down")
-    return _in_our_words(ports, encodable(answer) or unfit)
+    return _normalise(ports, encodable(answer) or unfit)
 
 
-def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:
-    """With a reason for every failure, without secrets, and without the reasons that only this module may give."""
+def _normalise(ports: Ports, answer: Outcome) -> Outcome:
+    """Normalise a world's answer: a reason for every failure, no secrets, no reserved reasons."""
     reason = answer.reason or ("" if answer.status in ("ok", "unknown") else answer.status)
     return replace(
         answer,
-        reason=f"world_{reason}" if reason in OURS else reason,
+        reason=f"world_{reason}" if reason in RESERVED_REASONS else reason,
         detail=ports.plain(answer.detail),
         data=ports.mask(answer.data),
         evidence=answer.evidence if answer.evidence in ("rule", "response") else "",
@@ -294,11 +300,11 @@ def _in_our_words(ports: Ports, answer: Outcome) -> Outcome:
 # --- results of earlier steps
 
 
-async def with_results(ports: Ports, step: Step) -> Step | Outcome:
+async def fill_in_results(ports: Ports, step: Step) -> Step | Outcome:
     """The step with results of earlier steps filled in, or the failure that one is missing."""
     if not step.needs:
         return step
-    found = dict((await history_of(ports, ())).data)
+    found = dict((await load_history(ports, ())).data)
     if missing := [name for name in step.needs if name not in found]:
         detail = f"it needs {', '.join(map(repr, missing))}, which no step has brought back"
         return Outcome(status="failed", reason="missing_dependency", detail=detail)
@@ -309,8 +315,8 @@ async def with_results(ports: Ports, step: Step) -> Step | Outcome:
     return replace(step, arguments=arguments)
 
 
-def as_promised(step: Step, outcome: Outcome) -> Outcome:
-    """A step that did not return what it promised has failed, unless it is irreversible: then that it was done counts more."""
+def require_results(step: Step, outcome: Outcome) -> Outcome:
+    """Fail a step that did not return the results it promised, unless it is irreversible: that it was done counts more."""
     brought = {name for name, _ in outcome.data}
     missing = [name for name in step.gives if name not in brought]
     if outcome.status != "ok" or not missing or step.effect == "irreversible":
@@ -322,14 +328,14 @@ def as_promised(step: Step, outcome: Outcome) -> Outcome:
 # --- the look after an act
 
 
-async def look_after(ports: Ports, command: int, step: Step, time: Allowance) -> Looked:
+async def observe_after(ports: Ports, command: int, step: Step, time: Allowance) -> Look:
     return await look(ports, command, time.left(ports.task.limits.look_timeout_seconds), version=step.version)
 
 
-async def sight_of(
-    ports: Ports, step: Step, before: Observation, found: Looked, time: Allowance, report: Outcome | None = None
+async def read_sight(
+    ports: Ports, step: Step, before: Observation, found: Look, time: Allowance, report: Outcome | None = None
 ) -> tuple[Sight, tuple[Spent, ...]]:
-    """The screen after an act, with expectations in words read by the verifier, and what that cost. After a failure nothing is read."""
+    """The screen after an act, with its verbal expectation checked by the verifier, and the cost. Nothing is read after a failure."""
     after = found.seen if isinstance(found.seen, Observation) else None
     sight = Sight(before=before, after=after, expect=step.expect, absent_when=step.absent_when)
     if after is None or (report is not None and report.status not in ("ok", "unknown")):

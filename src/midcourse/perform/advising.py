@@ -1,4 +1,4 @@
-"""Advise: ask the adviser of a role. A wrong, late or malformed answer costs the advice and nothing else."""
+"""The `Advise` command: ask the adviser of a role. A wrong, late or malformed answer only means that there is no advice."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -8,19 +8,20 @@ from midcourse.domain.budget import Cost, bill
 from midcourse.domain.command import Advise
 from midcourse.domain.event import AdviceVerdict, Advised
 from midcourse.domain.failure import Failure
-from midcourse.domain.monitor import Proposed, Taken
+from midcourse.domain.monitor import ProposedStep, TakenStep
 from midcourse.domain.observation import Observation
 from midcourse.domain.outline import Outline
 from midcourse.domain.plan import REPLAN, PlanVersion
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.reflection import MOST_KEPT, Analysis, Fix, Reflection
 from midcourse.domain.replace import replace
-from midcourse.perform.answering import NoAnswer, answer_of
-from midcourse.perform.history import NO_ANSWER, failed_step, history_of, past_of
-from midcourse.perform.learning import LONGEST_SAID, remind
+from midcourse.perform.answering import NoAnswer, request_answer
+from midcourse.perform.history import NO_ANSWER, failed_step, load_history, load_past
+from midcourse.perform.learning import LONGEST_EXCERPT, remind
 from midcourse.perform.ports import Ports
 from midcourse.policy.advice.outline import select_goals
 from midcourse.policy.advice.progress import is_seen
+from midcourse.policy.evidence.verification import describe
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.judge import Judgement, ProgressContext
@@ -28,8 +29,8 @@ from midcourse.ports.monitor import Finding, MonitorContext
 from midcourse.ports.outliner import OutlineDraft, OutliningContext
 from midcourse.ports.reflector import Explanation, ReflectionContext
 
-MOST_SAID = 5
-"""Contributing factors, and changes, that are kept: the state of a run has to stay small."""
+MOST_FACTORS = 5
+"""Contributing factors, and proposed changes, that are kept: the state of a run has to stay small."""
 
 LONGEST_PATH = 24
 """Steps that a monitor is shown: enough to find loops, and short enough for a model before every plan."""
@@ -53,7 +54,7 @@ async def advise(ports: Ports, command: Advise) -> Advised:
 def _advised(
     command: Advise, verdict: AdviceVerdict, detail: str = "", cost: Cost | None = None, model: str = ""
 ) -> Advised:
-    """The answer without what it says, which is up to the role."""
+    """The event without the role's own fields."""
     cost = cost or Cost()
     version = command.version if command.role == "reflector" else 0
     spent = bill(command.role, cost, version, model)
@@ -69,7 +70,7 @@ def _unanswered(ports: Ports, command: Advise, answer: NoAnswer) -> Advised:
 
 async def _explain(ports: Ports, command: Advise) -> Advised:
     assert command.failure is not None, "a reflector is asked about a failure"
-    answer = await answer_of(partial(_ask_reflector, ports), command, Explanation, command.timeout)
+    answer = await request_answer(partial(_ask_reflector, ports), command, Explanation, command.timeout)
     if isinstance(answer, NoAnswer):
         return _unanswered(ports, command, answer)
     found = answer.reflection if answer.verdict == "reflected" else None
@@ -81,8 +82,8 @@ async def _explain(ports: Ports, command: Advise) -> Advised:
 async def _ask_reflector(ports: Ports, command: Advise) -> Explanation:
     assert command.failure is not None, "a reflector is asked about a failure"
     failure = replace(command.failure, detail=ports.mask_text(command.failure.detail))
-    history = await history_of(ports, command.told)
-    reminded = await remind(ports)
+    history = await load_history(ports, command.told)
+    reminded = await remind(ports, failure.found.error_type)
     context = ReflectionContext(
         task=ports.public_task,
         failure=failure,
@@ -99,7 +100,7 @@ async def _ask_reflector(ports: Ports, command: Advise) -> Explanation:
 
 
 def _kept(ports: Ports, found: Reflection, failure: Failure) -> Reflection | None:
-    """As it may be stored, masked and cut. The kind of failure was decided by rules; a reflector cannot change it."""
+    """The reflection as stored: masked, shortened, and with the error type that the rules determined."""
     analysis, fix = found.analysis, found.fix
     if not analysis.root_cause.strip():
         return None
@@ -119,11 +120,11 @@ def _kept(ports: Ports, found: Reflection, failure: Failure) -> Reflection | Non
 
 
 def _few(ports: Ports, texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_short(ports, text) for text in texts if text.strip())[:MOST_SAID]
+    return tuple(_short(ports, text) for text in texts if text.strip())[:MOST_FACTORS]
 
 
 def _short(ports: Ports, text: str) -> str:
-    return ports.plain(text.strip())[:LONGEST_SAID]
+    return ports.plain(text.strip())[:LONGEST_EXCERPT]
 
 
 # --- the monitor
@@ -133,13 +134,13 @@ async def _review(ports: Ports, command: Advise, seen: Observation) -> Advised:
     context = MonitorContext(
         task=ports.public_task,
         observation=seen,
-        path=await path_of(ports, command.since),
-        proposed=await proposed_by(ports, command),
+        path=await load_path(ports, command.since),
+        proposed=await load_proposed(ports, command),
         outline=command.outline,
         left=command.left,
         worst=worst_plan(ports.task.limits),
     )
-    answer = await answer_of(ports.monitor.review, context, Finding, command.timeout)
+    answer = await request_answer(ports.monitor.review, context, Finding, command.timeout)
     if isinstance(answer, NoAnswer):
         return _unanswered(ports, command, answer)
     verdict = "answered" if answer.verdict == "reviewed" else answer.verdict
@@ -148,12 +149,12 @@ async def _review(ports: Ports, command: Advise, seen: Observation) -> Advised:
     return replace(_advised(command, verdict, answer.detail, answer.cost, answer.model), advice=advice)
 
 
-async def path_of(ports: Ports, since: int) -> tuple[Taken, ...]:
+async def load_path(ports: Ports, since: int) -> tuple[TakenStep, ...]:
     """The latest steps from this command on, oldest first. A step and its retries are one entry, with the last outcome.
 
     Steps of detours are left out: a detour detects its own loops.
     """
-    past = await past_of(ports)
+    past = await load_past(ports)
     plans = past.plans
     later = takewhile(lambda entry: entry.command >= since, reversed(past.entries))
     tries = [entry for entry in later if plans[entry.version].cause != "detour"][::-1]
@@ -164,15 +165,16 @@ async def path_of(ports: Ports, since: int) -> tuple[Taken, ...]:
     return tuple(_taken(ports, plans, step[-1], seen[step[0].seen]) for step in steps)
 
 
-async def proposed_by(ports: Ports, command: Advise) -> tuple[Proposed, ...]:
+async def load_proposed(ports: Ports, command: Advise) -> tuple[ProposedStep, ...]:
     """The steps of the plan that is about to begin, up to its `__replan__`."""
     plan = await ports.store.plan(ports.run_id, command.version, command.made_by) if command.version else None
     return tuple(
-        Proposed(
+        ProposedStep(
             call=step.call,
             skill=step.skill,
             target=ports.mask_text(step.target.label),
             says=ports.mask_text(step.says),
+            expected=ports.mask_text(describe(step.expect)) if step.expect else "",
             effect=step.effect,
         )
         for step in (plan.steps if plan else ())
@@ -180,9 +182,9 @@ async def proposed_by(ports: Ports, command: Advise) -> tuple[Proposed, ...]:
     )
 
 
-def _taken(ports: Ports, plans: Mapping[int, PlanVersion], entry: LedgerEntry, seen: Observation | None) -> Taken:
+def _taken(ports: Ports, plans: Mapping[int, PlanVersion], entry: LedgerEntry, seen: Observation | None) -> TakenStep:
     step, outcome = plans[entry.version].steps[entry.index], entry.outcome or NO_ANSWER
-    return Taken(
+    return TakenStep(
         call=entry.call,
         before=seen.fingerprint if seen else "",
         skill=step.skill,
@@ -199,7 +201,7 @@ def _taken(ports: Ports, plans: Mapping[int, PlanVersion], entry: LedgerEntry, s
 
 
 async def _draw(ports: Ports, command: Advise, seen: Observation) -> Advised:
-    """The goals of the draft that are coarse. A draft without any is garbage."""
+    """Ask the outliner, and keep the coarse goals of its draft. A draft without any is garbage."""
     if ports.outliner is None:
         return _advised(command, "gave_up", "there is no outliner")
     context = OutliningContext(
@@ -211,7 +213,7 @@ async def _draw(ports: Ports, command: Advise, seen: Observation) -> Advised:
         left=command.left,
         worst=worst_plan(ports.task.limits),
     )
-    answer = await answer_of(ports.outliner.outline, context, OutlineDraft, command.timeout)
+    answer = await request_answer(ports.outliner.outline, context, OutlineDraft, command.timeout)
     if isinstance(answer, NoAnswer):
         return _unanswered(ports, command, answer)
     goals, refused = select_goals(answer.goals)
@@ -222,14 +224,14 @@ async def _draw(ports: Ports, command: Advise, seen: Observation) -> Advised:
 
 
 async def _judge(ports: Ports, command: Advise, seen: Observation) -> Advised:
-    """What the judge says, with its evidence only if that really is on the screen."""
+    """Ask the judge, and keep its evidence only if it is on the screen."""
     context = ProgressContext(
         task=ports.public_task,
         outline=command.outline or Outline(),
         observation=seen,
         worst=worst_plan(ports.task.limits),
     )
-    answer = await answer_of(ports.progress_judge.judge, context, Judgement, command.timeout)
+    answer = await request_answer(ports.progress_judge.judge, context, Judgement, command.timeout)
     if isinstance(answer, NoAnswer):
         return _unanswered(ports, command, answer)
     there = is_seen(answer.evidence, seen)

@@ -1,4 +1,4 @@
-"""Amendments: the plan under way with the arguments that a person changed, without asking the planner."""
+"""Amendments: the current plan with arguments that a person changed, without asking the planner."""
 
 from midcourse.domain.argument import Arguments, Pairs, Reference
 from midcourse.domain.budget import FREE
@@ -13,7 +13,7 @@ from midcourse.ports.planner import PlanDraft
 
 
 async def amend(planning: Planning) -> Proposal | None:
-    """It keeps the observation of the plan that it changes, since nothing was looked at for it."""
+    """Propose the amended plan. It keeps the observation of the plan that it changes, since no new one was made."""
     ports, command, amendment = planning.ports, planning.command, planning.command.amends
     if amendment is None:
         return None

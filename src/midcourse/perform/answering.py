@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from midcourse.blame import explained, traced
 from midcourse.codec import decode, encode
-from midcourse.domain.budget import Cost, uncounted
+from midcourse.domain.budget import Cost, without_call
 from midcourse.errors import MidcourseError
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class NoAnswer:
     detail: str
 
     def cost(self, worst: Cost) -> Cost:
-        return uncounted(worst) if self.verdict == "transport" else worst
+        return without_call(worst) if self.verdict == "transport" else worst
 
 
 class NotAsync(TypeError):
@@ -33,20 +33,22 @@ class NotAsync(TypeError):
 
 
 def awaitable(answer: Awaitable[A] | A, method: Callable[..., Any]) -> Awaitable[A]:
-    """What this method returned, to be awaited. Raises `NotAsync`."""
+    """The method's return value, checked to be awaitable. Raises `NotAsync`."""
     if not inspect.isawaitable(answer):
         raise NotAsync(f"{name_of(method)} is a plain function: write `async def {method.__name__}`")
     return answer
 
 
 def name_of(method: Callable[..., Any]) -> str:
-    """`Planner.plan`, as its author wrote it."""
+    """The method's qualified name, such as `Planner.plan`."""
     name: str = getattr(method, "__qualname__", repr(method))
     return name.rpartition("<locals>.")[2]
 
 
-async def answer_of(ask: Callable[[C], Awaitable[object]], context: C, kind: type[A], seconds: float) -> A | NoAnswer:
-    """Encoded and decoded once, so that an answer that cannot be stored fails here. Misuse of the library is raised."""
+async def request_answer(
+    ask: Callable[[C], Awaitable[object]], context: C, kind: type[A], seconds: float
+) -> A | NoAnswer:
+    """Ask, and return an answer that is known to be storable or why there is none. Misuse of the library is raised."""
     try:
         answer = await asyncio.wait_for(awaitable(ask(context), ask), seconds)
         if isinstance(answer, kind):

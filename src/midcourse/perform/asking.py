@@ -1,4 +1,4 @@
-"""AskPerson: put a question with everything that a person needs to answer it."""
+"""The `AskPerson` command: ask an approver a question with everything needed to answer it."""
 
 import logging
 
@@ -8,21 +8,26 @@ from midcourse.domain.approval import VERDICTS, Consequence, Decision, Question,
 from midcourse.domain.command import AskPerson
 from midcourse.domain.event import ApprovalDecided, PersonAsked
 from midcourse.domain.records.answers import Asked
-from midcourse.perform.acting import step_of
+from midcourse.perform.acting import load_step
 from midcourse.perform.answering import NotAsync, awaitable, name_of
 from midcourse.perform.ports import Ports
-from midcourse.perform.revision import revision_of, shown_before
+from midcourse.perform.revision import find_revision, find_shown_before
 from midcourse.policy.approval.check import why_changes_invalid, why_may_not_decide, why_needs_all_values
+from midcourse.policy.approval.question import bind_decision
 from midcourse.policy.approval.rules import planned_consequence
 from midcourse.policy.identity import consequence_digest, shape_digest
+from midcourse.ports.abilities import offers
+from midcourse.ports.inbox import Questions
 
 log = logging.getLogger(__name__)
 
 
 async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | PersonAsked:
-    question = await question_of(ports, command)
+    question = await build_question(ports, command)
     if command.about == "approve":
         await ports.store.save_asked(_asked(question))
+    if offers(ports.store, Questions):  # other processes may answer it
+        await ports.store.save_question(question)
     try:
         decision = await awaitable(ports.approver.ask(question), ports.approver.ask)
         if decision is None:
@@ -42,7 +47,7 @@ async def ask_person(ports: Ports, command: AskPerson) -> ApprovalDecided | Pers
         return _denied(command, incomplete)
     if why_may_not_decide(question.not_by, decision.verdict, decision.by):
         return PersonAsked(answers=command.id)  # it stays open for another approver
-    return decided(question, decision)
+    return bind_decision(question, decision)
 
 
 def _asked(question: Question) -> tuple[Asked, ...]:
@@ -57,35 +62,17 @@ def _asked(question: Question) -> tuple[Asked, ...]:
     )
 
 
-def decided(question: Question, decision: Decision) -> ApprovalDecided:
-    """This decision on this question, bound to what the question shows."""
-    return ApprovalDecided(
-        question=question.id,
-        verdict=decision.verdict,
-        once=decision.once,
-        guidance=decision.guidance,
-        by=decision.by,
-        changes=decision.changes,
-        shown=digests_of(question),
-    )
-
-
-def digests_of(question: Question) -> tuple[str, ...]:
-    """What it shows: a decision carries these, and is for nothing else."""
-    return tuple(consequence_digest(question.run, consequence) for consequence in question.consequences)
-
-
 def _denied(command: AskPerson, by: str) -> ApprovalDecided:
-    """Unhandled means denied."""
+    """The denial that stands in for a missing or invalid decision."""
     verdict: Verdict = "rejected" if "rejected" in VERDICTS[command.about] else "stop"
     return ApprovalDecided(question=command.id, verdict=verdict, by=by)
 
 
-async def question_of(ports: Ports, command: AskPerson) -> Question:
+async def build_question(ports: Ports, command: AskPerson) -> Question:
     consequences: list[Consequence] = []
     says: list[str] = []
     for asked in command.steps:
-        step = await step_of(ports, asked.version, asked.index)
+        step = await load_step(ports, asked.version, asked.index)
         consequence = await ports.store.consequence(ports.run_id, asked.consequence)
         consequences.append(consequence or planned_consequence(step, ""))
         says.append(step.says)
@@ -102,7 +89,7 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
         detail=command.detail,
         not_by=ports.task.by if ports.task.agreement.four_eyes else "",
         before=await _before(ports, command, tuple(consequences)),
-        revision=await revision_of(ports, command) if command.about == "approve" else None,
+        revision=await find_revision(ports, command) if command.about == "approve" else None,
         earlier=command.earlier,
     )
 
@@ -110,8 +97,8 @@ async def question_of(ports: Ports, command: AskPerson) -> Question:
 async def _before(
     ports: Ports, command: AskPerson, consequences: tuple[Consequence, ...]
 ) -> tuple[Consequence | None, ...]:
-    """What each of these is compared with: of a repetition, what was sent before."""
+    """What each consequence is compared with; for a repetition, what was sent before."""
     if command.about == "approve":
-        return await shown_before(ports, command, consequences)
+        return await find_shown_before(ports, command, consequences)
     entry = await ports.store.ledger_entry(ports.run_id, command.repeats) if command.repeats else None
     return (await ports.store.consequence(ports.run_id, entry.consequence),) if entry and entry.consequence else ()

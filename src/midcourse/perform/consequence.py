@@ -1,4 +1,4 @@
-"""What a step that binds its consequence would really do, read from the world right now."""
+"""The consequence of a step that needs approval, read from the world immediately before it is decided."""
 
 import asyncio
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import Alike, Likeness
 from midcourse.domain.replace import replace
 from midcourse.domain.skill import Skill
-from midcourse.perform.likeness import effects_like
+from midcourse.perform.likeness import find_similar_effects
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.approval.rules import find_ruling, is_proven, weighs_experience
 from midcourse.policy.identity import consequence_digest, identity_digest, shape_digest
@@ -20,25 +20,27 @@ from midcourse.policy.likeness import likeness_of
 from midcourse.ports.world import Call
 
 ANSWERS_EACH = 5
-"""How many answers are looked at for each approval that is needed: a question may have several that decided nothing."""
+"""Answers that are loaded per required approval: a question may have several that decided nothing."""
 
 UNSENT = 0
-"""The command id of a call that is only asked about."""
+"""The command id of a call that is not sent, only inspected."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Foreseen:
+class Forecast:
     identity: str
     digest: str
     ruled: Ruling
     likeness: Likeness | None = None
-    """Of an irreversible step."""
+    """Only for an irreversible step."""
     alike: tuple[Alike, ...] = ()
 
 
-async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str, time: Allowance) -> Foreseen | None:
-    """Identity and consequence of this step, kept in the store. None: what it would send cannot be read."""
-    commit = await _commit_set(ports, step, skill, time)
+async def read_consequence(
+    ports: Ports, step: Step, skill: Skill, seen: Observation, time: Allowance
+) -> Forecast | None:
+    """Read and save the consequence of a step. None: what it would send cannot be read."""
+    commit = await _commit_set(ports, step, skill, seen, time)
     if commit is None:
         return None
     consequence = Consequence(
@@ -46,43 +48,42 @@ async def consequence_of(ports: Ports, step: Step, skill: Skill, origin: str, ti
         arguments=step.arguments,
         effect=step.effect,
         target=step.target,
-        origin=origin,
+        origin=seen.surface.origin,
         commit=commit,
     )
     digest = consequence_digest(ports.run_id, consequence)
     await ports.store.save_consequence(ports.run_id, digest, consequence)
-    foreseen = Foreseen(
+    forecast = Forecast(
         identity=identity_digest(step.skill, step.target, commit),
         digest=digest,
         ruled=await _ruling(ports, consequence),
     )
     if step.effect != "irreversible":
-        return foreseen
+        return forecast
     likeness = likeness_of(step.skill, step.target, commit)
-    alike = await effects_like(ports, likeness, foreseen.identity, _asked_about(ports, step), time)
-    return replace(foreseen, likeness=likeness, alike=alike)
+    alike = await find_similar_effects(ports, likeness, forecast.identity, _asked_about(ports, step), time)
+    return replace(forecast, likeness=likeness, alike=alike)
 
 
 async def _ruling(ports: Ports, consequence: Consequence) -> Ruling:
-    """What was agreed on about it: by rules, or else by what people decided about its like before."""
+    """The ruling on a consequence: by rules, or else by earlier decisions about consequences of the same shape."""
     agreement = ports.task.agreement
-    said = find_ruling(agreement, consequence)
-    if said or not weighs_experience(ports.task.limits, consequence):
-        return said
+    ruling = find_ruling(agreement, consequence)
+    if ruling or not weighs_experience(ports.task.limits, consequence):
+        return ruling
     answered = await ports.store.answered(shape_digest(consequence), agreement.trust_after * ANSWERS_EACH)
     return "proven" if is_proven(agreement, answered) else "unproven"
 
 
-async def _commit_set(ports: Ports, step: Step, skill: Skill, time: Allowance) -> CommitSet | None:
+async def _commit_set(ports: Ports, step: Step, skill: Skill, seen: Observation, time: Allowance) -> CommitSet | None:
     if skill.commits == "call":
         return CommitSet(values=_named(ports, step.arguments))
     arguments = ports.fill_in(step.arguments)
     if isinstance(arguments, str):
         return None
     try:
-        commit = await asyncio.wait_for(
-            ports.world.commit_set(call_of(step, UNSENT, arguments)), time.left(ports.task.limits.look_timeout_seconds)
-        )
+        call = build_call(step, UNSENT, arguments, seen=seen)
+        commit = await asyncio.wait_for(ports.world.commit_set(call), time.left(ports.task.limits.look_timeout_seconds))
     except Exception:
         return None
     commit = commit and encodable(commit)
@@ -96,13 +97,13 @@ async def _commit_set(ports: Ports, step: Step, skill: Skill, time: Allowance) -
 
 def _asked_about(ports: Ports, step: Step) -> Call | None:
     arguments = ports.fill_in(step.arguments)
-    return None if isinstance(arguments, str) else call_of(step, UNSENT, arguments)
+    return None if isinstance(arguments, str) else build_call(step, UNSENT, arguments)
 
 
-def call_of(
+def build_call(
     step: Step, command: int, arguments: Pairs, *, seen: Observation | None = None, allowed: bool = False
 ) -> Call:
-    """`arguments` are the step's, filled in; `seen` is what it relies on."""
+    """The call of a step. `arguments` are the step's, filled in; `seen` is the observation that it relies on."""
     zone = seen.zone(step.zone) if seen else None
     return Call(
         command=command,
@@ -116,12 +117,13 @@ def call_of(
             if isinstance(value, Reference) and value.source == "secret"
         ),
         bounds=zone.bounds if zone else None,
+        pictured=zone is not None and zone.pictured,
         allowed=allowed,
     )
 
 
 def _named(ports: Ports, arguments: Arguments) -> Pairs:
-    """Inputs by value, since they are what differs between two orders; secrets and files by name."""
+    """Arguments as they are shown: inputs by value, since they tell two orders apart; secrets and files by name."""
     inputs = dict(ports.task.inputs)
 
     def value_of(value: Scalar | Reference) -> Scalar:

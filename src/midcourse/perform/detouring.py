@@ -1,4 +1,4 @@
-"""PlanTry, JudgeCloseness and PlanRevert: what a detour needs besides acting."""
+"""The commands of a detour, except acting: `PlanTry`, `JudgeCloseness` and `PlanRevert`."""
 
 from midcourse.domain.budget import bill
 from midcourse.domain.command import JudgeCloseness, PlanRevert, PlanTry
@@ -7,13 +7,13 @@ from midcourse.domain.event import ClosenessJudged, RevertPlanned, TryPlanned
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import REACH, REPLAN, Draft, PlannedStep, PlanVersion, Step
 from midcourse.domain.replace import replace
-from midcourse.perform.acting import step_of
-from midcourse.perform.answering import NoAnswer, answer_of
+from midcourse.perform.acting import load_step
+from midcourse.perform.answering import NoAnswer, request_answer
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.approval.check import binds
 from midcourse.policy.detour.choice import find_arrival, goal_of, is_checkable
 from midcourse.policy.detour.closeness import clamp_closeness
-from midcourse.policy.detour.undo import ActContext, ways_back
+from midcourse.policy.detour.undo import ActContext, find_ways_back
 from midcourse.policy.plan.horizon import Scope, resolve, short_form
 from midcourse.policy.spending import worst_plan
 from midcourse.ports.closeness import Closeness, JudgingContext
@@ -56,7 +56,7 @@ async def _ask(ports: Ports, command: PlanTry, seen: Observation, time: Allowanc
     if ports.detour_planner is None:
         return TryDraft(verdict="gave_up", detail="there is no detour planner")
     context = await _context(ports, command, seen)
-    answer = await answer_of(ports.detour_planner.plan_try, context, TryDraft, time.left())
+    answer = await request_answer(ports.detour_planner.plan_try, context, TryDraft, time.left())
     if isinstance(answer, NoAnswer):
         return TryDraft(verdict=answer.verdict, detail=answer.detail, cost=answer.cost(worst))
     return answer
@@ -86,7 +86,7 @@ async def _context(ports: Ports, command: PlanTry, seen: Observation) -> DetourC
 async def _past(ports: Ports, tried: Tried) -> PastTry:
     return PastTry(
         label=tried.label,
-        step=await step_of(ports, tried.version, 0) if tried.version else None,
+        step=await load_step(ports, tried.version, 0) if tried.version else None,
         before=tried.before,
         after=tried.after,
         closeness_before=tried.closeness_before,
@@ -98,11 +98,11 @@ async def _past(ports: Ports, tried: Tried) -> PastTry:
 
 
 async def _goal(ports: Ports, step: tuple[int, int]) -> Goal:
-    return goal_of(await step_of(ports, *step))
+    return goal_of(await load_step(ports, *step))
 
 
 def _resolved(ports: Ports, draft: Draft, version: int, seen: Observation) -> Step | str:
-    """The step, or why it must not be tried."""
+    """Resolve the draft to a step, or say why it must not be tried."""
     view = Scope(task=ports.task, observation=seen, catalogue=ports.world.catalogue())
     resolved = resolve((draft,), True, version, view)
     if not resolved.steps:
@@ -114,7 +114,7 @@ def _resolved(ports: Ports, draft: Draft, version: int, seen: Observation) -> St
 
 
 async def _stored(ports: Ports, step: Step, command: PlanTry | PlanRevert, why: str) -> PlannedStep:
-    """As a plan of two steps: the act, and the look that follows."""
+    """Save the step as a plan of two steps: the act and the observation after it."""
     look = Step(version=step.version, index=1, zone=REPLAN, target=step.target, says="Look at the result")
     await ports.store.save_plan(
         ports.run_id,
@@ -136,11 +136,11 @@ def _cut(option: Option) -> Option:
     return Option(name=option.name[:LONGEST_NAME], says=option.says[:LONGEST_HINT])
 
 
-# --- how near
+# --- closeness
 
 
 async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJudged:
-    """Whether it is there is looked up where that can be done; only then is the judge asked."""
+    """Judge how close the screen is to the goal. The judge is asked only if it cannot be looked up."""
     time = Allowance(ports.clock, command.timeout)
     seen = await ports.store.observation(ports.run_id, command.seen)
     if seen is None:
@@ -150,7 +150,7 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
         return ClosenessJudged(answers=command.id, closeness=THERE, found=found, detail=goal.says)
     worst = worst_plan(ports.task.limits)
     context = JudgingContext(task=ports.public_task, goal=goal, observation=seen, worst=worst, turn=command.turn)
-    judged = await answer_of(ports.closeness_judge.judge, context, Closeness, time.left())
+    judged = await request_answer(ports.closeness_judge.judge, context, Closeness, time.left())
     if isinstance(judged, NoAnswer):
         return ClosenessJudged(
             answers=command.id, verdict=judged.verdict, detail=judged.detail, cost=judged.cost(worst)
@@ -167,17 +167,17 @@ async def judge_closeness(ports: Ports, command: JudgeCloseness) -> ClosenessJud
     return replace(answer, closeness=value, found=REACH if value >= THERE else "")
 
 
-# --- the way back
+# --- reverting
 
 
 async def plan_revert(ports: Ports, command: PlanRevert) -> RevertPlanned:
-    """The first way back that has not been tried and can be gone from here."""
-    step = await step_of(ports, command.undo, 0)
+    """Plan the first way back that has not been tried and is possible on this screen."""
+    step = await load_step(ports, command.undo, 0)
     before = await ports.store.observation(ports.run_id, command.before)
     now = await ports.store.observation(ports.run_id, command.seen)
     if before is None or now is None:
         return RevertPlanned(answers=command.id, detail="what was seen is gone")
-    for way in ways_back(ActContext(step=step, before=before, now=now, catalogue=ports.world.catalogue())):
+    for way in find_ways_back(ActContext(step=step, before=before, now=now, catalogue=ports.world.catalogue())):
         back = _resolved(ports, way.draft, command.version, now)
         if way.strategy not in command.tried and isinstance(back, Step):
             short = await _stored(ports, back, command, f"{command.label}: back, {way.strategy}")

@@ -1,7 +1,8 @@
-"""CheckDone and Finish: check whether the task is done, and write the result."""
+"""The commands `CheckDone` and `Finish`: check whether the task is done, and save the result."""
 
 import asyncio
 from contextlib import suppress
+from dataclasses import fields
 
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import total
@@ -10,13 +11,13 @@ from midcourse.domain.event import DoneChecked, Finished
 from midcourse.domain.expectation import Probe
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.replace import replace
-from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
+from midcourse.domain.result import SUCCESSES, BudgetUsed, DetourCounts, Result
 from midcourse.domain.run import Run
-from midcourse.perform.history import history_of, past_of
+from midcourse.perform.history import load_history, load_past
 from midcourse.perform.learning import learn
 from midcourse.perform.looking import look
-from midcourse.perform.ports import Allowance, Ports, say
-from midcourse.perform.reading import extracted, read_words
+from midcourse.perform.ports import Allowance, Ports, describe_error
+from midcourse.perform.reading import extract_output, read_words
 from midcourse.perform.reuse import keep_what_worked
 from midcourse.policy.evidence.verification import describe, holds
 from midcourse.policy.plan.horizon import fits_type
@@ -32,16 +33,16 @@ async def check_done(ports: Ports, command: CheckDone) -> DoneChecked:
     checked = await _checked(ports, command, seen, time)
     spent = (found.spent if found else ()) + checked.spent
     if command.extract and checked.verdict in ("met", "undecided"):
-        history = await history_of(ports, ())
+        history = await load_history(ports, ())
         screen = seen if isinstance(seen, Observation) else None
-        brought = await extracted(ports, history, screen, time, command.turn)
+        brought = await extract_output(ports, history, screen, time, command.turn)
         wait = checked.wait if checked.wait is not None else brought.wait
         checked, spent = replace(checked, data=brought.data, wait=wait), spent + brought.spent
     return replace(checked, seen=found.ref if found else None, cost=total(spent), spent=spent)
 
 
 async def _checked(ports: Ports, command: CheckDone, seen: Observation | Unseen | None, time: Allowance) -> DoneChecked:
-    """Whether `done_when` holds of what is seen, or by its probe."""
+    """Check `done_when` against the screen, or with its probe."""
     condition = ports.task.done_when
     if condition is None:
         return DoneChecked(answers=command.id, verdict="undecided")
@@ -78,12 +79,12 @@ async def _ask_probe(ports: Ports, command: CheckDone, probe: Probe) -> DoneChec
     try:
         finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), command.timeout)
     except Exception as error:
-        return DoneChecked(answers=command.id, verdict="undecided", detail=say(error))
+        return DoneChecked(answers=command.id, verdict="undecided", detail=describe_error(error))
     if finding == "present":
         return DoneChecked(answers=command.id, verdict="met", detail=f"the probe '{probe.name}' found it")
     if finding == "unclear":
         return DoneChecked(answers=command.id, verdict="undecided", detail=f"the probe '{probe.name}' cannot tell")
-    sent = [e.dispatched_at for e in (await past_of(ports)).entries if e.dispatched_at is not None]
+    sent = [e.dispatched_at for e in (await load_past(ports)).entries if e.dispatched_at is not None]
     early = max(sent, default=0.0) + probe.settles_after - ports.clock.now()
     if early > 0:
         return DoneChecked(answers=command.id, verdict="too_early", seconds=early)
@@ -95,13 +96,13 @@ async def finish(ports: Ports, command: Finish) -> Finished:
     await ports.store.save_result(await _result(ports, command, run))
     await keep_what_worked(ports, command, run)
     await learn(ports, ended=command.reason)
-    with suppress(Exception):  # the result is written down: a world that clings to its session changes nothing
+    with suppress(Exception):  # the result is saved; a world that cannot be closed does not change it
         await asyncio.wait_for(ports.world.close(), ports.task.limits.look_timeout_seconds)
     return Finished(answers=command.id)
 
 
 async def _result(ports: Ports, command: Finish, run: Run) -> Result:
-    history = await history_of(ports, command.told)
+    history = await load_history(ports, command.told)
     data, missing = _output(ports, tuple({**dict(command.data), **dict(history.data)}.items()))
     return Result(
         run=run.id,
@@ -118,17 +119,19 @@ async def _result(ports: Ports, command: Finish, run: Run) -> Result:
         wall_seconds=round(run.now - run.started_at, 3),
         completed=history.completed,
         attempts=history.attempts,
-        budget=_budget_used(run),
+        budget=budget_used(run),
         spent=run.spent,
         data=data,
         missing=missing,
         audit=await ports.store.audit_head(),
         reused=run.counts.reused,
+        global_steps=run.counts.global_steps,
+        detours=DetourCounts(**{field.name: getattr(run.counts, field.name) for field in fields(DetourCounts)}),
     )
 
 
 def _output(ports: Ports, data: Pairs) -> tuple[Pairs, tuple[str, ...]]:
-    """What the task asked for, if it did: the fields that came back in the right type, and those that did not."""
+    """The requested output fields that have a value of the right type, and the names of required ones that do not."""
     wanted = {field.name: field for field in ports.task.output}
     if not wanted:
         return data, ()
@@ -137,7 +140,7 @@ def _output(ports: Ports, data: Pairs) -> tuple[Pairs, tuple[str, ...]]:
     return found, tuple(name for name, field in wanted.items() if field.required and name not in names)
 
 
-def _budget_used(run: Run) -> BudgetUsed:
+def budget_used(run: Run) -> BudgetUsed:
     limits, counts, spent = run.limits, run.counts, run.budget.spent
     return BudgetUsed(
         calls=spent.calls,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NO_ANSWER = Outcome(status="unknown", reason="lost", detail="the answer was lost")
 
-Tried: TypeAlias = CompletedStep | FailedStep
+TriedStep: TypeAlias = CompletedStep | FailedStep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,17 +40,17 @@ class Past:
     def __init__(self) -> None:
         self._plans: dict[int, PlanVersion] = {}
         self._entries: list[LedgerEntry] = []
-        self._tried: dict[int, Tried | None] = {}
-        self._folded = _Folded()
+        self._tried: dict[int, TriedStep | None] = {}
+        self._partial = _PartialHistory()
 
     @property
     def plans(self) -> Mapping[int, PlanVersion]:
-        """By version, in order."""
+        """Plans by version, in order."""
         return self._plans
 
     @property
     def entries(self) -> Sequence[LedgerEntry]:
-        """Oldest command first."""
+        """Ledger entries, oldest command first."""
         return self._entries
 
     async def refresh(self, store: Store, run_id: str) -> "Past":
@@ -64,29 +64,29 @@ class Past:
         return self
 
     def history(self, told: tuple[Told, ...]) -> History:
-        """`told` is what people said of tries that nothing else could decide, in the order of these tries."""
-        folded, words = self._fold_settled(), list(told)
-        for entry in self._entries[folded.count :]:
-            outcome = _final_outcome(entry, words)
-            folded.add(self._tried_by(entry, outcome), outcome.data)
+        """The history, where `told` holds people's answers about tries of unknown outcome, in the order of the tries."""
+        partial, answers = self._fold_settled(), list(told)
+        for entry in self._entries[partial.count :]:
+            outcome = _final_outcome(entry, answers)
+            partial.add(self._tried_by(entry, outcome), outcome.data)
         return History(
-            completed=tuple(folded.completed),
-            attempts=tuple(folded.attempts),
-            data=tuple(folded.data.items()),
+            completed=tuple(partial.completed),
+            attempts=tuple(partial.attempts),
+            data=tuple(partial.data.items()),
             plans=tuple(self._plans.values()),
         )
 
-    def _fold_settled(self) -> "_Folded":
-        """A copy of what the entries up to the first open one come to, which no later word can change."""
-        folded = self._folded
-        for entry in self._entries[folded.count : -1]:
+    def _fold_settled(self) -> "_PartialHistory":
+        """A copy of the history up to the first undecided entry, which no later answer can change."""
+        partial = self._partial
+        for entry in self._entries[partial.count : -1]:
             if entry.outcome is None or entry.outcome.status == "unknown":
                 break
-            folded.add(self._tried_by(entry, entry.outcome), entry.outcome.data)
-        return folded.copy()
+            partial.add(self._tried_by(entry, entry.outcome), entry.outcome.data)
+        return partial.copy()
 
-    def _tried_by(self, entry: LedgerEntry, outcome: Outcome) -> Tried | None:
-        """Made once for each entry, unless a person's word decides it."""
+    def _tried_by(self, entry: LedgerEntry, outcome: Outcome) -> TriedStep | None:
+        """The step of this entry, cached unless a person's answer decided its outcome."""
         if outcome is not (entry.outcome or NO_ANSWER):
             return _tried(self._plans[entry.version], entry, outcome)
         if entry.command not in self._tried:
@@ -94,23 +94,23 @@ class Past:
         return self._tried[entry.command]
 
     def _forget(self, version: int, command: int) -> None:
-        """Drop what is about to be read again, including what another task in this process has read meanwhile."""
+        """Drop the records that are about to be read again, including any read concurrently by another asyncio task."""
         while self._plans and next(reversed(self._plans)) >= version:
             self._plans.popitem()
         while self._entries and self._entries[-1].command >= command:
             self._tried.pop(self._entries.pop().command, None)
-        if self._folded.count > len(self._entries):
-            self._folded = _Folded()
+        if self._partial.count > len(self._entries):
+            self._partial = _PartialHistory()
 
 
-async def past_of(ports: "Ports") -> Past:
+async def load_past(ports: "Ports") -> Past:
     """All plans and ledger entries of the run, up to date."""
     return await ports.past.refresh(ports.store, ports.run_id)
 
 
-async def history_of(ports: "Ports", told: tuple[Told, ...]) -> History:
-    """`told` is what people said of tries that nothing else could decide, in the order of these tries."""
-    return (await past_of(ports)).history(told)
+async def load_history(ports: "Ports", told: tuple[Told, ...]) -> History:
+    """The run's history, where `told` holds people's answers about tries of unknown outcome, in the order of the tries."""
+    return (await load_past(ports)).history(told)
 
 
 def failed_step(failure: Failure, history: History) -> FailedStep | None:
@@ -119,7 +119,7 @@ def failed_step(failure: Failure, history: History) -> FailedStep | None:
     return next(tries, None)
 
 
-class _Folded:
+class _PartialHistory:
     """The history up to some ledger entry."""
 
     def __init__(self) -> None:
@@ -128,13 +128,13 @@ class _Folded:
         self.attempts: list[FailedStep] = []
         self.data: dict[str, Scalar] = {}
 
-    def copy(self) -> "_Folded":
-        copied = _Folded()
+    def copy(self) -> "_PartialHistory":
+        copied = _PartialHistory()
         copied.count = self.count
         copied.completed, copied.attempts, copied.data = [*self.completed], [*self.attempts], {**self.data}
         return copied
 
-    def add(self, tried: Tried | None, data: Pairs) -> None:
+    def add(self, tried: TriedStep | None, data: Pairs) -> None:
         self.count += 1
         match tried:
             case CompletedStep():
@@ -146,8 +146,8 @@ class _Folded:
                 pass
 
 
-def _tried(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -> Tried | None:
-    """What a ledger entry says of its step. Nothing of a step of a detour: what of it counts is to be seen."""
+def _tried(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -> TriedStep | None:
+    """The step of a ledger entry. None for a step of a detour: its effect shows on the screen."""
     if plan.cause == "detour":
         return None
     step = plan.steps[entry.index]
@@ -158,20 +158,22 @@ def _tried(plan: PlanVersion, entry: LedgerEntry, outcome: Outcome) -> Tried | N
     return _failed(step, outcome)
 
 
-def _final_outcome(entry: LedgerEntry, words: list[Told]) -> Outcome:
-    """What the ledger has, or else the first word on this step that no earlier try has taken."""
+def _final_outcome(entry: LedgerEntry, answers: list[Told]) -> Outcome:
+    """The outcome in the ledger; if unknown, the first answer about this step that no earlier try has used."""
     outcome = entry.outcome or NO_ANSWER
-    word = next((word for word in words if (word.version, word.index) == (entry.version, entry.index)), None)
-    if outcome.status != "unknown" or word is None:
+    answer = next(
+        (answer for answer in answers if (answer.version, answer.index) == (entry.version, entry.index)), None
+    )
+    if outcome.status != "unknown" or answer is None:
         return outcome
-    words.remove(word)
-    if word.happened:
+    answers.remove(answer)
+    if answer.happened:
         return Outcome(status="ok", evidence="person")
     return Outcome(status="no_effect", reason="no_effect", detail="a person says that it did not happen")
 
 
 def _irreversible(step: Step, entry: LedgerEntry) -> bool:
-    """By its skill, or because that showed when it was tried: only such an act has an identity."""
+    """Whether it is irreversible by its skill, or was found to be when tried: only such an act has an identity."""
     return step.effect == "irreversible" or bool(entry.identity)
 
 

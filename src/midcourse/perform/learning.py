@@ -1,6 +1,6 @@
-"""Lessons: look up a failure in memory, and record what this run learned about it.
+"""Lessons: recall similar failures from memory, and record what this run learned.
 
-Memory is optional help: it never fails a run, and is waited for only briefly.
+Memory is optional: it never fails a run, and calls to it have a short timeout.
 """
 
 import asyncio
@@ -16,25 +16,28 @@ from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.lesson import Embedding, Lesson, Recalled, Untrusted
 from midcourse.domain.replace import replace
-from midcourse.perform.history import past_of
+from midcourse.perform.history import load_past
 from midcourse.perform.ports import Lessons, Ports
 from midcourse.policy.failure.lessons import judge_lessons, teaches
-from midcourse.policy.failure.recovery import sample_of
+from midcourse.policy.failure.recovery import sample_fraction
 from midcourse.policy.failure.signature import lesson_key, signature_of, trigram_embedding
 from midcourse.ports.memory import Memory
 
 T = TypeVar("T")
 
 PATIENCE = 5.0
-"""Seconds that a run waits for its memory, at most, each time it asks."""
+"""Timeout of each call to memory, in seconds."""
 
 FAILURES = ("failed", "no_effect", "unreachable")
 
-LONGEST_SAID = 500
+LONGEST_EXCERPT = 500
+
+SAME_TASK = 0.6
+"""How similar two tasks have to be for a lesson of one to apply to the other."""
 
 
-def lesson_of(ports: Ports, step: Step, seen: Observation, outcome: Outcome) -> str:
-    """By what this outcome is known to memory, if it is a failure that teaches anything."""
+def find_lesson_key(ports: Ports, step: Step, seen: Observation, outcome: Outcome) -> str:
+    """The lesson key of this outcome; empty if it is not a failure that lessons are kept for."""
     if outcome.status not in FAILURES or not teaches(outcome.reason):
         return ""
     place = seen.surface.origin or ports.world.name
@@ -42,34 +45,44 @@ def lesson_of(ports: Ports, step: Step, seen: Observation, outcome: Outcome) -> 
     return lesson_key(place, step.skill, step.target.role, step.target.label, signature)
 
 
-async def track_of(ports: Ports, key: str) -> Track | None:
-    """How new plans fared against this failure in other runs."""
+async def load_track(ports: Ports, key: str) -> Track | None:
+    """How often new plans fixed this failure in other runs. None: unknown."""
     if not key or ports.lessons is None:
         return None
-    track = await _patiently(ports.lessons.memory.track(key, besides=ports.run_id))
+    track = await _wait_briefly(ports.lessons.memory.track(key, besides=ports.run_id))
     if track is None or not track.mended + track.unmended:
         return None
-    return replace(track, lot=sample_of(ports.run_id, key))
+    return replace(track, lot=sample_fraction(ports.run_id, key))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reminded:
-    """What fits the latest failure of a run, and where that one is among them."""
+class Reminder:
+    """Lessons that fit the latest failure of a run, and the embedding of that failure."""
 
     similar: tuple[Recalled, ...] = ()
     point: Embedding | None = None
 
 
-async def remind(ports: Ports) -> Reminded:
-    """By the exact signature of the latest failure, else by what sounds like it."""
+async def remind(ports: Ports, error_type: str = "other") -> Reminder:
+    """Recall lessons by the exact signature of the latest failure, else by similarity, else by error type in similar tasks."""
     if ports.lessons is None or not (failed := await _failed(ports)):
-        return Reminded()
+        return Reminder()
     memory, point = ports.lessons.memory, await _point(ports.lessons, failed[-1])
-    fitting = await _patiently(memory.recall(_signature(failed[-1]))) or ()
+    fitting = await _wait_briefly(memory.recall(_signature(failed[-1]))) or ()
     if point is not None and not fitting:
-        fitting = await _patiently(memory.alike(point, above=ports.lessons.above)) or ()
-    telling = tuple(one for one in fitting if one.lesson.fix.text or one.lesson.root_cause.text)
-    return Reminded(similar=telling, point=point)
+        fitting = await _wait_briefly(memory.alike(point, above=ports.lessons.above)) or ()
+    if not (advising := _with_advice(fitting)) and error_type != "other":
+        found = await _wait_briefly(memory.of_task(error_type, _task_of(ports).text, above=SAME_TASK))
+        advising = _with_advice(found or ())
+    return Reminder(similar=advising, point=point)
+
+
+def _with_advice(found: tuple[Recalled, ...]) -> tuple[Recalled, ...]:
+    return tuple(one for one in found if one.lesson.fix.text or one.lesson.explained)
+
+
+def _task_of(ports: Ports) -> Untrusted:
+    return Untrusted(text=ports.plain(ports.task.goal)[:LONGEST_EXCERPT])
 
 
 async def learn(
@@ -78,26 +91,29 @@ async def learn(
     ended: FinalReason | None = None,
     point: Embedding | None = None,
     category: str = "",
+    error_type: str = "",
     root_cause: str = "",
+    cause_by: str = "",
 ) -> None:
-    """Save the failures of this run, and tell what its plans did about them. Saying it again changes nothing.
+    """Save the failures of this run and whether its plans fixed them. Idempotent.
 
-    Of the latest failure `point`, `category` and `root_cause` are known, it may be.
+    The other parameters describe the latest failure, as far as known; `cause_by` names the source of `root_cause`.
     """
     if ports.lessons is None or not (failed := await _failed(ports)):
         return
-    cause = Untrusted(text=ports.plain(root_cause)[:LONGEST_SAID])
-    lessons = {entry.lesson: _lesson(entry) for entry in failed}
-    lessons[failed[-1].lesson] = replace(_lesson(failed[-1]), category=category, root_cause=cause)
+    cause = Untrusted(text=ports.plain(root_cause)[:LONGEST_EXCERPT])
+    lessons = {entry.lesson: _lesson(ports, entry) for entry in failed}
+    latest = lessons[failed[-1].lesson]
+    lessons[latest.key] = replace(latest, category=category, error_type=error_type, root_cause=cause, cause_by=cause_by)
     point = point or await _point(ports.lessons, failed[-1])
-    await _patiently(_tell(ports, ports.lessons.memory, lessons, (failed[-1].lesson, point), ended))
+    await _wait_briefly(_save_verdicts(ports, ports.lessons.memory, lessons, (failed[-1].lesson, point), ended))
 
 
 async def _failed(ports: Ports) -> list[LedgerEntry]:
-    return [entry for entry in (await past_of(ports)).entries if entry.lesson]
+    return [entry for entry in (await load_past(ports)).entries if entry.lesson]
 
 
-async def _tell(
+async def _save_verdicts(
     ports: Ports,
     memory: Memory,
     lessons: Mapping[str, Lesson],
@@ -105,22 +121,27 @@ async def _tell(
     ended: FinalReason | None,
 ) -> None:
     run_id = ports.run_id
-    past = await past_of(ports)
-    for word in judge_lessons(tuple(past.plans.values()), past.entries, ended):
-        await memory.save(lessons[word.lesson], placed[1] if word.lesson == placed[0] else None)
-        match word.verdict:
-            case "mended":
-                await memory.credit(word.lesson, run_id, word.fix)
-            case "in_vain":
-                await memory.debit(word.lesson, run_id)
+    past = await load_past(ports)
+    for judged in judge_lessons(tuple(past.plans.values()), past.entries, ended):
+        await memory.save(lessons[judged.lesson], placed[1] if judged.lesson == placed[0] else None)
+        match judged.verdict:
+            case "fixed":
+                await memory.credit(judged.lesson, run_id, Untrusted(text=ports.plain(judged.fix.text)))
+            case "unhelpful":
+                await memory.debit(judged.lesson, run_id)
             case None:
                 pass
 
 
-def _lesson(entry: LedgerEntry) -> Lesson:
+def _lesson(ports: Ports, entry: LedgerEntry) -> Lesson:
     outcome = entry.outcome or Outcome()
-    said = Untrusted(text=outcome.detail[:LONGEST_SAID])
-    return Lesson(key=entry.lesson, signature=_signature(entry), reason=outcome.reason, said=said)
+    return Lesson(
+        key=entry.lesson,
+        signature=_signature(entry),
+        reason=outcome.reason,
+        task=_task_of(ports),
+        said=Untrusted(text=outcome.detail[:LONGEST_EXCERPT]),
+    )
 
 
 def _signature(entry: LedgerEntry) -> str:
@@ -134,10 +155,10 @@ async def _point(lessons: Lessons, entry: LedgerEntry) -> Embedding | None:
     text = entry.outcome.detail or entry.outcome.reason
     if lessons.embedder is None:
         return trigram_embedding(text)
-    return await _patiently(lessons.embedder.embed(text))
+    return await _wait_briefly(lessons.embedder.embed(text))
 
 
-async def _patiently(call: Awaitable[T]) -> T | None:
+async def _wait_briefly(call: Awaitable[T]) -> T | None:
     try:
         return await asyncio.wait_for(call, PATIENCE)
     except (TimeoutError, OSError):

@@ -1,24 +1,25 @@
-"""Earlier effects of this run that a request looks like. Where only the form can tell, the world reads it once more."""
+"""Earlier effects of this run that a request resembles. Where only the form can tell, the world reads it again."""
 
 import asyncio
 
 from midcourse.domain.records.ledger import Alike, LedgerEntry, Likeness
-from midcourse.perform.history import past_of
+from midcourse.perform.history import load_past
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.policy.likeness import differing_names
+from midcourse.ports.abilities import offers
 from midcourse.ports.world import Call, Rereads
 
 MOST_ALIKE = 20
-"""How many are reported, the latest last."""
+"""Effects that are reported at most, the latest last."""
 
 
-async def effects_like(
+async def find_similar_effects(
     ports: Ports, likeness: Likeness, identity: str, call: Call | None, time: Allowance
 ) -> tuple[Alike, ...]:
-    """Effects that were sent and are not known to be absent, other than this very one, which its identity finds."""
+    """Find similar effects that were sent and are not known to be absent, except those with the same identity."""
     found = [
         (entry, names)
-        for entry in (await past_of(ports)).entries
+        for entry in (await load_past(ports)).entries
         if entry.likeness is not None and entry.identity != identity and _may_exist(entry)
         if (names := differing_names(entry.likeness, likeness)) is not None
     ]
@@ -29,8 +30,8 @@ async def effects_like(
 
 
 async def _changed(ports: Ports, call: Call | None, names: tuple[str, ...], time: Allowance) -> frozenset[str] | None:
-    """Which of these values the form changes by itself. None: unknown, so all of them may be."""
-    if call is None or not isinstance(ports.world, Rereads):
+    """Which of these values the form changes by itself. None: unknown, so any of them may."""
+    if call is None or not offers(ports.world, Rereads):
         return None
     try:
         seconds = time.left(ports.task.limits.look_timeout_seconds)

@@ -1,4 +1,4 @@
-"""Observations: what the world reports, or what a reader recognizes in its picture, and the cost."""
+"""Observations: what the world reports, what a reader finds in its picture, and the cost."""
 
 import asyncio
 from dataclasses import dataclass
@@ -6,22 +6,25 @@ from typing import cast
 
 from midcourse.blame import explained
 from midcourse.codec import encodable
-from midcourse.domain.budget import FREE, Cost, Spent, bill, total, uncounted
-from midcourse.domain.observation import Observation, ObservationRef, Unseen, fingerprint_of
+from midcourse.domain.budget import FREE, Cost, Spent, bill, total, without_call
+from midcourse.domain.observation import Observation, ObservationRef, Unseen
 from midcourse.domain.replace import replace
-from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.picturing import as_png, store_picture
+from midcourse.perform.ports import Allowance, Ports, describe_error
+from midcourse.policy.merging import merge_zones
 from midcourse.policy.spending import worst_plan
-from midcourse.ports.reader import Picture, Pictures, Reader, Sighting
+from midcourse.ports.blobs import Blob
+from midcourse.ports.reader import Picture, Reader, Sighting
 
 ROLE = "reader"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
+class Look:
     seen: Observation | Unseen
     spent: tuple[Spent, ...] = ()
     wait: float | None = None
-    """The model that reads the picture could not be reached: seconds until it is worth asking again."""
+    """Seconds until the reader's model should be asked again, if it could not be reached."""
 
     @property
     def ref(self) -> ObservationRef | None:
@@ -32,20 +35,24 @@ class Looked:
         return total(self.spent)
 
 
-NO_LOOK = Looked(seen=Unseen(reason="failed", detail="not looked at"))
+NO_LOOK = Look(seen=Unseen(reason="failed", detail="not looked at"))
 
 
-async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, free: bool = False) -> Looked:
-    """See the world and keep what was seen.
+async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, free: bool = False) -> Look:
+    """Observe the world and save the observation.
 
-    An empty screen counts as not seen, because most likely it was not read; but not if no skill of the world acts on a zone.
+    An empty screen counts as not seen, because it was probably not loaded, unless no skill of the world acts on a zone.
     """
     time = Allowance(ports.clock, seconds)
     flat = FREE if free else ports.look_cost
     seen = await _observed(ports, time)
+    picture = None
+    if isinstance(seen, Observation) and seen.screenshot:
+        picture = await store_picture(ports, seen.screenshot, time)
+        seen = seen if picture else replace(seen, screenshot="")
     sighting: Sighting | None = None
     if ports.reader is not None and ports.task.limits.vision and isinstance(seen, Observation):
-        sighting = await _read(ports, ports.reader, ports.pictures, seen, time)
+        sighting = await _read(ports, ports.reader, picture, seen, time)
         seen = _as_read(seen, sighting)
     if isinstance(seen, Observation) and not seen.zones and _has_zones(ports):
         seen = Unseen(reason="empty", detail=f"'{seen.surface.title}' showed nothing to act on")
@@ -54,8 +61,8 @@ async def look(ports: Ports, command: int, seconds: float, *, version: int = 0, 
         await ports.store.save_observation(ports.run_id, seen)
     cost = flat.plus(sighting.cost) if sighting else flat
     if sighting is None:
-        return Looked(seen=seen, spent=bill(ROLE, cost, version))
-    return Looked(seen=seen, spent=bill(ROLE, cost, version, sighting.model), wait=sighting.wait)
+        return Look(seen=seen, spent=bill(ROLE, cost, version))
+    return Look(seen=seen, spent=bill(ROLE, cost, version, sighting.model), wait=sighting.wait)
 
 
 def _has_zones(ports: Ports) -> bool:
@@ -78,24 +85,27 @@ async def _observed(ports: Ports, time: Allowance) -> Observation | Unseen:
     return encodable(seen) or Unseen(reason="failed", detail="what the world showed cannot be written down")
 
 
-async def _read(
-    ports: Ports, reader: Reader, pictures: Pictures | None, seen: Observation, time: Allowance
-) -> Sighting:
-    """Ask the reader. After an error nothing was recognized, and the full reservation counts as spent."""
-    png = await pictures.read(seen.screenshot) if pictures and seen.screenshot else None
-    if png is None:
+async def _read(ports: Ports, reader: Reader, picture: Blob | None, seen: Observation, time: Allowance) -> Sighting:
+    """Ask the reader. After an error no zones were found, and the full reservation counts as spent."""
+    png = await as_png(picture)
+    if not png:
         return Sighting(why=f"there is no picture of '{seen.surface.title}'", cost=FREE)
     worst = worst_plan(ports.task.limits)
+    shown = Picture(png=png, surface=seen.surface, size=seen.size, worst=worst)
     try:
-        return await asyncio.wait_for(reader.read(Picture(png=png, surface=seen.surface, worst=worst)), time.left())
+        return await asyncio.wait_for(reader.read(shown), time.left())
     except TimeoutError:
-        return Sighting(why="the picture was not read in time", cost=uncounted(worst), wait=0.0)
+        return Sighting(why="the picture was not read in time", cost=without_call(worst), wait=0.0)
     except Exception as error:
-        return Sighting(why=say(error), cost=worst)
+        return Sighting(why=describe_error(error), cost=worst)
 
 
 def _as_read(seen: Observation, sighting: Sighting) -> Observation | Unseen:
-    """What was made out takes the place of what the world said; if nothing was, the last observation stays."""
-    if not sighting.zones:
+    """The observation with the zones found in the picture.
+
+    `Unseen`, so that the last observation stays, if none were found and the world reports none on the screen either, or the
+    reader has to be asked again.
+    """
+    if not sighting.zones and (sighting.wait is not None or not any(zone.bounds for zone in seen.zones)):
         return Unseen(reason="failed", detail=f"the picture could not be read: {sighting.why}")
-    return replace(seen, zones=sighting.zones, fingerprint=fingerprint_of(seen.surface, sighting.zones))
+    return merge_zones(seen, sighting.zones)

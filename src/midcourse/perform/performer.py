@@ -44,7 +44,7 @@ from midcourse.perform.detouring import judge_closeness, plan_revert, plan_try
 from midcourse.perform.finishing import check_done, finish
 from midcourse.perform.looking import look
 from midcourse.perform.planning import make_plan
-from midcourse.perform.ports import Ports, say
+from midcourse.perform.ports import Ports, describe_error
 from midcourse.perform.reuse import drop_failed
 from midcourse.perform.verification import verify
 from midcourse.ports.world import WorldAway
@@ -112,7 +112,7 @@ class Performer:
                 assert_never(command)
 
     async def reach_world(self) -> Literal["kept", "reopened"]:
-        """Take the world's session over as it is, or open a new one."""
+        """Attach to the world's existing session, or open a new one."""
         store, run_id, world = self.ports.store, self.ports.run_id, self.ports.world
         handle = await store.session(run_id)
         if handle and await world.attach(handle):
@@ -134,7 +134,7 @@ class Performer:
                 opened=False,
                 invalid=isinstance(error, TaskInvalid),
                 away=isinstance(error, WorldAway),
-                detail=say(error),
+                detail=describe_error(error),
             )
         return WorldOpened(answers=command.id, opened=True)
 

@@ -1,4 +1,4 @@
-"""MakePlan: read the context, have steps proposed, resolve them against the screen, save the plan."""
+"""The `MakePlan` command: load the context, get steps proposed, resolve them against the screen, save the plan."""
 
 from midcourse.domain.budget import bill
 from midcourse.domain.command import MakePlan
@@ -9,10 +9,11 @@ from midcourse.domain.plan import PlannedStep, PlanVersion, Step
 from midcourse.domain.reflection import MOST_KEPT, ReplanningContext
 from midcourse.domain.replace import replace
 from midcourse.perform.amendments import amend
-from midcourse.perform.answering import NoAnswer, answer_of
-from midcourse.perform.consequence import Foreseen, consequence_of
-from midcourse.perform.history import failed_step, history_of
+from midcourse.perform.answering import NoAnswer, request_answer
+from midcourse.perform.consequence import Forecast, read_consequence
+from midcourse.perform.history import failed_step, load_history
 from midcourse.perform.learning import learn, remind
+from midcourse.perform.picturing import as_png, read_stored
 from midcourse.perform.ports import Allowance, Ports
 from midcourse.perform.proposal import Planning, Proposal, Source
 from midcourse.perform.reuse import reuse
@@ -20,11 +21,11 @@ from midcourse.policy.approval.check import binds
 from midcourse.policy.failure.reflection import explain_failure
 from midcourse.policy.plan.horizon import Resolved, Scope, resolve, short_form
 from midcourse.policy.spending import worst_plan
-from midcourse.ports.planner import PlanDraft, PlanningContext, Remembering
+from midcourse.ports.abilities import offers
+from midcourse.ports.planner import PlanDraft, PlanningContext, Remembering, Seeing
 
 
 async def make_plan(ports: Ports, command: MakePlan) -> Planned:
-    """Read the context, have steps proposed, resolve them against the screen, save the plan."""
     planning = await _context(ports, command)
     if planning is None:
         return Planned(answers=command.id, verdict="transport", detail="the observation to plan from is gone")
@@ -44,19 +45,26 @@ async def _context(ports: Ports, command: MakePlan) -> Planning | None:
     scope = await _scope(ports, command)
     if scope is None:
         return None
-    history = await history_of(ports, command.told)
+    history = await load_history(ports, command.told)
     planning = Planning(ports=ports, command=command, time=time, scope=scope, history=history)
     return replace(planning, recovery=await _recovery(planning, command.failure)) if command.failure else planning
 
 
 async def _recovery(planning: Planning, failure: Failure) -> ReplanningContext:
-    """What is known about the failure: an adviser's explanation or else the rules', and lessons of earlier runs."""
+    """The context of a failure: the explanation of an adviser or else of the rules, and lessons of earlier runs."""
     ports, history = planning.ports, planning.history
     failed = failed_step(failure, history)
-    reminded = await remind(ports)
+    reminded = await remind(ports, failure.found.error_type)
     reflection = planning.command.reflection or explain_failure(failure, failed, history.attempts)
-    cause = "" if reflection.by == "rules" else reflection.analysis.root_cause  # rules find theirs again each time
-    await learn(ports, point=reminded.point, category=failure.found.category, root_cause=cause)
+    cause = reflection.analysis.root_cause
+    await learn(
+        ports,
+        point=reminded.point,
+        category=failure.found.category,
+        error_type=failure.found.error_type,
+        root_cause=cause,
+        cause_by=reflection.by,
+    )
     return ReplanningContext(
         failure=failure,
         analysis=reflection.analysis,
@@ -122,25 +130,33 @@ async def _ask_planner(planning: Planning) -> Proposal:
         turn=command.turn,
         wrap_up=command.wrap_up,
         beyond=command.beyond,
+        picture=await _picture(ports, observation),
         detours=planning.scope.detours,
         outline=command.outline,
         advice=command.advice,
     )
-    answer = await answer_of(ports.planner.plan, context, PlanDraft, planning.time.left())
+    answer = await request_answer(ports.planner.plan, context, PlanDraft, planning.time.left())
     if isinstance(answer, NoAnswer):
         answer = PlanDraft(verdict=answer.verdict, detail=answer.detail, cost=answer.cost(worst))
     return Proposal(draft=answer)
 
 
+async def _picture(ports: Ports, seen: Observation) -> bytes:
+    """The screenshot that the world took, with secrets covered, if the planner wants it."""
+    if not (offers(ports.planner, Seeing) and ports.planner.sees and seen.screenshot):
+        return b""
+    return await as_png(await read_stored(ports, seen.screenshot))
+
+
 SOURCES: tuple[Source, ...] = (amend, reuse, _ask_planner)
-"""Who proposes steps, the first first: changes by a person, a plan that worked before, the planner."""
+"""What proposes steps, in order: changes by a person, a plan that worked before, the planner."""
 
 
 async def _earlier(
     ports: Ports, now: Observation, plans: tuple[PlanVersion, ...]
 ) -> tuple[tuple[int, Observation], ...]:
     """The screens that earlier plans on this surface were made from, oldest first, each with its first plan."""
-    if not isinstance(ports.planner, Remembering) or not ports.planner.remembers:
+    if not offers(ports.planner, Remembering) or not ports.planner.remembers:
         return ()
     first: dict[str, int] = {}
     for plan in plans:
@@ -154,7 +170,7 @@ async def _earlier(
 
 
 def _resolve(planning: Planning, proposal: Proposal) -> Resolved | str | None:
-    """The plan, or why the steps are not one; None if the answer has no steps to resolve."""
+    """The resolved plan, or why the steps are not one; None if the answer has no steps."""
     draft = proposal.draft
     if draft.verdict != "steps":
         return None
@@ -202,21 +218,21 @@ async def _planned(planning: Planning, proposal: Proposal, resolved: Resolved | 
 
 
 async def _short_forms(ports: Ports, steps: tuple[Step, ...], view: Scope, time: Allowance) -> tuple[PlannedStep, ...]:
-    """With identity and consequence where no step before can change them; the other steps are read when they are due."""
+    """Short forms of the steps, with identity and consequence where no earlier step can change them."""
     short: list[PlannedStep] = []
     untouched = True
     for step in steps:
         skill = view.catalogue.skill(step.skill)
         found = None
         if binds(step) and skill and not step.needs and (untouched or skill.commits == "call"):
-            found = await consequence_of(ports, step, skill, view.observation.surface.origin, time)
+            found = await read_consequence(ports, step, skill, view.observation, time)
         known = replace(step, ruled=found.ruled) if found else step
         short.append(_with_consequence(short_form(known), found) if found else short_form(known))
         untouched = untouched and step.effect == "read"
     return tuple(short)
 
 
-def _with_consequence(short: PlannedStep, found: Foreseen) -> PlannedStep:
+def _with_consequence(short: PlannedStep, found: Forecast) -> PlannedStep:
     return replace(
         short,
         identity=found.identity,

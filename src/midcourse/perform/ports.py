@@ -1,4 +1,4 @@
-"""The ports of one run, and the few things that more than one command does with them."""
+"""The ports of one run, and helpers that several commands share."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from midcourse.domain.replace import replace
 from midcourse.domain.task import Task
 from midcourse.perform.history import Past
 from midcourse.ports.approver import Approver
+from midcourse.ports.blobs import Blobs
 from midcourse.ports.clock import Clock
 from midcourse.ports.closeness import ClosenessJudge, WordOverlap
 from midcourse.ports.detour import DetourPlanner
@@ -22,7 +23,7 @@ from midcourse.ports.monitor import Monitor, Rules
 from midcourse.ports.outliner import Outliner
 from midcourse.ports.plan_cache import PlanCache
 from midcourse.ports.planner import Planner
-from midcourse.ports.reader import Pictures, Reader
+from midcourse.ports.reader import Reader
 from midcourse.ports.reflector import Reflector, RuleReflector
 from midcourse.ports.store import Store
 from midcourse.ports.vault import Secrets, Vault, reveal_all
@@ -31,10 +32,10 @@ from midcourse.ports.world import World
 from midcourse.redact import Redactor, redactor
 
 ALIKE = 0.6
-"""For trigrams, on messages of real programs (`benchmarks/memory.py`): 2 % false matches. A model may need another."""
+"""Default similarity threshold, for trigrams: 2 % false matches on messages of real programs (`benchmarks/memory.py`)."""
 
 LONGEST_TEXT = 1000
-"""Characters of a detail. A world may answer with a whole page, and a run has to stay small."""
+"""Characters kept of a detail: a world may answer with a whole page, and a run has to stay small."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class Lessons:
     memory: Memory
     embedder: Embedder | None = None
     above: float = ALIKE
-    """How near a lesson has to be that has another signature; 1 is the same."""
+    """How similar a lesson with another signature has to be; 1 is identical."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,10 +63,10 @@ class Ports:
     verifier: Verifier | None = None
     extractor: Extractor | None = None
     reader: Reader | None = None
-    pictures: Pictures | None = None
-    """Where the reader finds what it reads."""
+    blobs: Blobs | None = None
+    """Where screenshots are stored; None if none are taken."""
     segments: PlanCache | None = None
-    """Where segments that worked are kept; nothing if none are reused."""
+    """Segments that worked; None if none are reused."""
     lessons: Lessons | None = None
     step_delay_seconds: float = 0.0
     detour_planner: DetourPlanner | None = None
@@ -117,10 +118,7 @@ class Ports:
                 return None  # put in its place before anything is filled in
 
     def mask(self, values: Pairs) -> Pairs:
-        """The same values with every secret of the task replaced by its name: this is what gets written down.
-
-        A page may also use one as the name of a field.
-        """
+        """The pairs with every secret of the task replaced by its name, in names as well as in values."""
         return _mask_pairs(values, redactor(self.secrets()))
 
     def mask_text(self, text: str) -> str:
@@ -134,7 +132,7 @@ class Ports:
         return self.mask_text(readable(text))[:LONGEST_TEXT]
 
     def masked(self, seen: Observation) -> Observation:
-        """A field may show the secret that was typed into it."""
+        """The observation with secrets masked: a field may show the secret that was typed into it."""
         secrets, surface = self.secrets(), seen.surface
         if not secrets:
             return seen
@@ -150,12 +148,12 @@ class Ports:
         )
 
     def secrets(self) -> Secrets:
-        """Of the task, by name, as far as the vault has them."""
+        """The task's secrets by name, as far as the vault has them."""
         return reveal_all(self.vault, self.task.secrets)
 
 
 class Allowance:
-    """What is left of the time that a command may take."""
+    """The remaining time of a command."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock
@@ -170,7 +168,7 @@ def _mask_pairs(values: Pairs, mask: Redactor) -> Pairs:
 
 
 def _mask(value: Scalar, mask: Redactor) -> Scalar:
-    """A number may be a secret, too; one that merely contains its digits is another number."""
+    """Mask a value. A number is masked only as a whole: one that merely contains a secret's digits is another number."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -179,6 +177,6 @@ def _mask(value: Scalar, mask: Redactor) -> Scalar:
     return masked if masked.startswith("<") and masked.endswith(">") else value
 
 
-def say(error: BaseException) -> str:
-    """An exception for a person. It may contain a secret, so it is cut only once that is out of it."""
+def describe_error(error: BaseException) -> str:
+    """Type and message of an exception. It is not shortened here: a secret in it has to be masked first."""
     return f"{type(error).__name__}: {error}"

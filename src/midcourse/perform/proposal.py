@@ -23,18 +23,18 @@ class Planning:
     scope: Scope
     history: History
     recovery: ReplanningContext | None = None
-    """After a failure."""
+    """The context of a failure, if the plan follows one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
     draft: PlanDraft
     resolved: Resolved | None = None
-    """Of a plan that needs no resolving, since it was resolved when it was first made."""
+    """The plan, if it was already resolved when it was first made."""
     observation: str = ""
-    """What it was made from, if that is not the present screen."""
+    """The observation that it was made from, if that is not the current screen."""
     reused: Reused | None = None
 
 
 Source: TypeAlias = Callable[[Planning], Awaitable[Proposal | None]]
-"""Proposes steps, or None: the next source is asked."""
+"""Proposes steps; None: ask the next source."""

@@ -4,12 +4,12 @@ import asyncio
 from dataclasses import dataclass
 
 from midcourse.domain.argument import Pairs
-from midcourse.domain.budget import Spent, bill, uncounted
+from midcourse.domain.budget import Spent, bill, without_call
 from midcourse.domain.expectation import Expectation
 from midcourse.domain.observation import Observation
 from midcourse.domain.skill import Parameter
 from midcourse.perform.history import History
-from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.ports import Allowance, Ports, describe_error
 from midcourse.policy.evidence.presence import is_shown
 from midcourse.policy.evidence.verification import needs_reader
 from midcourse.policy.plan.horizon import fits_type
@@ -18,12 +18,12 @@ from midcourse.ports.extractor import Extract, Wanted
 from midcourse.ports.verifier import Claim, Verdict
 
 MOST_SCREENS = 6
-"""Screens that are gone through for what is wanted, the latest first."""
+"""Screens that are searched for the output, the latest first."""
 LONGEST_VALUE = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read:
+class Reading:
     """The verifier's verdict, None if it was not asked, and what it cost."""
 
     verdict: Verdict | None = None
@@ -39,31 +39,33 @@ async def read_words(
     before: Observation | None = None,
     version: int = 0,
     turn: int = 0,
-) -> Read:
+) -> Reading:
     """Have the verifier read a condition that is only words, if there is one and the settings allow it."""
     if condition is None or not needs_reader(condition) or ports.verifier is None or not ports.task.limits.reads_words:
-        return Read()
+        return Reading()
     worst, seconds = worst_plan(ports.task.limits), time.left(ports.task.limits.plan_timeout_seconds)
     says, task = ports.plain(condition.says), ports.public_task
     claim = Claim(says=says, task=task, now=now, before=before, worst=worst, turn=turn)
     try:
         verdict = await asyncio.wait_for(ports.verifier.verify(claim), seconds)
     except TimeoutError:
-        verdict = Verdict(why="it was not read in time", cost=uncounted(worst), wait=0.0)
+        verdict = Verdict(why="it was not read in time", cost=without_call(worst), wait=0.0)
     except Exception as error:
-        verdict = Verdict(why=say(error), cost=worst)
-    return Read(verdict=verdict, spent=bill("verifier", verdict.cost, version, verdict.model))
+        verdict = Verdict(why=describe_error(error), cost=worst)
+    return Reading(verdict=verdict, spent=bill("verifier", verdict.cost, version, verdict.model))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Brought:
+class Extraction:
     data: Pairs = ()
     spent: tuple[Spent, ...] = ()
     wait: float | None = None
 
 
-async def extracted(ports: Ports, history: History, now: Observation | None, time: Allowance, turn: int = 0) -> Brought:
-    """What is missing of the task's output, as far as it is to be read on a screen of this run."""
+async def extract_output(
+    ports: Ports, history: History, now: Observation | None, time: Allowance, turn: int = 0
+) -> Extraction:
+    """Read the missing fields of the task's output from the screens of this run."""
     have = {
         name
         for name, value in history.data
@@ -71,7 +73,7 @@ async def extracted(ports: Ports, history: History, now: Observation | None, tim
     }
     fields = tuple(field for field in ports.task.output if field.name not in have)
     if not fields or ports.extractor is None or not ports.task.limits.reads_words:
-        return Brought()
+        return Extraction()
     screens = await _screens(ports, history, now)
     worst = worst_plan(ports.task.limits)
     wanted = Wanted(task=ports.public_task, fields=fields, screens=screens, worst=worst, turn=turn)
@@ -79,11 +81,11 @@ async def extracted(ports: Ports, history: History, now: Observation | None, tim
         seconds = time.left(ports.task.limits.plan_timeout_seconds)
         found = await asyncio.wait_for(ports.extractor.extract(wanted), seconds)
     except TimeoutError:
-        found = Extract(why="it was not read in time", cost=uncounted(worst), wait=0.0)
+        found = Extract(why="it was not read in time", cost=without_call(worst), wait=0.0)
     except Exception as error:
-        found = Extract(why=say(error), cost=worst)
+        found = Extract(why=describe_error(error), cost=worst)
     data = ports.mask(_kept(found.data, fields, screens))
-    return Brought(data=data, spent=bill("extractor", found.cost, 0, found.model), wait=found.wait)
+    return Extraction(data=data, spent=bill("extractor", found.cost, 0, found.model), wait=found.wait)
 
 
 async def _screens(ports: Ports, history: History, now: Observation | None) -> tuple[Observation, ...]:
@@ -94,7 +96,7 @@ async def _screens(ports: Ports, history: History, now: Observation | None) -> t
 
 
 def _kept(data: Pairs, fields: tuple[Parameter, ...], screens: tuple[Observation, ...]) -> Pairs:
-    """What was asked for, of the right type, and really to be seen: a value that no screen shows is made up."""
+    """Values that were asked for, have the right type and appear on a screen: any other value is made up."""
     wanted = {field.name: field for field in fields}
     return tuple(
         (name, value[:LONGEST_VALUE] if isinstance(value, str) else value)

@@ -1,7 +1,7 @@
 """Reuse of plans: propose a segment that worked before, drop one that fails, keep those of a run that reached its goal.
 
-Only a run whose `done_when` was seen to hold is kept: without it, a plan that was carried out may have done something else.
-Reuse is optional help: it never fails a run, and is waited for only briefly.
+Only plans of a run whose `done_when` was verified are kept: without it, they may have done something else.
+Reuse is optional: it never fails a run, and calls to the cache have a short timeout.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.records.plan_cache import KeptSegment
 from midcourse.domain.replace import replace
 from midcourse.domain.run import Run
-from midcourse.perform.history import History, history_of
+from midcourse.perform.history import History, load_history
 from midcourse.perform.ports import Ports
 from midcourse.perform.proposal import Planning, Proposal
 from midcourse.policy.plan.horizon import resolve
@@ -38,20 +38,20 @@ from midcourse.ports.planner import PlanDraft
 T = TypeVar("T")
 
 PATIENCE = 5.0
-"""Seconds that a run waits for kept segments, at most, each time it asks."""
+"""Timeout of each call to the plan cache, in seconds."""
 
 FRESH = ("initial", "adaptive")
-"""Causes under which nothing has gone wrong. After a failure, guidance or a lost world the planner is asked."""
+"""Causes of plans that reuse may serve. After a failure, guidance or a lost world the planner is asked."""
 
 
 # --- proposing
 
 
 async def reuse(planning: Planning) -> Proposal | None:
-    """The plan that worked before in this very situation, for the inputs of this task."""
+    """Propose the plan that worked before in the same situation, with the inputs of this task."""
     if planning.ports.segments is None:
         return None
-    return await _patiently(_reuse(planning, planning.ports.segments))
+    return await _wait_briefly(_reuse(planning, planning.ports.segments))
 
 
 async def _reuse(planning: Planning, segments: PlanCache) -> Proposal | None:
@@ -67,7 +67,7 @@ async def _reuse(planning: Planning, segments: PlanCache) -> Proposal | None:
     found = await segments.find(situation.task_digest, situation.surface_digest)
     if command.cause not in FRESH:
         for segment in found:
-            if not segment.steps:  # 'done', and yet another plan is wanted
+            if not segment.steps:  # it said 'done', but another plan is needed
                 await segments.drop(segment.id)
         return None
     used = {plan.reused.segment for plan in history.plans if plan.reused}
@@ -81,16 +81,16 @@ async def _proposal(
     planning: Planning, segments: PlanCache, segment: KeptSegment, situation: ReuseKey
 ) -> Proposal | None:
     reused = Reused(segment=segment.id, run=segment.run, version=segment.version)
-    said = f"kept from run {segment.run}"
+    detail = f"kept from run {segment.run}"
     if not segment.steps:
-        return Proposal(reused=reused, draft=PlanDraft(verdict="done", detail=said, cost=FREE))
+        return Proposal(reused=reused, draft=PlanDraft(verdict="done", detail=detail, cost=FREE))
     drafts = propose_steps(segment, situation)
     if isinstance(drafts, Unclear) or resolve(drafts, segment.final, planning.command.version, planning.scope).repairs:
         await segments.drop(segment.id)
         return None
     if repeats_failed_step(drafts, situation.seen, planning.history.attempts):
         return None
-    return Proposal(reused=reused, draft=PlanDraft(steps=drafts, final=segment.final, detail=said, cost=FREE))
+    return Proposal(reused=reused, draft=PlanDraft(steps=drafts, final=segment.final, detail=detail, cost=FREE))
 
 
 # --- dropping
@@ -102,7 +102,7 @@ async def drop_failed(ports: Ports, command: Act, event: Acted) -> None:
         return
     plan = await ports.store.plan(ports.run_id, command.version, command.made_by)
     if plan is not None and plan.reused is not None:
-        await _patiently(ports.segments.drop(plan.reused.segment))
+        await _wait_briefly(ports.segments.drop(plan.reused.segment))
 
 
 async def _drop_refused(ports: Ports, segments: PlanCache, version: int) -> None:
@@ -115,13 +115,13 @@ async def _drop_refused(ports: Ports, segments: PlanCache, version: int) -> None
 
 
 async def keep_what_worked(ports: Ports, command: Finish, run: Run) -> None:
-    """A run that a person guided is left out: what they said is in its plans, and not in the task."""
+    """Keep the plans that worked, except of a run with guidance: its plans contain what the task does not."""
     if ports.segments is not None and command.verified and not run.guidance:
-        await _patiently(_keep(ports, ports.segments, command, run))
+        await _wait_briefly(_keep(ports, ports.segments, command, run))
 
 
 async def _keep(ports: Ports, segments: PlanCache, command: Finish, run: Run) -> None:
-    past = _past(ports, await history_of(ports, command.told))
+    past = _past(ports, await load_history(ports, command.told))
     apart = past.apart
     found = [one for plan in past.worked for one in (await _kept(ports, past, plan, apart),) if one]
     if run.segment is not None and not run.segment.final and run.seen is not None:
@@ -130,15 +130,15 @@ async def _keep(ports: Ports, segments: PlanCache, command: Finish, run: Run) ->
         found += [done] if done else []
     by_id = {one.id: one for one in found}
     unclear = {one.id for one in found if one.steps != by_id[one.id].steps}
-    for segment_id in sorted(unclear):  # in one situation two things were done: it does not say which
+    for segment_id in sorted(unclear):  # two different plans in one situation: neither is known to be right
         await segments.drop(segment_id)
-    served = [await _served(ports, segments, one) for one in by_id.values() if one.id not in unclear]
-    if served:
-        await segments.keep(*served)
+    updated = [await _updated(ports, segments, one) for one in by_id.values() if one.id not in unclear]
+    if updated:
+        await segments.keep(*updated)
 
 
-async def _served(ports: Ports, segments: PlanCache, segment: KeptSegment) -> KeptSegment:
-    """Once more, if it is known already."""
+async def _updated(ports: Ports, segments: PlanCache, segment: KeptSegment) -> KeptSegment:
+    """The segment with its count and time of use updated, if it is already kept."""
     known = [one for one in await segments.find(segment.task, segment.surface) if one.id == segment.id]
     same = bool(known) and known[0].steps == segment.steps
     latest = replace(known[0], worked=known[0].worked + 1) if same else replace(segment, run=ports.run_id)
@@ -169,7 +169,7 @@ class _Past:
     history: History
 
     def situation(self, seen: Observation, version: int | None) -> ReuseKey | Unclear:
-        """As it was when this version was made, or as it is."""
+        """The reuse key when this version was made, or now."""
         before = [entry for entry in self.entries if version is None or entry.version < version]
         done = [step for step in self.history.completed if version is None or step.version < version]
         return reuse_key(
@@ -181,7 +181,7 @@ class _Past:
 
     @property
     def worked(self) -> list[PlanVersion]:
-        """Plans of which every step came out as it should in the end. What was only tried out on a detour is none."""
+        """Plans whose steps all had the expected outcome in the end, except those of detours."""
         last = {(entry.version, entry.index): entry for entry in self.entries}
         return [
             plan
@@ -192,7 +192,7 @@ class _Past:
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Inputs that no step has passed on."""
+        """Names of inputs that no step has used."""
         names = find_passed_on(self._steps(self.entries), self.ports.task.inputs)
         return tuple(name for name, _ in self.ports.task.inputs if name not in names)
 
@@ -214,8 +214,8 @@ def _past(ports: Ports, history: History) -> _Past:
     return _Past(ports=ports, entries=tuple(ports.past.entries), history=history)
 
 
-async def _patiently(call: Awaitable[T]) -> T | None:
-    """Nothing, if what is kept cannot be reached or read."""
+async def _wait_briefly(call: Awaitable[T]) -> T | None:
+    """Await the call; None if the cache cannot be reached or read in time."""
     try:
         return await asyncio.wait_for(call, PATIENCE)
     except (TimeoutError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Verify: find out whether an act with an unknown outcome happened. First bar it, then look."""
+"""The `Verify` command: bar an act with an unknown outcome, then find out whether it happened."""
 
 import asyncio
 
@@ -12,18 +12,18 @@ from midcourse.domain.outcome import Evidence, Outcome
 from midcourse.domain.plan import Step
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.replace import replace
-from midcourse.perform.acting import LEDGERED, look_after, sight_of, step_of, with_results
-from midcourse.perform.looking import Looked
-from midcourse.perform.ports import Allowance, Ports, say
+from midcourse.perform.acting import LEDGERED, fill_in_results, load_step, observe_after, read_sight
+from midcourse.perform.looking import Look
+from midcourse.perform.ports import Allowance, Ports, describe_error
 
 UNANSWERED = ("timeout", "error")
-"""Reasons of an unknown outcome that mean: no answer came, so it may still be under way."""
+"""Reasons of an unknown outcome without an answer: the act may still be under way."""
 
 
 async def verify(ports: Ports, command: Verify) -> Verified:
-    """First make sure that the act can no longer be carried out, then look whether it was."""
+    """Make sure that the act can no longer be carried out, then check whether it was."""
     time = Allowance(ports.clock, command.timeout)
-    step = await step_of(ports, command.version, command.index, effect=command.effect)
+    step = await load_step(ports, command.version, command.index, effect=command.effect)
     unbarred = await _bar(ports, command, time)
     entry = await ports.store.ledger_entry(ports.run_id, command.doubted)
     if step.effect in LEDGERED and (entry is None or entry.dispatched_at is None):
@@ -44,7 +44,7 @@ async def verify(ports: Ports, command: Verify) -> Verified:
     if over and entry.barred_at is None:
         entry = replace(entry, barred_at=ports.clock.now())
         await ports.store.write_ledger(ports.run_id, entry)
-    found = await look_after(ports, command.id, step, time)
+    found = await observe_after(ports, command.id, step, time)
     verdict = await _verdict(ports, command, step, entry, found, time)
     if verdict.verdict in ("happened", "did_not_happen"):
         await ports.store.write_ledger(ports.run_id, replace(entry, outcome=_resolved(entry, verdict)))
@@ -54,28 +54,28 @@ async def verify(ports: Ports, command: Verify) -> Verified:
 
 
 async def _bar(ports: Ports, command: Verify, time: Allowance) -> str:
-    """Keep the doubted command from acting any more. Says why that could not be done, or nothing."""
+    """Bar the doubted command from acting. Returns why that could not be done, or an empty string."""
     try:
         await asyncio.wait_for(ports.world.bar(command.doubted), time.left())
     except Exception as error:
-        return say(error)
+        return describe_error(error)
     return ""
 
 
 def _answered(entry: LedgerEntry) -> bool:
-    """Whether the world ever said how it went: then the act is over, fence or no fence."""
+    """Whether the world reported an outcome: then the act is over, even if the world cannot bar commands."""
     outcome = entry.outcome
     return outcome is not None and not (outcome.status == "unknown" and outcome.reason in UNANSWERED)
 
 
 async def _verdict(
-    ports: Ports, command: Verify, step: Step, entry: LedgerEntry, found: Looked, time: Allowance
+    ports: Ports, command: Verify, step: Step, entry: LedgerEntry, found: Look, time: Allowance
 ) -> Verified:
-    """A missing effect counts only for an act that can no longer be carried out (`barred_at`)."""
+    """Decide by the screen, then by the probe. A missing effect counts only if the act is barred (`barred_at`)."""
     before = await ports.store.observation(ports.run_id, entry.seen)
     read: tuple[Spent, ...] = ()
     if before is not None:
-        sight, read = await sight_of(ports, step, before, found, time)
+        sight, read = await read_sight(ports, step, before, found, time)
         if sight.happened:
             return replace(_decided(command, "happened", "expectation"), spent=read)
         if sight.absent and entry.barred_at is not None:
@@ -91,7 +91,7 @@ async def _verdict(
 
 async def _about_call(ports: Ports, step: Step, probe: Probe) -> Probe:
     """The probe with the call's arguments where it refers to them, and for its other parameters of the same names."""
-    ready = await with_results(ports, step)
+    ready = await fill_in_results(ports, step)
     called = dict(step.arguments if isinstance(ready, Outcome) else ready.arguments)
     spec = ports.world.catalogue().probe(probe.name)
     given = {
@@ -109,7 +109,7 @@ async def _ask_probe(ports: Ports, command: Verify, probe: Probe, entry: LedgerE
     try:
         finding = await asyncio.wait_for(ports.world.probe(probe.name, arguments), time.left())
     except Exception as error:
-        return Verified(answers=command.id, detail=f"the probe failed: {say(error)}")
+        return Verified(answers=command.id, detail=f"the probe failed: {describe_error(error)}")
     if finding == "present":
         return _decided(command, "happened", "probe")
     if finding == "elsewhere":

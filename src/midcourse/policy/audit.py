@@ -21,32 +21,34 @@ def is_human_input(event: Event) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verified:
-    """How far the chain holds, and what is wrong after that, or nothing."""
+class Verification:
+    """How far the chain is intact, and the problem after that, or an empty string."""
 
     head: Head
     problem: str = ""
 
 
-def verify_log(log: AuditLog, through: Head = START) -> Verified:
-    """`through`: the head of an earlier verification, from wherever it was kept."""
-    found = _chained(log)
-    return found if found.problem else Verified(head=found.head, problem=_contradiction(log, through))
+def verify_log(log: AuditLog, through: Head = START) -> Verification:
+    """Verify the log. `through` is the head of an earlier verification."""
+    found = _verify_chain(log)
+    return found if found.problem else Verification(head=found.head, problem=_find_contradiction(log, through))
 
 
-def _chained(log: AuditLog) -> Verified:
+def _verify_chain(log: AuditLog) -> Verification:
     head = START
     for row in log.rows:
         if row.n != head.n + 1:
-            return Verified(head=head, problem=f"row {head.n + 1} is missing")
+            return Verification(head=head, problem=f"row {head.n + 1} is missing")
         if row.hash != row_hash(log.chain, row, head.hash):
-            return Verified(head=head, problem=f"row {row.n} is not what was written, or not after what is before it")
+            return Verification(
+                head=head, problem=f"row {row.n} is not what was written, or not after what is before it"
+            )
         head = Head(n=row.n, hash=row.hash)
-    return Verified(head=head)
+    return Verification(head=head)
 
 
-def _contradiction(log: AuditLog, through: Head) -> str:
-    """What speaks against a chain that is whole."""
+def _find_contradiction(log: AuditLog, through: Head) -> str:
+    """What in the store contradicts an intact chain, or an empty string."""
     hashes = {row.n: row.hash for row in log.rows}
     for head in (through, *log.anchors):
         if head.n > len(log.rows):
@@ -54,17 +56,17 @@ def _contradiction(log: AuditLog, through: Head) -> str:
         if head.n and hashes[head.n] != head.hash:
             return f"row {head.n} is another than it was"
     logged = {(row.run, row.seq, row.body) for row in log.rows}
-    said = {(word.run, word.seq, word.body) for word in log.said}
-    for run, seq, _ in sorted(said - logged):
+    sent = {(event.run, event.seq, event.body) for event in log.inputs}
+    for run, seq, _ in sorted(sent - logged):
         return f"event {seq} of run {run} is in no row"
     for row in log.rows if log.backed else ():
-        if (row.run, row.seq, row.body) not in said:
+        if (row.run, row.seq, row.body) not in sent:
             return f"row {row.n} is in no journal"
     return ""
 
 
 def row_hash(chain: str, row: AuditRow, before: str) -> str:
-    """As the trigger of PostgreSQL has it. Lengths go before what may hold anything, so no two rows read the same."""
+    """The hash of a row, as the PostgreSQL trigger computes it. Lengths precede free text, so no two rows encode the same."""
     text = f"{before} {row.n} {row.seq} {len(chain)} {chain} {len(row.run)} {row.run} {row.body}"
     return sha256(text.encode()).hexdigest()
 

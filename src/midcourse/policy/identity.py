@@ -9,23 +9,23 @@ from midcourse.domain.plan import PlannedStep, Target
 
 
 def call_digest(skill: str, target: Target, arguments: Arguments) -> str:
-    """The same skill on the same thing with the same arguments: what 'tried before' means."""
+    """Identifies a call: the same skill on the same target with the same arguments. Defines 'tried before'."""
     return digest_of("call", skill, _target(target), _arguments(arguments))
 
 
 def identity_digest(skill: str, target: Target, commit: CommitSet) -> str:
-    """The same irreversible effect: one Submit button sends twenty invoices, and the same invoice twice is one.
+    """Identifies an irreversible effect: one Submit button sends twenty invoices, and the same invoice twice is one effect.
 
-    What has an address is known by that and by what goes there, whichever button on whichever page sends it.
+    A request with an address is identified by the address and its values, regardless of the button or page that sends it.
     """
     sender = [] if commit.address else [skill, _target(target)]
     return digest_of("identity", *sender, _commit(commit))
 
 
 def consequence_digest(run_id: str, consequence: Consequence) -> str:
-    """All that an approval binds. Anything different is another consequence.
+    """Identifies a consequence, by everything that an approval binds.
 
-    Twice as long as the others: a page may choose what it would send, and must not find two things that look alike here.
+    Twice as long as the others: a page chooses what it would send, and must not be able to find a collision.
     """
     return digest_of(
         "consequence",
@@ -41,14 +41,14 @@ def consequence_digest(run_id: str, consequence: Consequence) -> str:
 
 
 def guidance_digest(guidance: tuple[str, ...]) -> str:
-    """The same words of advice. Nothing for none."""
+    """Identifies guidance; empty for none."""
     return digest_of("guidance", *guidance) if guidance else ""
 
 
 def shape_digest(consequence: Consequence) -> str:
-    """The same kind of consequence: the same skill on the same thing, to the same address, with the same names of values.
+    """Identifies a kind of consequence: the same skill on the same target, to the same address, with the same names of values.
 
-    Neither the values nor the title of the page, which often has one in it.
+    Neither values nor the title of the page count, since a title often contains a value.
     """
     target, commit = consequence.target, consequence.commit
     return digest_of(
@@ -64,7 +64,7 @@ def shape_digest(consequence: Consequence) -> str:
 
 
 def plan_digest(fingerprint: str, steps: tuple[PlannedStep, ...]) -> str:
-    """The same steps under the same screen: what 'planned before' means."""
+    """Identifies a plan: the same steps on the same screen. Defines 'planned before'."""
     return digest_of("plan", fingerprint, [[step.place, step.call] for step in steps])
 
 
@@ -85,7 +85,7 @@ def _arguments(arguments: Arguments) -> list[object]:
 
 
 def _in_order(pairs: tuple[tuple[str, object], ...]) -> list[object]:
-    """By name: the order in which values were written down makes no difference."""
+    """The pairs sorted by name, since their order makes no difference."""
     return [list(pair) for pair in sorted(pairs, key=lambda pair: pair[0])]
 
 

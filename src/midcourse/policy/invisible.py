@@ -1,9 +1,8 @@
 """Invisible characters, by Unicode category and Default_Ignorable_Code_Point, not by a list of known tricks.
 
 Invisible characters may carry hidden text, reverse a line or control a terminal. They are spelled out wherever a
-person or a model reads what a page wrote. Within an emoji, joiners and variation selectors are ordinary: there they are left
-out, so that the emoji itself stays readable. Joiners in scripts that use them (Persian, Indic ones) are spelled out, since
-their mere presence can carry a message.
+person or a model reads what a page wrote. Within an emoji, joiners and variation selectors are removed instead, so that the
+emoji stays readable. Joiners in scripts that use them (Persian, Indic ones) are spelled out, since they can carry a message.
 """
 
 import re
@@ -16,10 +15,10 @@ _IGNORABLE = (
 )
 """Default_Ignorable_Code_Point, from Unicode's DerivedCoreProperties."""
 BLANK = re.compile(rf"[\u2800{_IGNORABLE}]")
-"""Of characters that have a category of visible ones, those that show nothing; the pattern of braille without dots, too."""
+"""Characters that show nothing although their category is that of visible ones; also the braille pattern without dots."""
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 _IN_EMOJI = re.compile(r"(?<=[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])(?:\ufe0f\u200d?|\u200d)")
-"""A selector or a joiner right behind a pictograph. Two in a row are more than any emoji has."""
+"""A selector or joiner directly after a pictograph. No emoji has two in a row."""
 
 
 def is_invisible(char: str) -> bool:
@@ -27,12 +26,12 @@ def is_invisible(char: str) -> bool:
 
 
 def spell_out(text: str, spell: Callable[[str], str]) -> str:
-    """The text with invisible characters spelled out; nothing is left out."""
+    """The text with all invisible characters spelled out."""
     if text.isprintable() and not BLANK.search(text):
         return text
     return "".join(spell(char) if is_invisible(char) else char for char in text)
 
 
 def make_readable(text: str, spell: Callable[[str], str]) -> str:
-    """As `spell_out`, but emoji lose what holds them together instead of being taken apart by words."""
+    """As `spell_out`, but joiners within emoji are removed instead of spelled out."""
     return spell_out(text if text.isascii() else _IN_EMOJI.sub("", text), spell)

@@ -1,8 +1,8 @@
 """Likeness of requests: finds a step that would repeat an effect, ignoring what forms change by themselves.
 
 A token, a nonce or a timestamp makes every submission of a form a different request, so the strict identity never finds
-a duplicate there. What is left out is decided by where a value comes from, by its name, and by its shape; what only
-the form itself can tell is kept apart, by name (design/0013).
+a duplicate there. A value is ignored depending on its source, its name and its shape; values that only the form itself
+can decide on are kept separately, by name (design/0013).
 """
 
 import re
@@ -17,13 +17,13 @@ from midcourse.domain.run import Run
 from midcourse.policy.identity import digest_of, identity_digest
 
 QUERY = "?"
-"""What the names of query values begin with here: a field may have the same name."""
+"""Prefix of the names of query values, since a field may have the same name."""
 OVERFLOW = "…"
 """The name of the value that summarises those beyond the limit of a commit set."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NUMBERED = re.compile(r"^\d+: ")
-"""Of several requests that go together, each value says to which one it belongs."""
+"""Prefix of a value's name that says to which of several requests it belongs."""
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 _SESSION_PATH = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
 
@@ -47,14 +47,14 @@ _VOLATILE_ENDINGS = ("viewstate", "eventvalidation", "formkey", "formbuildid", "
 _UUID = re.compile(r"[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}", re.IGNORECASE)
 _OPAQUE = re.compile(r"[A-Za-z0-9_+/=.~-]{12,}")
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{24,}")
-"""A name that is itself a token, as Joomla has them."""
+"""A name that is itself a token, as in Joomla."""
 _DIGITS = re.compile(r"\d{15,}")
 _FRACTION = re.compile(r"\d\.\d{10,}(e-\d+)?")
 _RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 
 def likeness_of(skill: str, target: Target, commit: CommitSet) -> Likeness:
-    """What this would send, without what its form changes by itself. Without an address, every value counts."""
+    """The likeness of a request, which ignores values that its form changes by itself. Without an address, every value counts."""
     if not commit.address:
         return Likeness(digest=identity_digest(skill, target, commit))
     address, query = _split(commit.address)
@@ -62,7 +62,7 @@ def likeness_of(skill: str, target: Target, commit: CommitSet) -> Likeness:
     kept: list[tuple[str, Scalar]] = []
     hidden: defaultdict[str, list[Scalar]] = defaultdict(list)
     for name, value in (*query, *commit.values):
-        match _standing(name, value, sources.get(name)):
+        match _classify(name, value, sources.get(name)):
             case "counts":
                 kept.append((name, value))
             case "hidden":
@@ -78,7 +78,7 @@ def likeness_of(skill: str, target: Target, commit: CommitSet) -> Likeness:
 
 
 def differing_names(earlier: Likeness, later: Likeness) -> tuple[str, ...] | None:
-    """The hidden values in which two requests differ. None: they differ in more, and are certainly not the same effect."""
+    """Names of the hidden values in which two requests differ. None: they differ in more, so they are different effects."""
     if earlier.digest != later.digest:
         return None
     before, after = dict(earlier.hidden), dict(later.hidden)
@@ -86,7 +86,7 @@ def differing_names(earlier: Likeness, later: Likeness) -> tuple[str, ...] | Non
 
 
 def find_repeated(run: Run, step: PlannedStep) -> tuple[Alike, ...]:
-    """The effects that happened, or may have, and that this step would probably send again. The latest is the last."""
+    """Effects that happened, or may have, and that this step would probably repeat, oldest first."""
     return tuple(one for one in step.alike if one.identity in run.finished_irreversible)
 
 
@@ -104,7 +104,7 @@ def is_volatile_name(name: str) -> bool:
 
 
 def looks_random(value: Scalar) -> bool:
-    """Whether this looks like something that a program made up: a UUID, a long hexadecimal or mixed text, a long number."""
+    """Whether the value looks generated: a UUID, a long hexadecimal or mixed text, a long number."""
     if isinstance(value, bool) or value is None:
         return False
     text = str(value).strip()
@@ -115,7 +115,7 @@ def looks_random(value: Scalar) -> bool:
     return len(_RUNS.findall(text)) * 3 > len(text) and any(letter.isdigit() for letter in text)
 
 
-def _standing(name: str, value: Scalar, source: Source | None) -> str:
+def _classify(name: str, value: Scalar, source: Source | None) -> str:
     if source == "shown":
         return "counts"
     if source == "fresh" or is_volatile_name(name):
@@ -126,7 +126,7 @@ def _standing(name: str, value: Scalar, source: Source | None) -> str:
 
 
 def _split(address: str) -> tuple[list[str], list[tuple[str, Scalar]]]:
-    """Methods and addresses without their queries, and the values of these."""
+    """Methods and addresses without their queries, and the values of the queries."""
     bare: list[str] = []
     values: list[tuple[str, Scalar]] = []
     for one in address.split(" and "):
@@ -139,10 +139,10 @@ def _split(address: str) -> tuple[list[str], list[tuple[str, Scalar]]]:
 
 
 def _decoded(text: str) -> str:
-    """Without percent signs, for a look at its name and shape. Only what is not ASCII comes out odd, and always the same."""
+    """The text with percent-encoding decoded byte by byte. Text that is not ASCII is garbled, but always in the same way."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text.replace("+", " "))
 
 
 def _in_order(pairs: Iterable[tuple[str, Scalar]]) -> list[list[Scalar]]:
-    """The order of fields makes no difference; the number 1 and the text '1' are two values."""
+    """The pairs sorted, since the order of fields makes no difference; the number 1 and the text '1' are different values."""
     return [list(pair) for pair in sorted(pairs, key=lambda pair: (pair[0], type(pair[1]).__name__, str(pair[1])))]

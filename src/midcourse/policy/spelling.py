@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """'no such setting: 'max_cals'; did you mean 'max_calls'?', or what there is if nothing comes near."""
+    """A message such as `no such setting: 'max_cals'; did you mean 'max_calls'?`, or with all names if none is similar."""
     names = sorted(known)
     if near := nearest(name, names):
         return f"no such {what}: '{name}'; did you mean {near}?"
@@ -13,5 +13,5 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Up to three names that come near, in words, or nothing."""
+    """Up to three similar names, joined by 'or', or an empty string."""
     return " or ".join(f"'{each}'" for each in get_close_matches(name, sorted(known), n=3, cutoff=0.6))

@@ -34,18 +34,18 @@ def worst_plan(limits: Limits) -> Cost:
 
 
 def worst_look(limits: Limits) -> Cost:
-    """Of one look; a reader reads each, the first included."""
+    """The maximum cost of one observation, including the reader if there is one."""
     flat = Cost(calls=limits.look_calls)
     return flat.plus(worst_plan(limits)) if limits.vision else flat
 
 
 def worst_reading(limits: Limits) -> Cost:
-    """Of having something read that is only words."""
+    """The maximum cost of checking a verbal expectation."""
     return worst_plan(limits) if limits.reads_words else FREE
 
 
 def is_near_ceiling(run: Run) -> bool:
-    """Time to wrap up: so large a share of some ceiling is used."""
+    """Whether the share `wrap_up_at` of some ceiling is used, so that the run should wrap up."""
     used, limit, share = run.budget.committed, ceiling(run.limits), run.limits.wrap_up_at
     return (
         used.calls >= share * limit.calls
@@ -57,7 +57,7 @@ def is_near_ceiling(run: Run) -> bool:
 
 
 def seconds_worked(run: Run, until: float) -> float:
-    """Since the last event. A command counts with its time limit at most: the rest was a queue or a dead worker."""
+    """Active seconds since the last event. A command counts at most with its timeout: the rest was a queue or a dead worker."""
     due = max((issued.at + _most_seconds(issued.command) for issued in run.pending), default=until)
     return max(0.0, min(until, due) - run.now)
 
@@ -67,13 +67,13 @@ def _most_seconds(command: Command) -> float:
         case Wait():
             return command.seconds
         case AskPerson() | Record() | Finish():
-            return float("inf")  # the run waits, or it is over
+            return float("inf")  # the run waits or is over
         case _:
             return command.timeout
 
 
 def seconds_left(run: Run) -> float:
-    """Until the wall-time ceiling or the deadline, whichever is nearer."""
+    """Seconds until the wall-time ceiling or the deadline, whichever is nearer."""
     return min(run.limits.max_wall_seconds - run.budget.active_seconds, seconds_to_deadline(run))
 
 
@@ -88,11 +88,11 @@ def is_past_deadline(run: Run) -> bool:
 
 
 MOST_LINES = 60
-"""A run has to stay small. Of more, the earliest plans become one line a role and model."""
+"""Lines kept, since a run has to stay small. Beyond that, the earliest plans are merged into one line per role and model."""
 
 
 def book(lines: tuple[Spent, ...], more: tuple[Spent, ...]) -> tuple[Spent, ...]:
-    """With this added. Nothing is lost: the lines always add up to what was spent."""
+    """The lines with these costs added. Their sum is always what was spent."""
     kept = lines
     for spent in more:
         if spent.cost != FREE:

@@ -9,7 +9,7 @@ from midcourse.domain.run import Run
 TaskState: TypeAlias = Literal[
     "PENDING", "PLANNING", "PENDING_APPROVAL", "APPROVED", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"
 ]
-"""`APPROVED`: there is a plan, and nothing in it waits for a person. `FAILED`: it ended without success, or a step failed and a
+"""`APPROVED`: there is a plan, and nothing in it awaits approval. `FAILED`: the run ended without success, or a step failed and a
 new plan is being made."""
 
 
@@ -22,7 +22,7 @@ def task_state(run: Run) -> TaskState:
 
 
 def state_in_phase(phase: str, final_reason: str) -> TaskState:
-    """As far as a list of runs knows: that a plan is made because of a failure is not in it."""
+    """The state by phase alone, for lists of runs, which do not record why a plan is being made."""
     match phase:
         case "new" | "opening":
             return "PENDING"

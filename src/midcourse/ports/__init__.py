@@ -1,1 +1,1 @@
-"""Ports: what Midcourse needs from outside, one protocol a file. Ports return outcomes; an exception means a bug."""
+"""Ports: interfaces to everything outside the core, one protocol per file. Ports return outcomes; an exception means a bug."""

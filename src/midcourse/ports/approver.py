@@ -7,5 +7,5 @@ from midcourse.domain.approval import Decision, Question
 
 class Approver(Protocol):
     async def ask(self, question: Question) -> Decision | None:
-        """Put the question. None: it is out, and the decision comes later through the mailbox."""
+        """Ask the question. None: it was sent, and the decision will arrive through the mailbox."""
         ...

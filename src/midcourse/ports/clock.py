@@ -14,7 +14,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's own. Tests put another in its place."""
+    """The machine's clock. Tests replace it."""
 
     def now(self) -> float:
         return time.time()

@@ -1,4 +1,4 @@
-"""Port of the closeness judge: how near a screen is to a goal."""
+"""Port of the closeness judge: how close a screen is to a goal."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,20 +12,20 @@ from midcourse.policy.detour.closeness import word_overlap
 
 @dataclass(frozen=True, kw_only=True)
 class JudgingContext:
-    """A goal, and a state in which it does not hold as far as that can be checked."""
+    """A goal, and a state in which it does not hold as far as can be checked."""
 
     task: Task
     goal: Goal
     observation: Observation
     worst: Cost = FREE
-    """What was set aside for this call."""
+    """The cost reserved for this call."""
     turn: int = 0
-    """How often no model could be reached before: of several models, the next one is asked."""
+    """How often no model could be reached before: with several models, the next one is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Closeness:
-    """From 0, far away, to 10, there. A goal that can be checked is there only if the check says so."""
+    """Closeness from 0 to 10, which means reached. A checkable goal is reached only if the check says so."""
 
     value: float | None
     """None: no model could be reached."""
@@ -41,7 +41,7 @@ class ClosenessJudge(Protocol):
 
 
 class WordOverlap:
-    """Without a model: the share of the goal's words that are on the screen."""
+    """A judge without a model: the share of the goal's words that are on the screen."""
 
     async def judge(self, context: JudgingContext) -> Closeness:
         return Closeness(value=word_overlap(context.goal, context.observation))

@@ -2,16 +2,17 @@
 
 from typing import Generic, Protocol, TypeVar
 
+from midcourse.domain.approval import Decision, Question
 from midcourse.domain.event import ApprovalDecided, CancelAsked, Guided, PauseAsked, ResumeAsked
 
 Request = ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided
-"""What a user may send to a run."""
+"""The events that a user may send to a run."""
 
 R = TypeVar("R", covariant=True)
 
 
 class Controls(Protocol, Generic[R]):
-    """Pause, resume, cancel and guide, in terms of `tell`.
+    """Pause, resume, cancel, guide and answer, in terms of `tell`.
 
     All return why the request is refused, or an empty text: `R` is `str`, or a coroutine of `str` where the answer comes over
     the network.
@@ -19,17 +20,21 @@ class Controls(Protocol, Generic[R]):
 
     def tell(self, event: Request, /) -> R: ...
 
+    def answer(self, question: Question, decision: Decision, /) -> R:
+        """Decide a question that is open."""
+        ...
+
     def pause(self) -> R:
-        """Pause after the step under way. A person may act in the world meanwhile: it is observed before the run continues."""
+        """Pause after the current step. A person may act in the world: it is observed before the run continues."""
         return self.tell(PauseAsked())
 
     def resume(self) -> R:
         return self.tell(ResumeAsked())
 
     def cancel(self) -> R:
-        """Cancel after the step under way: an act is never interrupted."""
+        """Cancel after the current step: an act is never interrupted."""
         return self.tell(CancelAsked())
 
     def guide(self, text: str) -> R:
-        """Give advice for the next plan."""
+        """Give guidance for the next plan."""
         return self.tell(Guided(text=text))

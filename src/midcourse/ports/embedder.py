@@ -1,4 +1,4 @@
-"""Port of the embedder: texts to vectors, near each other where the texts mean the same."""
+"""Port of the embedder: texts to vectors, close to each other for texts of similar meaning."""
 
 from typing import Protocol
 
@@ -7,5 +7,5 @@ from midcourse.domain.records.lesson import Embedding
 
 class Embedder(Protocol):
     async def embed(self, text: str) -> Embedding:
-        """A point of unit length. Raises `OSError` if the provider cannot be reached."""
+        """A vector of unit length. Raises `OSError` if the provider cannot be reached."""
         ...

@@ -15,11 +15,11 @@ from midcourse.ports.planner import ONE_CALL
 class Wanted:
     task: Task
     fields: tuple[Parameter, ...]
-    """Those that no skill has brought back."""
+    """The fields that no skill has returned."""
     screens: tuple[Observation, ...]
-    """Seen during the run, the latest first."""
+    """Observations of the run, the latest first."""
     worst: Cost = ONE_CALL
-    """What is set aside for this very call."""
+    """The cost reserved for this call."""
     turn: int = 0
 
 
@@ -30,7 +30,7 @@ class Extract:
     cost: Cost = ONE_CALL
     model: str = ""
     wait: float | None = None
-    """No model could be reached: seconds until it is worth asking again, 0 if unknown."""
+    """Seconds until a model should be asked again, if none could be reached; 0 if unknown."""
 
 
 class Extractor(Protocol):

@@ -13,7 +13,7 @@ from midcourse.ports.planner import ONE_CALL
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressContext:
-    """An outline with what is finished in it so far, and the screen to judge it by. Not what was done."""
+    """An outline with its finished goals, and the screen to judge it by. It does not contain what was done."""
 
     task: Task
     outline: Outline
@@ -23,9 +23,9 @@ class ProgressContext:
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """`current` is the number of the goal to work on, from 1; one more than there are goals if all are reached.
+    """A judgement of progress: `current` is the number of the current goal, from 1; one more than the last if all are reached.
 
-    `evidence` quotes what is on the screen that shows it. A judgement without any that is really there moves nothing.
+    `evidence` quotes the screen. Without evidence that is on the screen, the judgement has no effect.
     """
 
     verdict: Literal["judged", "transport"] = "judged"
@@ -41,7 +41,7 @@ class ProgressJudge(Protocol):
 
 
 class WordsSeen:
-    """Without a model: a goal is reached if all its words are on the screen. It never takes a goal back."""
+    """A judge without a model: a goal is reached if all its words are on the screen. It never goes back."""
 
     async def judge(self, context: ProgressContext) -> Judgement:
         outline, seen = context.outline, context.observation

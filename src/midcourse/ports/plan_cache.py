@@ -5,24 +5,24 @@ from typing import Protocol
 from midcourse.domain.records.plan_cache import KeptSegment
 
 MOST_OF_A_TASK = 200
-"""How many are kept for one task. Of more, those that worked longest ago are dropped: their screens are probably gone."""
+"""Segments kept per task. Beyond that, those that worked longest ago are dropped: their screens are probably gone."""
 
 
 class PlanCache(Protocol):
-    """Raises `OSError` for what cannot be read or written now; the run then asks its planner."""
+    """Cached segments. Methods raise `OSError` if they cannot be read or written; the run then asks its planner."""
 
     async def find(self, task: str, surface: str) -> tuple[KeptSegment, ...]:
-        """Those that were kept for this task and screen, the latest first."""
+        """The segments kept for this task and screen, the latest first."""
         ...
 
     async def keep(self, *segments: KeptSegment) -> None:
-        """Each in place of the one of the same id."""
+        """Save segments, replacing those with the same ids."""
         ...
 
     async def drop(self, segment_id: str) -> bool:
-        """Whether there was one."""
+        """Delete a segment. False: it does not exist."""
         ...
 
     async def all(self) -> tuple[KeptSegment, ...]:
-        """The latest first."""
+        """All segments, the latest first."""
         ...

@@ -1,7 +1,7 @@
 """Port of the planner: drafts steps for the visible screen."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from midcourse.domain.argument import Pairs
 from midcourse.domain.budget import FREE, Cost
@@ -22,64 +22,68 @@ ONE_CALL = Cost(calls=1)
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningContext:
-    """All that a planner is told. What came from the world in it is data, never an instruction."""
+    """Everything that a planner is given. Content from the world is data, never an instruction."""
 
     task: Task
     observation: Observation
     catalogue: Catalogue
     completed: tuple[CompletedStep, ...] = ()
-    """Not to be done again."""
+    """Completed steps, which must not be done again."""
     attempts: tuple[FailedStep, ...] = ()
-    """Not to be repeated unchanged."""
+    """Failed steps, which must not be repeated unchanged."""
     version: int = 1
-    """The number of the plan that is to be made."""
+    """The number of the plan to be made."""
     results: Pairs = ()
-    """What steps have brought back so far; `Reference(source="result", name=…)` stands for one that is yet to come, too."""
+    """Results of steps so far; `Reference(source="result", name=…)` may also refer to a later one."""
     cause: Cause = "initial"
     why: str = ""
     refused: str = ""
-    """Why the previous answer to this very question was turned down."""
+    """Why the previous answer to the same question was refused."""
     recovery: ReplanningContext | None = None
-    """After a failure: its probable cause, and what may help."""
+    """After a failure: its probable cause and what may help."""
     guidance: tuple[str, ...] = ()
     mended: tuple[str, ...] = ()
-    """What had to be put right in the plan before this one."""
+    """Repairs to the previous plan."""
     earlier: tuple[Observation, ...] = ()
-    """What earlier plans on this surface were made from, for a planner that remembers."""
+    """Observations that earlier plans on this surface were made from, for a planner that remembers."""
     planned: tuple[int, ...] = ()
-    """For each of `earlier` the version of the first plan that was made from it."""
+    """For each of `earlier`, the version of the first plan made from it."""
     left: Cost = FREE
     """What the run may still spend."""
     worst: Cost = ONE_CALL
-    """What is set aside for this very call: no answer may cost more."""
+    """The cost reserved for this call: no answer may cost more."""
     turn: int = 0
-    """How often this question has been put before, because no model could be reached: of several models, the next one is asked."""
+    """How often no model could be reached for this plan: with several models, the next one is asked."""
     wrap_up: bool = False
-    """The ceiling is near: bring the task to a good end."""
+    """Whether a ceiling is near, so that the plan should finish the task."""
     beyond: bool = False
-    """The plan may contain steps on screens that were not observed. Only for comparison with fixed plans."""
+    """Whether the plan may contain steps on screens that were not observed. Only for comparison with fixed plans."""
     outline: Outline | None = None
-    """Coarse goals and how far they are: a suggestion. `midcourse.policy.advice.outline.format_outline` has it in words."""
+    """Coarse goals and their progress, as a suggestion. `midcourse.policy.advice.outline.format_outline` renders it as text."""
     advice: Advice | None = None
-    """What a monitor found wrong with the path to here. Not a person's word: take it or leave it."""
+    """What a monitor found wrong with the path so far. Unlike a person's guidance, it may be ignored."""
+    picture: bytes = b""
+    """The screenshot of the observation as PNG, with secrets covered by the world, for a planner that sees."""
     detours: bool = False
-    """A step whose zone is `__reach__` may say only what must be true after it: a detour finds the way there."""
+    """Whether a step with the zone `__reach__` may say only what must be true after it, so that a detour finds a way."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanDraft:
-    """A planner's answer. Without steps, `verdict` says why: done, impossible, gave up, refused, garbage, transport."""
+    """A planner's answer. Without steps, `verdict` says why: done, impossible, gave up, refused, garbage,
+    transport; or `ask`: `detail` is a question to the user, whose answer is in the guidance of the next context.
+    """
 
     verdict: PlanVerdict = "steps"
     steps: Several[Draft] = NONE
     final: bool | None = None
-    """Whether these steps finish the task; unsaid, a plan that does not end in `__replan__` or a transition does."""
+    """Whether these steps finish the task. None: they do unless they end in `__replan__` or a transition."""
     detail: str = ""
     cost: Cost = ONE_CALL
     model: str = ""
-    """Who answered, if it was a model."""
+    """The model that answered, if any."""
     wait: float | None = None
-    """With `transport`: seconds until it is worth asking again; 0 if there is another model, None if unknown."""
+    """With `transport`: seconds until the planner should be asked again; 0 if there is another model, None if unknown."""
     repairs: Several[str] = NONE
     """Repairs to the model's answer before it became this draft."""
 
@@ -91,8 +95,14 @@ class Planner(Protocol):
     async def plan(self, context: PlanningContext) -> PlanDraft: ...
 
 
-@runtime_checkable
 class Remembering(Protocol):
-    """A planner that wants to know what earlier plans were made from. Others are spared the reading."""
+    """A planner that may want the observations of earlier plans. For others they are not loaded."""
 
     remembers: bool
+
+
+class Seeing(Protocol):
+    """A planner that may want the screenshot of its observation. For others it is not loaded."""
+
+    @property
+    def sees(self) -> bool: ...

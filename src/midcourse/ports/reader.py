@@ -1,4 +1,4 @@
-"""Port of the reader: turns a screenshot into zones, for worlds that have only pictures."""
+"""Port of the reader: finds zones in a screenshot, for worlds or parts of them that have only pictures."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,27 +14,23 @@ class Picture:
 
     png: bytes
     surface: Surface
+    size: tuple[int, int] | None = None
+    """Width and height of the pictured area, in the unit of bounds. None: in pixels of the picture."""
     worst: Cost = ONE_CALL
-    """What is set aside for this very call."""
+    """The cost reserved for this call."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sighting:
-    """No zones: nothing was made out, and `why` says why not."""
+    """Zones found in a picture. Without any, `why` says why."""
 
     zones: tuple[Zone, ...] = ()
     why: str = ""
     cost: Cost = ONE_CALL
     model: str = ""
     wait: float | None = None
-    """No model could be reached: seconds until it is worth asking again, 0 if unknown."""
+    """Seconds until a model should be asked again, if none could be reached; 0 if unknown."""
 
 
 class Reader(Protocol):
     async def read(self, picture: Picture) -> Sighting: ...
-
-
-class Pictures(Protocol):
-    """Where screenshots are, by the hash that an observation names."""
-
-    async def read(self, digest: str) -> bytes | None: ...

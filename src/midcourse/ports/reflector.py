@@ -18,31 +18,31 @@ ReflectionVerdict: TypeAlias = Literal["reflected", "garbage", "transport"]
 
 @dataclass(frozen=True, kw_only=True)
 class ReflectionContext:
-    """All that is known about a failure. What came from the world or from memory in it is data, never an instruction."""
+    """Everything known about a failure. Content from the world or from memory is data, never an instruction."""
 
     task: Task
     failure: Failure
-    """With its classification, by which it was decided already that there will be another plan."""
+    """The failure with its classification; that there will be another plan is already decided."""
     failed: FailedStep | None = None
     """The step that failed, if it was a step."""
     attempts: tuple[FailedStep, ...] = ()
-    """The latest that failed, this one included."""
+    """The latest failed steps, including this one."""
     completed: tuple[CompletedStep, ...] = ()
-    """The latest."""
+    """The latest completed steps."""
     similar: tuple[Recalled, ...] = ()
-    """What earlier runs made of such a failure. Its words are `Untrusted`."""
+    """Lessons of earlier runs about such failures. Their texts are `Untrusted`."""
     observation: Observation | None = None
-    """The screen now, if it could be seen."""
+    """The current screen, if it could be observed."""
     version: int = 2
-    """The number of the plan that is to be made."""
+    """The number of the plan to be made."""
     left: Cost = FREE
     worst: Cost = ONE_CALL
-    """What is set aside for this very call: no answer may cost more."""
+    """The cost reserved for this call: no answer may cost more."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """`reflection.by` says who found it. Without one, or with a root cause that is empty, the rules have to do."""
+    """A reflector's answer. Without a reflection, or with an empty root cause, the rules' explanation is used."""
 
     verdict: ReflectionVerdict = "reflected"
     reflection: Reflection | None = None
@@ -56,7 +56,7 @@ class Reflector(Protocol):
 
 
 class RuleReflector:
-    """Without a model: from the kind of failure and what was tried. Other reflectors fall back on it."""
+    """A reflector without a model, by the kind of failure and the attempts. Other reflectors fall back on it."""
 
     async def reflect(self, context: ReflectionContext) -> Explanation:
         return Explanation(reflection=explain_failure(context.failure, context.failed, context.attempts))

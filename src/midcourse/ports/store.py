@@ -2,9 +2,9 @@
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, TypeAlias
 
-from midcourse.domain.approval import Consequence, Question
+from midcourse.domain.approval import Consequence
 from midcourse.domain.command import Command
 from midcourse.domain.event import Event
 from midcourse.domain.observation import Observation
@@ -19,7 +19,7 @@ from midcourse.domain.task import Task
 
 @dataclass(frozen=True, kw_only=True)
 class JournalRow:
-    """One turn: the event that came in and the commands that went out."""
+    """One turn: the event that arrived and the commands that were issued."""
 
     seq: int
     event: Event
@@ -28,19 +28,54 @@ class JournalRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
+    """A run in a list. Only `find_runs` fills in what has a default."""
+
     id: str
     goal: str
     phase: str
     final_reason: str
     began_at: float
+    place: int = 0
+    """Grows with every run that is begun."""
+    key: str = ""
+    world: str = ""
+    task: str = ""
+    """The name of the task, if the store knows it."""
+    updated_at: float = 0.0
+    """The time of the latest event."""
+    verified: bool | None = None
+    """None until it has ended."""
+    calls: int | None = None
+    cost_usd: float | None = None
+    """None: only the state of the run tells, because it has not ended."""
+    waiting_since: float | None = None
+    """When the open question was asked."""
+
+
+RunStatus: TypeAlias = Literal["running", "asking", "paused", "done", "failed"]
+"""The state of a run by its records. Whether a process drives it is not in there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunQuery:
+    """Which runs to list, and which page of the list."""
+
+    status: tuple[RunStatus, ...] = ()
+    """Empty: any."""
+    world: str = ""
+    text: str = ""
+    """A part of the id, goal or key; upper and lower case are the same."""
+    before: int | None = None
+    """The `place` of the last run on the page before."""
+    limit: int = 50
 
 
 class Store(Protocol):
     async def begin(self, run: Run, task: Task, *, after: str = "") -> None:
-        """Enter a new run. A second one of the same id is refused with `TaskInvalid`.
+        """Create a run. Raises `TaskInvalid` if the id exists.
 
-        A task with a business key is refused with `KeyTaken` unless `after` is the latest run under this key, or is
-        nothing and there is none. Looking and entering are one: of several that come after the same run, one gets in.
+        For a task with a business key, raises `KeyTaken` unless `after` is the latest run with this key, or is empty and there
+        is none. The check is atomic: of several calls with the same `after`, one succeeds.
         """
         ...
 
@@ -49,7 +84,7 @@ class Store(Protocol):
         ...
 
     async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
-        """The turn that led to this state: journal row `run.seq` and the state, in one transaction."""
+        """Save the turn that led to this state: journal row `run.seq` and the state, in one transaction."""
         ...
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
@@ -61,15 +96,19 @@ class Store(Protocol):
         ...
 
     async def opening(self, run_id: str) -> Run:
-        """The state a run began with: what its journal starts from."""
+        """The state that a run and its journal began with."""
         ...
 
     async def journal(self, run_id: str) -> tuple[JournalRow, ...]: ...
 
+    async def happened(self, run_id: str, above: int) -> tuple["Happened", ...]:
+        """Events with numbers above this one, in order: what a process reads that follows a run driven elsewhere."""
+        ...
+
     async def save_session(self, run_id: str, handle: str) -> None: ...
 
     async def session(self, run_id: str) -> str:
-        """The world's handle, or nothing."""
+        """The handle of the world's session, or an empty string."""
         ...
 
     async def save_observation(self, run_id: str, observation: Observation) -> None: ...
@@ -77,18 +116,18 @@ class Store(Protocol):
     async def observation(self, run_id: str, observation_id: str) -> Observation | None: ...
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
-        """Saving a version again replaces it: a refused draft never became a plan.
+        """Save a plan. Saving a version again replaces it, since a refused draft is not a plan.
 
-        One that an earlier command made comes too late and changes nothing.
+        A plan made by an earlier command than the stored one is ignored.
         """
         ...
 
     async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
-        """As it is now; or only the one that this command made."""
+        """The stored plan of this version; with `made_by`, only if this command made it."""
         ...
 
     async def plans(self, run_id: str, since: int = 0) -> tuple[PlanVersion, ...]:
-        """All from this version on, in order. Once a later version is saved, a version stays as it is."""
+        """All plans from this version on, in order. Only the latest version can still change."""
         ...
 
     async def save_consequence(self, run_id: str, digest: str, consequence: Consequence) -> None: ...
@@ -96,7 +135,7 @@ class Store(Protocol):
     async def consequence(self, run_id: str, digest: str) -> Consequence | None: ...
 
     async def write_ledger(self, run_id: str, entry: LedgerEntry) -> None:
-        """Insert or replace the entry of `entry.command`. Once a later command has an entry, it stays as it is."""
+        """Insert or replace the entry of `entry.command`. Only the latest entry can still change."""
         ...
 
     async def ledger_entry(self, run_id: str, command: int) -> LedgerEntry | None: ...
@@ -110,86 +149,52 @@ class Store(Protocol):
     async def result(self, run_id: str) -> Result | None: ...
 
     async def save_asked(self, asked: tuple[Asked, ...]) -> None:
-        """That people are asked about these. Saving them again changes nothing."""
+        """Record that people are asked about these. Idempotent."""
         ...
 
     async def asked(self, run_id: str) -> tuple[Asked, ...]:
-        """What people were asked about in this run, by question."""
+        """What people were asked about in this run, ordered by question."""
         ...
 
     async def answered(self, shape: str, limit: int) -> tuple[Answered, ...]:
-        """Decisions about consequences of this shape, in any run, from the audit log: the latest first."""
+        """Decisions about consequences of this shape, in any run, from the audit log, the latest first."""
         ...
 
     async def audit(self) -> AuditLog:
-        """Events that people sent to runs, from the first on, and what confirms them; `verify_log` checks it.
+        """All events that people sent to runs, and what confirms them; `verify_log` checks it.
 
-        An event is in the log once it is in a journal: they are written together. The log is append-only.
+        An event is written to the log and to a journal in one transaction. The log is append-only.
         """
         ...
 
     async def audit_head(self) -> Head:
-        """Its last row by now."""
+        """The last row of the audit log."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Happened:
-    """An event at its place in a run's journal."""
+    """An event with its number in a run's journal."""
 
     seq: int
     event: Event
 
 
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """The state of a run for lists of runs: what it waits for, and why it ended if it did."""
+class Listing(Protocol):
+    """A store that lists its runs in pages, for consoles."""
 
-    phase: str
-    final_reason: str = ""
-
-
-class Batch(Store, Protocol):
-    """A store whose writes wait for `flush` and then become one transaction. What was written here can be read here.
-
-    Only a ledger entry that is dispatched and has no outcome yet is written immediately: it must be there before the act.
-    """
-
-    async def append(self, run_id: str, happened: tuple[Happened, ...], standing: Standing | None = None) -> None:
-        """Events without the state they led to: a reader computes it with the director.
-
-        Writing to a place again replaces what is there. `standing` is how the run stands after them, as far as the writer
-        knows; without it the list of runs stays as it is.
-        """
+    async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
+        """A page of the runs that fit, the newest first."""
         ...
 
-    async def flush(self) -> None: ...
-
-
-class FleetStore(Store, Protocol):
-    """A store that many workers share."""
-
-    async def ping(self) -> None:
-        """Raises `ConnectionError` if the database cannot be reached."""
-        ...
-
-    def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> Batch:
-        """On behalf of `turn`, the place in this run's journal that the writer's own event will take.
-
-        A writer is behind once another has written with a later turn, or with a later attempt at the same turn: all that it
-        writes is refused with `RunBusy`. Without a turn no writer is refused.
-        """
-        ...
-
-    async def open_question(self, run_id: str) -> Question | None:
-        """The one that this run is waiting with; a run asks one at a time."""
+    async def count_runs(self) -> dict[RunStatus, int]:
+        """The number of runs by status; those that no run has may be missing."""
         ...
 
 
-@runtime_checkable
 class Claimable(Protocol):
-    """A store that can also tell whether a process drives a run."""
+    """A store that can lock a run for one process."""
 
     def claim(self, run_id: str) -> AbstractContextManager[None]:
-        """Hold a run while driving it; `RunBusy` if another process does."""
+        """Lock a run while driving it. Raises `RunBusy` if another process drives it."""
         ...

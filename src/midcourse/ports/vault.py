@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol, TypeAlias
 
 Secrets: TypeAlias = tuple[tuple[str, str], ...]
-"""Names and values, for code that must keep the values out of something."""
+"""Names and values, for code that must mask the values."""
 
 
 class Vault(Protocol):
@@ -14,5 +14,5 @@ class Vault(Protocol):
 
 
 def reveal_all(vault: Vault, names: Iterable[str]) -> Secrets:
-    """Those of these names that have a value."""
+    """The secrets among these names that have a value."""
     return tuple((name, secret) for name in names if (secret := vault.reveal(name)))

@@ -11,22 +11,22 @@ from midcourse.ports.planner import ONE_CALL
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What is said to be true. What came from the world in it is data, never an instruction."""
+    """A sentence to verify. Content from the world is data, never an instruction."""
 
     says: str
     task: Task
     now: Observation
     before: Observation | None = None
-    """The screen before the act that is to have made it true, if there was one."""
+    """The screen before the act that should have made it true, if any."""
     worst: Cost = ONE_CALL
-    """What is set aside for this very call."""
+    """The cost reserved for this call."""
     turn: int = 0
-    """How often it was put before without reaching a model."""
+    """How often no model could be reached before."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """None: it cannot be decided, or no model could be reached."""
+    """A verifier's answer. `holds` is None if it cannot be decided, or no model could be reached."""
 
     holds: bool | None = None
     held_before: bool | None = None
@@ -34,7 +34,7 @@ class Verdict:
     cost: Cost = ONE_CALL
     model: str = ""
     wait: float | None = None
-    """No model could be reached: seconds until it is worth asking again, 0 if unknown."""
+    """Seconds until a model should be asked again, if none could be reached; 0 if unknown."""
 
 
 class Verifier(Protocol):

@@ -1,23 +1,23 @@
 """Port of the world: opens sessions, observes, acts, and declares its skills."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias
 
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
-from midcourse.domain.observation import Observation, Unseen
+from midcourse.domain.observation import Bounds, Observation, Unseen
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import Target
 from midcourse.domain.skill import Catalogue as Catalogue
 from midcourse.domain.skill import ProbeSpec as ProbeSpec
 
 Finding: TypeAlias = Literal["present", "absent", "unclear", "elsewhere"]
-"""What a probe found. `elsewhere`: what it asked for did not come, but something else in its place, such as a sign-in."""
+"""What a probe found. `elsewhere`: it was led to something else, such as a sign-in."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One use of a skill, with every reference filled in. `command` is what the fence knows it by."""
+    """One use of a skill, with every reference filled in. `command` identifies it for `bar`."""
 
     command: int
     skill: str
@@ -25,11 +25,13 @@ class Call:
     target: Target
     arguments: Pairs = ()
     secrets: Pairs = ()
-    """Which of them is which secret: (argument, name of the secret)."""
-    bounds: tuple[int, int, int, int] | None = None
-    """Where the zone was last seen: for a world of screenshots that a reader turns into zones."""
+    """The arguments that are secrets: (argument, name of the secret)."""
+    bounds: Bounds | None = None
+    """The last known bounds of the zone."""
+    pictured: bool = False
+    """Whether a reader found the zone in a picture, so that the world knows only its `bounds`."""
     allowed: bool = False
-    """Whether the commit set that was read last for this very call may be sent. Without it, nothing that was held may go."""
+    """Whether the commit set that was last read for this call may be sent. Otherwise held requests stay held."""
 
 
 UNSENT = "unsent"
@@ -37,7 +39,7 @@ UNSENT = "unsent"
 
 
 class WorldAway(ConnectionError):
-    """The host of the world cannot be reached or has no room: the world itself has not failed."""
+    """The host of the world cannot be reached or has no capacity: the world itself has not failed."""
 
 
 class World(Protocol):
@@ -46,26 +48,26 @@ class World(Protocol):
 
     @property
     def fences(self) -> bool:
-        """Whether `bar` and `attach` really keep late and older callers out."""
+        """Whether `bar` and `attach` reliably reject late and older callers."""
         ...
 
     def catalogue(self) -> Catalogue:
-        """Skills and probes. Known once the world is open or attached."""
+        """Skills and probes, known once the world is open or attached."""
         ...
 
     async def open(self) -> str:
-        """Begin a session. The handle is what another process attaches with; empty if none can.
+        """Begin a session. Returns the handle with which another process can attach; empty if none can.
 
         Raises `WorldAway` for an outage, which is waited for without counting it as an attempt.
         """
         ...
 
     async def attach(self, handle: str) -> bool:
-        """Take over a session as it is, and shut out its previous holder. False: the session does not exist any more."""
+        """Take over an existing session, and reject its previous holder. False: the session no longer exists."""
         ...
 
     async def conceal(self, secrets: Pairs) -> None:
-        """Picture none of these, by name, for as long as the session lasts. Asked once it is open, if there are any.
+        """Cover these secrets in screenshots for the duration of the session. Called after `open`, if there are any.
 
         A name that ends with `@ORIGIN` belongs to that origin: there it may be typed, and may sign in.
         """
@@ -82,13 +84,13 @@ class World(Protocol):
         ...
 
     async def probe(self, name: str, arguments: Pairs) -> Finding:
-        """Find out whether an effect is there, without leaving a trace."""
+        """Check whether an effect is present, without changing anything."""
         ...
 
     async def attend(self) -> str:
-        """A person acts here from now on, until the next look or act: what they do is theirs, and nothing of it is held up.
+        """Let a person act until the next observation or act: nothing of what they do is held.
 
-        Says where they find the world, in words for them; empty if there is nothing to say.
+        Returns text that tells them where to find the world; may be empty.
         """
         ...
 
@@ -101,26 +103,43 @@ class World(Protocol):
         ...
 
 
-@runtime_checkable
 class Rereads(Protocol):
-    """A world that can read the form behind a request once more."""
+    """A world that can read the form of a request again."""
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Which of these values, of the commit set that was read last for this call, the form changes by itself.
+        """The names, among these of the last commit set, of values that the form changes by itself. None: unknown.
 
-        Nothing is sent or changed by it. A name that begins with `?` is one of the address. None: it cannot tell.
+        Sends and changes nothing. A name that begins with `?` belongs to the address.
         """
         ...
 
 
+class Pictured(Protocol):
+    """A world whose observations name screenshots."""
+
+    async def read_screenshot(self, digest: str) -> bytes | None:
+        """The screenshot, PNG or WebP, that the latest observation names by its SHA-256. None: it is not available any more.
+
+        The world only has to keep it until the next observation: the run stores it.
+        """
+        ...
+
+
+class Picturing(Pictured, Protocol):
+    """A world that can be asked for a screenshot with every observation."""
+
+    def picture_looks(self) -> None:
+        """Take a screenshot with every observation from now on."""
+        ...
+
+
 Turn: TypeAlias = tuple[int, int]
-"""A place in a run's journal, and which attempt at it this is: later ones are greater."""
+"""A number in a run's journal, and the attempt at it: later ones are greater."""
 
 
-@runtime_checkable
 class Ordered(Protocol):
-    """A world whose owner refuses to attach on behalf of an earlier turn than the latest one."""
+    """A world whose host refuses to attach for an earlier turn than the latest one."""
 
-    def come_for(self, turn: Turn) -> None:
-        """Open and attach on behalf of it from now on."""
+    def set_turn(self, turn: Turn) -> None:
+        """Set the turn for which `open` and `attach` are called."""
         ...

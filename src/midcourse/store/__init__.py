@@ -1,1 +1,1 @@
-"""Stores: where runs outlive their process. `sqlite` keeps them in one file on this machine, `postgres` in a database."""
+"""Stores, which keep runs beyond their process: `sqlite` in one file on this machine, `postgres` in a database."""

@@ -1,8 +1,8 @@
 """A log of irreversible acts beside the database. It reveals a database that has lost records.
 
 SQLite keeps its newest records in a `-wal` file. A copy of the database without it, or a restored backup, is a valid
-database that simply does not know what was sent last. This list is written after the ledger and before the act, in a file
-that no checkpoint touches: an entry here without its ledger entry means that records are gone.
+database without the latest acts. This log is written after the ledger and before the act, in a separate file: an entry
+without its ledger entry means that records are lost.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 ACCEPTED = 0
-"""In place of a command: a person has accepted that records of this run may be missing."""
+"""A command id that means that a person has accepted that records of this run may be missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class SentLog:
         self.path = database.with_name(f"{database.name}.sent")
 
     def append(self, sent: Sent) -> None:
-        """The line is on disk when this returns. One write of one short line is atomic among appending processes."""
+        """Append a line durably. One write of one short line is atomic among appending processes."""
         line = f"{quote(sent.run, safe='')} {sent.command}\n".encode()
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:

@@ -1,7 +1,7 @@
 """The handles of worlds' sessions, in files beside the database.
 
-A handle has the token of its session, which allows acting there without approval. So copies and backups of the database
-do not have it.
+A handle contains the token of its session, which allows acting without approval, so it must not be in copies and backups of
+the database.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from midcourse.files import atomic_write, private_folder
 
 
 class SessionFiles:
-    """A file for each run, for its owner only."""
+    """One file per run, readable only by its owner."""
 
     def __init__(self, database: Path) -> None:
         self._folder = database.with_name(f"{database.name}.sessions")
@@ -21,7 +21,7 @@ class SessionFiles:
         atomic_write(self._path(run_id), handle)
 
     def read(self, run_id: str) -> str:
-        """Nothing, if none was ever saved."""
+        """The handle, or an empty string if none was saved."""
         try:
             return self._path(run_id).read_text(encoding="utf-8")
         except FileNotFoundError:

@@ -1,16 +1,14 @@
 """Runs in one SQLite file, for the local runtime. Several processes may share the file, each driving its own runs.
 
-What a method wrote is on the disk when it returns: it survives kill -9 and, if the disk keeps its word, loss of power.
-The file belongs on a local disk, because neither SQLite's write-ahead log nor our locks work over a network.
+Writes are durable when a method returns: they survive kill -9 and, if the disk honours flushes, loss of power.
+The file has to be on a local disk, because neither SQLite's write-ahead log nor file locks work over a network.
 """
 
-import os
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 from urllib.parse import quote
 
 from midcourse.codec import encode
@@ -20,28 +18,28 @@ from midcourse.domain.event import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import Answered, Asked
-from midcourse.domain.records.audit import AuditLog, AuditRow, Head, Said
+from midcourse.domain.records.audit import AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.errors import KeyTaken, RunBusy, StoreRestored, TaskInvalid
 from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input
-from midcourse.ports.store import JournalRow, RunSummary
+from midcourse.ports.driving import Claim, MessageWaiting
+from midcourse.ports.store import Happened, JournalRow, RunQuery, RunStatus, RunSummary
+from midcourse.store.lock import is_locked, lock_file
 from midcourse.store.sent_log import ACCEPTED, Sent, SentLog
 from midcourse.store.session_files import SessionFiles
+from midcourse.store.sqlite_driving import SqliteDriving
 from midcourse.store.sqlite_file import CHAIN, add_to_audit, audit_head, open_file
+from midcourse.store.sqlite_listing import count_runs, find_runs
 from midcourse.store.state import (
     check_format,
     decode_stored,
     decode_stored_any,
     final_reason_of,
     read_run,
-    unknown,
 )
-
-if sys.platform != "win32":
-    import fcntl
 
 T = TypeVar("T")
 
@@ -53,12 +51,11 @@ ANSWERED = """SELECT asked.run, question, shape, consequence, body FROM asked JO
 ANCHORS = "SELECT json_extract(result, '$.audit') AS head FROM runs WHERE result IS NOT NULL AND head IS NOT NULL"
 
 
-class SqliteStore:
-    """One connection, used from the thread that made it.
+class SqliteStore(SqliteDriving):
+    """A store with one connection, used from the thread that created it.
 
-    Its methods are coroutines that never yield: a read or write blocks the event loop for the few milliseconds it
-    takes, or for up to `BUSY_SECONDS` while another process writes. That is a fair price at the pace of a screen and
-    a model, and it keeps every method atomic without a lock of our own.
+    Its methods are coroutines that never yield: a read or write blocks the event loop for a few milliseconds, or for up to
+    `BUSY_SECONDS` while another process writes. That is acceptable, and makes every method atomic without a lock.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -79,31 +76,30 @@ class SqliteStore:
     ) -> None:
         self.close()
 
-    # --- who drives a run
+    # --- locking of runs
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
-        """Hold a run while driving it; `RunBusy` if another process, or another claim in this one, holds it.
+        """Lock a run while driving it. Raises `RunBusy` if another process, or another claim in this one, holds it.
 
-        The operating system lets go of it when the process dies, however it dies. On Windows this does nothing.
+        The operating system releases the lock when the process dies. On Windows this does nothing.
         """
-        if sys.platform == "win32":
+        with lock_file(self._lock_path(run_id), run_id):
             yield
-            return
-        path = self.path.with_name(f"{self.path.name}.{quote(run_id, safe='')}.lock")
-        lock = _lock(path, run_id)
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)  # while it is still locked: no other process can have made a file there
-            os.close(lock)
+
+    def is_claimed(self, run_id: str) -> bool | None:
+        """Whether a process drives the run; None on Windows, where it cannot be known."""
+        return is_locked(self._lock_path(run_id))
+
+    def _lock_path(self, run_id: str) -> Path:
+        return self.path.with_name(f"{self.path.name}.{quote(run_id, safe='')}.lock")
 
     # --- copies and restored backups
 
     def check_records(self, run_id: str) -> None:
         """Raise `StoreRestored` if this file is a copy or has lost records, so that effects of the run may be missing.
 
-        Two copies of a home would both carry out the same run. A run from before places were recorded is bound here.
+        Two copies of a home would both carry out the same run. A run without a recorded place is bound to this file.
         """
         (place,) = self._known(run_id, "SELECT place FROM runs WHERE id = ?")
         if not place:
@@ -120,12 +116,12 @@ class SqliteStore:
             )
 
     def accept_records(self, run_id: str) -> None:
-        """Accept this file's records of a run, although some may be missing: the user has checked what was done."""
+        """Accept this file's records of a run although some may be missing, after the user has checked what was done."""
         self._write(run_id, "UPDATE runs SET place = ? WHERE id = ?", self._place())
         self._sent.append(Sent(run=run_id, command=ACCEPTED))
 
     def _place(self) -> str:
-        """The inode: it stays through every write and a rename, and differs in every copy."""
+        """The inode, which stays the same through writes and renames, and differs in every copy."""
         return str(self.path.stat().st_ino)
 
     def _without_record(self, sent: Sent | None) -> Sent | None:
@@ -170,23 +166,37 @@ class SqliteStore:
         row = self._one("SELECT id FROM runs WHERE key = ? AND key <> '' ORDER BY entered DESC LIMIT 1", key)
         return row[0] if row else None
 
-    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
-        """A turn that is stored already may be kept again, without effect. Any other turn in its place is `RunBusy`."""
+    async def keep(
+        self,
+        run: Run,
+        event: Event,
+        commands: tuple[Command, ...],
+        *,
+        claim: Claim | None = None,
+        known: int | None = None,
+        message: int = 0,
+    ) -> None:
+        """As in the port. Idempotent for a stored turn; raises `RunBusy` for a different turn with the same number."""
         turn = (encode(event, Event), encode(commands, COMMANDS))
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
+            if claim:
+                self._check_claim(claim)
             (last,) = self._one("SELECT max(seq) FROM journal WHERE run = ?", run.id)
             if last is not None and run.seq <= last:
                 if self._one("SELECT event, commands FROM journal WHERE run = ? AND seq = ?", run.id, run.seq) != turn:
                     raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
                 return
+            if known is not None and self._last_message(run.id) > known:
+                raise MessageWaiting
             self._write(
                 run.id,
-                "UPDATE runs SET state = ?, phase = ?, final_reason = ?,"
+                "UPDATE runs SET state = ?, phase = ?, final_reason = ?, messages_decided = max(messages_decided, ?),"
                 " began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END WHERE id = ?",
                 encode(run),
                 run.phase.kind,
                 final_reason_of(run),
+                message,
                 event.at,
             )
             self._db.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", (run.id, run.seq, *turn))
@@ -204,6 +214,12 @@ class SqliteStore:
             for run_id, goal, phase, final_reason, began_at in rows
         )
 
+    async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
+        return find_runs(self._db, query)
+
+    async def count_runs(self) -> dict[RunStatus, int]:
+        return count_runs(self._db)
+
     async def opening(self, run_id: str) -> Run:
         return read_run(run_id, *self._known(run_id, "SELECT opening FROM runs WHERE id = ?"))
 
@@ -214,6 +230,11 @@ class SqliteStore:
             JournalRow(seq=seq, event=decode_stored_any(Event, event), commands=decode_stored_any(COMMANDS, commands))
             for seq, event, commands in rows
         )
+
+    async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
+        sql = "SELECT seq, event FROM journal WHERE run = ? AND seq > ? ORDER BY seq"
+        rows = self._db.execute(sql, (run_id, above))
+        return tuple(Happened(seq=seq, event=decode_stored_any(Event, event)) for seq, event in rows)
 
     # --- what a run refers to
 
@@ -291,42 +312,19 @@ class SqliteStore:
     async def audit(self) -> AuditLog:
         rows = self._db.execute("SELECT n, run, seq, body, hash FROM audit ORDER BY n")
         kinds = ", ".join("?" for _ in HUMAN_INPUT_KINDS)
-        said = f"SELECT run, seq, event FROM journal WHERE json_extract(event, '$.kind') IN ({kinds})"
+        sql = f"SELECT run, seq, event FROM journal WHERE json_extract(event, '$.kind') IN ({kinds})"
         return AuditLog(
             chain=CHAIN,
             backed=True,
             rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
             anchors=tuple(decode_stored(Head, head) for (head,) in self._db.execute(ANCHORS)),
-            said=tuple(
-                Said(run=run, seq=seq, body=body) for run, seq, body in self._db.execute(said, HUMAN_INPUT_KINDS)
+            inputs=tuple(
+                HumanInput(run=run, seq=seq, body=body) for run, seq, body in self._db.execute(sql, HUMAN_INPUT_KINDS)
             ),
         )
 
     async def audit_head(self) -> Head:
         return audit_head(self._db)
-
-    # --- SQL
-
-    def _one(self, sql: str, *values: object) -> Any:
-        return self._db.execute(sql, values).fetchone()
-
-    def _known(self, run_id: str, sql: str) -> tuple[str, ...]:
-        row = self._one(sql, run_id)
-        if row is None:
-            raise unknown(run_id)
-        return row
-
-    def _body(self, kind: type[T], sql: str, *values: object) -> T | None:
-        row = self._one(sql, *values)
-        return decode_stored(kind, row[0]) if row else None
-
-    def _bodies(self, kind: type[T], sql: str, *values: object) -> tuple[T, ...]:
-        return tuple(decode_stored(kind, body) for (body,) in self._db.execute(sql, values))
-
-    def _write(self, run_id: str, sql: str, *values: object) -> None:
-        """Run a statement whose last parameter is the run's id. Raises if the run does not exist."""
-        if not self._db.execute(sql, (*values, run_id)).rowcount:
-            raise unknown(run_id)
 
 
 def _how_to_accept(run_id: str) -> str:
@@ -335,24 +333,3 @@ def _how_to_accept(run_id: str) -> str:
 
 def _asked(run: str, question: int, shape: str, consequence: str) -> Asked:
     return Asked(run=run, question=question, shape=shape, consequence=consequence)
-
-
-def _lock(path: Path, run_id: str) -> int:
-    while True:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(lock, path):
-                return lock
-        except BlockingIOError:
-            os.close(lock)
-            raise RunBusy(f"another process is driving run {run_id!r}") from None
-        os.close(lock)
-
-
-def _is_at(lock: int, path: Path) -> bool:
-    """A holder removes its file when it leaves; a process that opened it just before would hold a lock on a deleted file."""
-    try:
-        return os.path.samestat(os.fstat(lock), path.stat())
-    except FileNotFoundError:
-        return False

@@ -18,12 +18,12 @@ ADVICE = {
     "SQLITE_IOERR": "cannot be read or written: the disk reported an error",
     "SQLITE_PERM": "may not be opened by this user",
 }
-"""What an error means, by the start of its name."""
+"""Explanations of errors by the start of their names."""
 
 DAMAGED = "is damaged; restore the whole folder from a backup, or set MIDCOURSE_HOME to a new one"
 DAMAGED_BY = ("SQLITE_CORRUPT", "SQLITE_SCHEMA", "SQLITE_FORMAT")
 DAMAGED_SAYS = ("malformed", "could not decode", "no such table", "no such column")
-"""Messages of damaged contents for which SQLite and Python have no error code of their own."""
+"""Messages of damaged contents for which SQLite and Python have no error code."""
 
 
 class StoreLocked(StoreUnusable):
@@ -32,11 +32,13 @@ class StoreLocked(StoreUnusable):
 
 @contextmanager
 def translated(path: Path) -> Generator[None]:
-    """Raise `StoreUnusable` or `FormatUnknown` for errors of this file. Our own bugs are not translated."""
+    """Raise `StoreUnusable` or `FormatUnknown` for errors of this file. Bugs are not translated."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         raise _translation(path, error) or error from error
+    except UnicodeDecodeError as error:  # Python's own, about a name or a message with damaged bytes in it
+        raise StoreUnusable(f"{path} {DAMAGED} ({error})") from error
 
 
 def _translation(path: Path, error: sqlite3.DatabaseError) -> Exception | None:
@@ -53,7 +55,7 @@ def _translation(path: Path, error: sqlite3.DatabaseError) -> Exception | None:
 
 
 class GuardedCursor(sqlite3.Cursor):
-    """A cursor that translates errors: most of the file is read only when rows are fetched."""
+    """A cursor that translates errors, also when rows are fetched, since most of the file is read then."""
 
     @property
     def _path(self) -> Path:

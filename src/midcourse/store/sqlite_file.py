@@ -9,7 +9,7 @@ from midcourse.store.session_files import SessionFiles
 from midcourse.store.sqlite_opening import Schema, open_database
 
 CHAIN = ""
-"""Whose audit log it is: a file has one tenant, which needs no name."""
+"""The chain of the audit log: a file has one tenant without a name."""
 
 FIRST = (
     """CREATE TABLE runs (
@@ -85,14 +85,39 @@ ASKED = (
 )
 
 PLACE = ("ALTER TABLE runs ADD COLUMN place TEXT NOT NULL DEFAULT ''",)
-"""Which file a run belongs to. A copy has another inode; runs of an earlier version are bound when they are next driven."""
+"""The file that a run belongs to. A copy has another inode; runs of an earlier version are bound when next driven."""
 
 SESSIONS: tuple[str, ...] = ()
-"""The column `session` stays empty from now on: handles are in files of their own."""
+"""The column `session` is no longer used: handles are in separate files."""
+
+INBOX = (
+    """CREATE TABLE inbox (
+        run TEXT NOT NULL REFERENCES runs (id),
+        number INTEGER NOT NULL,
+        event TEXT NOT NULL,
+        PRIMARY KEY (run, number)
+    )""",
+    """CREATE TABLE questions (
+        run TEXT PRIMARY KEY REFERENCES runs (id),
+        question INTEGER NOT NULL,
+        body TEXT NOT NULL
+    )""",
+    "ALTER TABLE runs ADD COLUMN messages_decided INTEGER NOT NULL DEFAULT 0",
+)
+"""Messages from other processes to a run, and the question that it asks."""
+
+DRIVING = (
+    "ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN placed INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN resting INTEGER NOT NULL DEFAULT 1",
+    "ALTER TABLE runs ADD COLUMN rested_epoch INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN rested_seq INTEGER NOT NULL DEFAULT -1",
+)
+"""The latest claim of a run, and its last rest."""
 
 OLDEST = 2
-CHANGES: dict[int, tuple[str, ...]] = {OLDEST: FIRST, 3: AUDIT, 4: ASKED, 5: PLACE, 6: SESSIONS}
-"""What each version of the schema added. A file gets those above its own, in this order."""
+CHANGES: dict[int, tuple[str, ...]] = {OLDEST: FIRST, 3: AUDIT, 4: ASKED, 5: PLACE, 6: SESSIONS, 7: INBOX, 8: DRIVING}
+"""The changes of each schema version. A file gets those above its own version, in order."""
 SCHEMA_VERSION = max(CHANGES)
 
 ADD_TO_AUDIT = "INSERT INTO audit (n, run, seq, body, hash) VALUES (?, ?, ?, ?, ?)"
@@ -100,14 +125,14 @@ ADD_TO_AUDIT = "INSERT INTO audit (n, run, seq, body, hash) VALUES (?, ?, ?, ?, 
 
 def open_file(path: Path) -> sqlite3.Connection:
     def settle(db: sqlite3.Connection, found: int) -> None:
-        _log_what_was_said(db, found)
+        _backfill_audit(db, found)
         _move_sessions(db, found, SessionFiles(path))
 
     return open_database(path, Schema(changes=CHANGES, settle=settle))
 
 
 def add_to_audit(db: sqlite3.Connection, run_id: str, seq: int, body: str) -> None:
-    """Within an exclusive write transaction."""
+    """Append to the audit log, within an exclusive write transaction."""
     row = next_row(CHAIN, audit_head(db), run_id, seq, body)
     db.execute(ADD_TO_AUDIT, (row.n, row.run, row.seq, row.body, row.hash))
 
@@ -117,8 +142,8 @@ def audit_head(db: sqlite3.Connection) -> Head:
     return Head(n=found[0], hash=found[1]) if found else START
 
 
-def _log_what_was_said(db: sqlite3.Connection, found: int) -> None:
-    """What people said before there was a log, as far as journals have it."""
+def _backfill_audit(db: sqlite3.Connection, found: int) -> None:
+    """Add the human inputs of journals from before there was an audit log."""
     if not 0 < found < 3:
         return
     kinds = ", ".join("?" for _ in HUMAN_INPUT_KINDS)
@@ -129,7 +154,7 @@ def _log_what_was_said(db: sqlite3.Connection, found: int) -> None:
 
 
 def _move_sessions(db: sqlite3.Connection, found: int, files: SessionFiles) -> None:
-    """Handles out of the database, where an earlier version had them in clear."""
+    """Move handles out of the database, where an earlier version had them in plain text."""
     if not 0 < found < 6:
         return
     db.execute("PRAGMA secure_delete = ON")

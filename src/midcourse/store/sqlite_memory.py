@@ -1,4 +1,4 @@
-"""Lessons of the agents of one home, in a separate SQLite file: they outlive the runs that taught them."""
+"""Lessons of the agents of one home, in a separate SQLite file, since they outlive their runs."""
 
 import array
 import math
@@ -9,9 +9,10 @@ from pathlib import Path
 
 from midcourse.codec import decode, encode
 from midcourse.domain.failure import Track
-from midcourse.domain.records.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renew
+from midcourse.domain.records.lesson import NO_TEXT, Embedding, Lesson, Recalled, Untrusted, update_lesson
 from midcourse.domain.replace import replace
-from midcourse.ports.memory import LATEST_RUNS
+from midcourse.policy.failure.lessons import rank_by_task
+from midcourse.ports.memory import LATEST_RUNS, MOST_COMPARED
 from midcourse.store.sqlite_opening import Schema, open_database
 
 TABLES = (
@@ -39,16 +40,14 @@ TABLES = (
 SCHEMA = Schema(changes={1: TABLES})
 
 READABLE = "CASE WHEN agent = :agent THEN body ELSE shared END AS readable"
-"""An agent's own words as they are; another's as a person has shared them, which may be not at all."""
+"""An agent's own lessons as they are; another's only as shared by a person, otherwise empty."""
 
-SAY = """INSERT INTO words (key, run, mended) VALUES (?, ?, ?)
+SAVE_VERDICT = """INSERT INTO words (key, run, mended) VALUES (?, ?, ?)
     ON CONFLICT (key, run) DO UPDATE SET mended = excluded.mended"""
 
 
 class SqliteMemory:
-    """A connection for each call: only failures ask. The nearest lessons are found by looking at all of them: a home has
-    hundreds, not millions.
-    """
+    """A memory in SQLite. Each call opens a connection, since calls are rare. Similar lessons are found by a full scan."""
 
     def __init__(self, path: Path | str, *, agent: str) -> None:
         self.path = Path(path).absolute()
@@ -63,16 +62,16 @@ class SqliteMemory:
                     (point.model, array.array("f", point.values).tobytes(), self._agent, lesson.key),
                 )
 
-    async def credit(self, key: str, run: str, fix: Untrusted = NOTHING_SAID) -> None:
+    async def credit(self, key: str, run: str, fix: Untrusted = NO_TEXT) -> None:
         with self._writing() as db:
-            db.execute(SAY, (key, run, True))
+            db.execute(SAVE_VERDICT, (key, run, True))
             known = self._own(db, key)
             if known is not None and fix.text:
                 self._put(db, replace(known, fix=fix))
 
     async def debit(self, key: str, run: str) -> None:
         with self._writing() as db:
-            db.execute(SAY, (key, run, False))
+            db.execute(SAVE_VERDICT, (key, run, False))
 
     async def track(self, key: str, *, besides: str = "") -> Track:
         with self._reading() as db:
@@ -83,7 +82,7 @@ class SqliteMemory:
             ORDER BY agent = :agent DESC, saved DESC LIMIT :limit"""
         with self._reading() as db:
             rows = db.execute(sql, {"agent": self._agent, "signature": signature, "limit": limit})
-            return tuple(Recalled(lesson=_told(db, body)) for (body,) in rows)
+            return tuple(Recalled(lesson=_with_track(db, body)) for (body,) in rows)
 
     async def alike(self, point: Embedding, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
         sql = f"SELECT {READABLE}, point FROM lessons WHERE model = :model AND readable <> ''"
@@ -91,14 +90,24 @@ class SqliteMemory:
             rows = db.execute(sql, {"agent": self._agent, "model": point.model})
             near = [(_cosine(point.values, other), body) for body, other in rows]
             best = sorted((pair for pair in near if pair[0] >= above), key=lambda pair: -pair[0])[:limit]
-            return tuple(Recalled(lesson=_told(db, body), alike=alike) for alike, body in best)
+            return tuple(Recalled(lesson=_with_track(db, body), alike=alike) for alike, body in best)
+
+    async def of_task(self, error_type: str, task: str, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
+        sql = f"SELECT {READABLE} FROM lessons WHERE readable <> '' ORDER BY saved DESC LIMIT :most"
+        with self._reading() as db:
+            rows = db.execute(sql, {"agent": self._agent, "most": MOST_COMPARED})
+            lessons = [decode(Lesson, body) for (body,) in rows]
+            best = rank_by_task(lessons, error_type, task, above=above, limit=limit)
+            return tuple(
+                Recalled(lesson=replace(lesson, track=_track(db, lesson.key)), alike=alike) for lesson, alike in best
+            )
 
     # --- for people
 
     async def lessons(self) -> tuple[Lesson, ...]:
         with self._reading() as db:
             rows = db.execute("SELECT body, shared FROM lessons ORDER BY saved DESC")
-            return tuple(replace(_told(db, body), shared_by=_sharer(shared)) for body, shared in rows)
+            return tuple(replace(_with_track(db, body), shared_by=_sharer(shared)) for body, shared in rows)
 
     async def share(self, key: str, agent: str, by: str) -> bool:
         with self._writing() as db:
@@ -124,7 +133,7 @@ class SqliteMemory:
 
     @contextmanager
     def _reading(self) -> Generator[sqlite3.Connection]:
-        """Before the first failure the file does not exist, and reading does not create it."""
+        """A connection for reading. Before the first failure the file does not exist, and reading does not create it."""
         if self.path.exists():
             with closing(open_database(self.path, SCHEMA)) as db:
                 yield db
@@ -140,7 +149,7 @@ class SqliteMemory:
 
     def _put(self, db: sqlite3.Connection, lesson: Lesson) -> None:
         known = self._own(db, lesson.key)
-        body = encode(renew(known, lesson) if known else lesson)
+        body = encode(update_lesson(known, lesson) if known else lesson)
         db.execute(
             "INSERT INTO lessons (agent, key, signature, body) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (agent, key) DO UPDATE SET body = excluded.body",
@@ -155,7 +164,7 @@ def _track(db: sqlite3.Connection, key: str, besides: str = "") -> Track:
     return Track(lesson=key, mended=mended, unmended=runs - mended)
 
 
-def _told(db: sqlite3.Connection, body: str) -> Lesson:
+def _with_track(db: sqlite3.Connection, body: str) -> Lesson:
     lesson = decode(Lesson, body)
     return replace(lesson, track=_track(db, lesson.key))
 

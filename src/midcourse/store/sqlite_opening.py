@@ -1,4 +1,4 @@
-"""Opens an SQLite file of ours: creates it if it is missing, migrates it, and refuses other files."""
+"""Opens an SQLite file: creates it if missing, migrates it, and refuses files of other programs."""
 
 import sqlite3
 import time
@@ -11,7 +11,7 @@ from midcourse.files import private_file, private_folder
 from midcourse.store.sqlite_connection import GuardedConnection, StoreLocked, translated
 
 BUSY_SECONDS = 10.0
-"""How long a write waits for another process's."""
+"""Seconds that a write waits for that of another process."""
 
 
 def _nothing(_db: sqlite3.Connection, _found: int) -> None:
@@ -21,13 +21,13 @@ def _nothing(_db: sqlite3.Connection, _found: int) -> None:
 @dataclass(frozen=True, kw_only=True)
 class Schema:
     changes: Mapping[int, tuple[str, ...]]
-    """What each version added. A file gets those above its own, in this order; one older than the first is refused."""
+    """The changes of each version. A file gets those above its own, in order; one older than the first is refused."""
     settle: Callable[[sqlite3.Connection, int], None] = _nothing
-    """What else becomes of a file that was of this version, or had no tables yet (0), in the same transaction."""
+    """Further changes to a file of the given version, or 0 for a new one, in the same transaction."""
 
     @property
     def version(self) -> int:
-        """Kept as the file's `user_version`; 0 is a file that has no tables yet."""
+        """The current version, stored as the file's `user_version`; 0 is a new file."""
         return max(self.changes)
 
 
@@ -49,7 +49,7 @@ def _prepare(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
     for pragma in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
         db.execute(f"PRAGMA {pragma}")
     if _version(db) < schema.version:
-        _bring_up_to_date(db, path, schema)
+        _migrate(db, path, schema)
     found = _version(db)
     if found != schema.version:
         raise FormatUnknown(f"{path} has schema {found}, this version reads {schema.version}")
@@ -60,7 +60,7 @@ def _version(db: sqlite3.Connection) -> int:
     return db.execute("PRAGMA user_version").fetchone()[0]
 
 
-def _bring_up_to_date(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
+def _migrate(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
     with db:
         db.execute("BEGIN IMMEDIATE")
         found = _version(db)

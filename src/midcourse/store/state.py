@@ -1,4 +1,4 @@
-"""The stored form of a run's state: refused by versions that cannot read its format."""
+"""Reads the stored state of a run, and refuses formats that this version cannot read."""
 
 import json
 from typing import Any, TypeVar, cast

@@ -5,10 +5,10 @@ Planners without a model, approvers that always agree, a clock on which time pas
 """
 
 from midcourse.store.memory import MemoryPlanCache, MemoryStore
+from midcourse.store.memory_blobs import MemoryBlobs
 from midcourse.testing.approvers import Answers, Approves, Posts, Rejects, Silent
 from midcourse.testing.clock import FakeClock
 from midcourse.testing.faulty_planners import Erring, Garbage
-from midcourse.testing.obedient import Obedient
 from midcourse.testing.scripted import (
     JudgedBy,
     Scripted,
@@ -29,9 +29,9 @@ __all__ = [
     "FakeClock",
     "Garbage",
     "JudgedBy",
+    "MemoryBlobs",
     "MemoryPlanCache",
     "MemoryStore",
-    "Obedient",
     "Posts",
     "Rejects",
     "Scripted",

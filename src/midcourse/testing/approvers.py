@@ -23,7 +23,7 @@ class Approves:
                 return self._yes
             case "happened":
                 return self._doubt
-            case "stuck":
+            case "stuck" | "question":
                 return Decision(verdict="go_on", by=self._yes.by)
             case "repeat":
                 return Decision(verdict="rejected", by=self._yes.by)

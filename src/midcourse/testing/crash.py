@@ -34,11 +34,11 @@ class _Mortal:
         return self._fatal(found) if name == self._method else found
 
     def _fatal(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        async def dying(*arguments: Any) -> Any:
+        async def dying(*arguments: Any, **more: Any) -> Any:
             fatal = self._matches(*arguments)
             if fatal and self._when == "before":
                 os.kill(os.getpid(), signal.SIGKILL)
-            answer = await call(*arguments)
+            answer = await call(*arguments, **more)
             if fatal:
                 os.kill(os.getpid(), signal.SIGKILL)
             return answer

@@ -1,4 +1,4 @@
-"""Worlds: the base class for custom ones, a real browser, and worlds in another process."""
+"""Worlds: the base class for custom ones, a real browser, a real desktop, a robot, and worlds in another process."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from midcourse.worlds.base import unreachable as unreachable
     from midcourse.worlds.browser import Browser as Browser
     from midcourse.worlds.browser.egress.policy import read_origins as read_origins
+    from midcourse.worlds.desktop import Desktop as Desktop
     from midcourse.worlds.remote import RemoteWorld as RemoteWorld
+    from midcourse.worlds.robot import Robot as Robot
 
 __getattr__, __dir__ = lazy_exports(
     __name__,
@@ -31,6 +33,8 @@ __getattr__, __dir__ = lazy_exports(
         "midcourse.worlds.base": "BaseWorld Outcome Scene Unseen Zone failed no_effect probe skill unreachable",
         "midcourse.worlds.browser": "Browser",
         "midcourse.worlds.browser.egress.policy": "read_origins",
+        "midcourse.worlds.desktop": "Desktop",
         "midcourse.worlds.remote": "RemoteWorld",
+        "midcourse.worlds.robot": "Robot",
     },
 )

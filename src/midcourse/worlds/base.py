@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar, cast, get_args
 from midcourse.blame import explained, traced
 from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs, Scalar
-from midcourse.domain.observation import Observation, Surface, Unseen, Zone, fingerprint_of
+from midcourse.domain.observation import PICTURED, Observation, Surface, Unseen, Zone, fingerprint_of
 from midcourse.domain.outcome import Outcome
 from midcourse.errors import SkillInvalid
 from midcourse.ports.world import Call, Catalogue, Finding
@@ -134,7 +134,7 @@ class BaseWorld:
             return CommitSet(values=call.arguments)
         reader: Any = declared.commit_set
         try:
-            arguments = await self._with_zone(declared, call.zone, declared.signature.bind(call.arguments))
+            arguments = await self._with_zone(declared, call, declared.signature.bind(call.arguments))
             if arguments is None:
                 return None
             bound = getattr(self, reader) if isinstance(reader, str) else reader.__get__(self)
@@ -173,19 +173,23 @@ class BaseWorld:
             bound = declared.signature.bind(call.arguments)
         except ArgumentsUnfit as unfit:
             return failed("bad_arguments", f"{call.skill}: {unfit}")
-        arguments = await self._with_zone(declared, call.zone, bound)
+        if call.pictured and declared.signature.on_zone and not declared.by_position:
+            others = ", ".join(one.skill.name for one in self._declared.skills if one.by_position) or "no skill"
+            where = f"{call.target.role} '{call.target.label}' is only seen in the picture, where {others} can act"
+            return failed("not_by_position", f"{call.skill} needs more than a position: {where}")
+        arguments = await self._with_zone(declared, call, bound)
         if arguments is None:
             detail = f"there is no zone '{call.zone}' on the screen now ({call.target.role} '{call.target.label}')"
             return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
         return await self._invoke(call, arguments)
 
     async def _with_zone(
-        self, declared: DeclaredSkill, zone_id: str, arguments: dict[str, Scalar]
+        self, declared: DeclaredSkill, call: Call, arguments: dict[str, Scalar]
     ) -> dict[str, Any] | None:
         """The arguments, with the zone if the skill acts on one. None: that zone is not there."""
         if not declared.signature.on_zone:
             return dict(arguments)
-        zone = await self._find(zone_id)
+        zone = _pictured_zone(call, declared) if call.pictured else await self._find(call.zone)
         return None if zone is None else {**arguments, "zone": zone}
 
     async def _find(self, zone_id: str) -> Zone | None:
@@ -207,6 +211,14 @@ class BaseWorld:
         if isinstance(returned, Outcome):
             return returned
         return Outcome(data=_pairs(f"{self.name}.{call.skill}", returned))
+
+
+def _pictured_zone(call: Call, declared: DeclaredSkill) -> Zone | None:
+    """The zone of a picture, which no look of this world has. None: this skill cannot act at a position."""
+    if call.bounds is None or not declared.by_position:
+        return None
+    state = ((PICTURED, True),)
+    return Zone(id=call.zone, role=call.target.role, label=call.target.label, bounds=call.bounds, state=state)
 
 
 async def _settled(value: T | Awaitable[T]) -> T:

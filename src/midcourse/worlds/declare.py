@@ -28,6 +28,7 @@ class SkillMark:
     absent_when: Expectation | None = None
     commit_set: str | Callable[..., Any] | None = None
     offered_with: tuple[str, ...] = ()
+    by_position: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,7 @@ class DeclaredSkill:
     skill: Skill
     signature: Signature
     commit_set: str | Callable[..., Any] | None
+    by_position: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,7 @@ def skill(
     absent_when: Expectation | None = None,
     commit_set: str | Callable[..., Any] | None = None,
     offered_with: tuple[str, ...] = (),
+    by_position: bool = False,
 ) -> Callable[[Method], Method]: ...
 def skill(method: Callable[..., Any] | None = None, /, **told: Any) -> Any:
     """Make a method a skill; name, description and parameters are taken from it.
@@ -86,6 +89,7 @@ def skill(method: Callable[..., Any] | None = None, /, **told: Any) -> Any:
     A parameter `zone: Zone` makes it a skill on a zone. `commit_set` names a method that takes the same arguments and
     returns everything the skill would send, without acting; without it the call's own arguments are all that is sent.
     `offered_with` says when planners are told of it (see `Skill`); a plan may use it at any time.
+    `by_position`: it can also act on a zone that a reader found in a picture (`zone.pictured`), at its bounds.
     `probe` names a probe that tells whether the effect is there. It is passed the call's arguments of the same names;
     `Probe(name=…, arguments={"title": Reference(source="argument", name="subject")})` passes one under another name.
     """
@@ -154,6 +158,7 @@ def _skill(cls: type, name: str, method: Callable[..., Any], mark: SkillMark) ->
         ),
         signature=signature,
         commit_set=mark.commit_set,
+        by_position=mark.by_position,
     )
 
 

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import secrets
 import time
+from base64 import b64decode
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +31,7 @@ from midcourse.worlds.host.wire import (
     Opened,
     ProbeAsk,
     RereadAsk,
+    ScreenshotAsk,
 )
 from midcourse.worlds.host_client import (
     HostAway,
@@ -101,7 +103,7 @@ class RemoteWorld:
     def catalogue(self) -> Catalogue:
         return self._attached.catalogue if self._attached else Catalogue()
 
-    def come_for(self, turn: Turn) -> None:
+    def set_turn(self, turn: Turn) -> None:
         self._turn = turn
 
     async def open(self) -> str:
@@ -143,6 +145,15 @@ class RemoteWorld:
         except (SessionTaken, HostError) as trouble:
             return Unseen(reason="failed", detail=str(trouble))
         return decode_any(Observation | Unseen, answer)
+
+    async def read_screenshot(self, digest: str) -> bytes | None:
+        try:
+            answer = await self._ask("/screenshot", ScreenshotAsk(epoch=self._epoch, digest=digest))
+        except (HostUnreachable, HostTimeout, SessionTaken, WorldNotServed, HostError) as trouble:
+            log.warning("the screenshot is lost: %s", trouble)
+            return None
+        picture = decode_any(str | None, answer)
+        return None if picture is None else b64decode(picture)
 
     async def commit_set(self, call: Call) -> CommitSet | None:
         try:

@@ -7,36 +7,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcourse.domain.budget import Limits
-from midcourse.domain.monitor import Advice, Monitors, Proposed, Taken
+from midcourse.domain.monitor import Advice, Monitors, ProposedStep, TakenStep
 from midcourse.domain.run import Counts, Run
 from midcourse.domain.skill import Effect
 from midcourse.policy.advice.monitor import (
+    ADVICE_LASTS,
     IDLE_STEPS,
-    LASTS,
     LONGEST_ADVICE,
     LONGEST_LOOP,
     MOST_PROBES,
     current_advice,
-    loop_of,
-    objection_to,
-    problem_with,
+    find_loop,
+    find_objection,
+    find_problem,
     record_objection,
     record_review,
     wants_objection,
 )
 
 
-def walked(*screens: str, calls: str = "") -> list[Taken]:
+def walked(*screens: str, calls: str = "") -> list[TakenStep]:
     """A path through these screens; what is done on each is named after it, or as `calls` has it."""
     names = calls or "".join(screens)
     return [
-        Taken(call=call, before=screen, skill="click", says=f"Click {call}")
+        TakenStep(call=call, before=screen, skill="click", says=f"Click {call}")
         for call, screen in zip(names, screens, strict=True)
     ]
 
 
-def look(screen: str, call: str = "?") -> Taken:
-    return Taken(call=call, before=screen, skill="peek", effect="read", says=f"Peek {call}")
+def look(screen: str, call: str = "?") -> TakenStep:
+    return TakenStep(call=call, before=screen, skill="peek", effect="read", says=f"Peek {call}")
 
 
 # --- loops
@@ -45,45 +45,45 @@ def look(screen: str, call: str = "?") -> Taken:
 @pytest.mark.parametrize("period", range(1, LONGEST_LOOP + 1))
 def test_twice_round_and_back_is_a_loop(period: int) -> None:
     path = walked(*"abcd"[:period] * 2)
-    assert loop_of(path, "a") == period
-    found = problem_with(path, "a")
+    assert find_loop(path, "a") == period
+    found = find_problem(path, "a")
     assert found is not None
     assert found.problem == "repetition"
     assert "Click a" in found.says
-    assert loop_of(walked("x", "y") + path, "a") == period, "whatever came before"
+    assert find_loop(walked("x", "y") + path, "a") == period, "whatever came before"
 
 
 def test_what_is_no_loop() -> None:
-    assert not loop_of([], "a")
-    assert not loop_of(walked(*"a"), "a"), "once"
-    assert not loop_of(walked(*"aba"), "b"), "once and a half"
-    assert not loop_of(walked(*"abab"), "c"), "it led on"
-    assert not loop_of(walked(*"aaaa", calls="wxyz"), "a"), "something else each time"
-    assert not loop_of(walked(*"abcdeabcde"), "a"), "longer than anybody looks for"
-    assert not loop_of([look("a"), look("a")], "a"), "waiting"
+    assert not find_loop([], "a")
+    assert not find_loop(walked(*"a"), "a"), "once"
+    assert not find_loop(walked(*"aba"), "b"), "once and a half"
+    assert not find_loop(walked(*"abab"), "c"), "it led on"
+    assert not find_loop(walked(*"aaaa", calls="wxyz"), "a"), "something else each time"
+    assert not find_loop(walked(*"abcdeabcde"), "a"), "longer than anybody looks for"
+    assert not find_loop([look("a"), look("a")], "a"), "waiting"
 
 
 def test_a_loop_with_a_look_in_it_is_one() -> None:
-    assert loop_of([*walked("a"), look("b")] * 2, "a") == 2
+    assert find_loop([*walked("a"), look("b")] * 2, "a") == 2
 
 
 def test_an_effect_that_happens_only_once_is_progress() -> None:
     path = walked(*"abab")
     sent = replace(path[1], effect="irreversible")
-    assert problem_with([path[0], sent, path[0], sent], "a") is None
-    assert problem_with([path[0], replace(sent, status="failed")] * 2, "a") is not None, "it did not happen"
+    assert find_problem([path[0], sent, path[0], sent], "a") is None
+    assert find_problem([path[0], replace(sent, status="failed")] * 2, "a") is not None, "it did not happen"
 
 
 # --- looks
 
 
 def test_the_same_look_again_and_again() -> None:
-    assert problem_with([look("a")] * (MOST_PROBES - 1), "a") is None
-    found = problem_with([look("a")] * MOST_PROBES, "a")
+    assert find_problem([look("a")] * (MOST_PROBES - 1), "a") is None
+    found = find_problem([look("a")] * MOST_PROBES, "a")
     assert found is not None
     assert (found.problem, "Peek ?" in found.says) == ("repetition", True)
-    assert problem_with([look(screen) for screen in "abcd"], "d") is None, "something else was to be seen each time"
-    assert problem_with([*[look("a")] * MOST_PROBES, *walked("a")], "b") is None, "and now it acts"
+    assert find_problem([look(screen) for screen in "abcd"], "d") is None, "something else was to be seen each time"
+    assert find_problem([*[look("a")] * MOST_PROBES, *walked("a")], "b") is None, "and now it acts"
 
 
 # --- no progress
@@ -93,92 +93,92 @@ def test_steps_that_bring_nothing_new() -> None:
     known = walked(*"abcde")
     wandering = [known[place] for place in (2, 0, 4, 1, 3, 2)]
     assert len(wandering) == IDLE_STEPS
-    found = problem_with(known + wandering, "x")
+    found = find_problem(known + wandering, "x")
     assert found is not None
     assert found.problem == "no_progress"
-    assert problem_with([*known, *wandering[:-1], *walked("f")], "x") is None, "the last one was new"
+    assert find_problem([*known, *wandering[:-1], *walked("f")], "x") is None, "the last one was new"
 
 
 def test_one_failure_after_another_is_no_progress() -> None:
     failing = [replace(one, status="failed", reason="broken") for one in walked(*"aaaaaa", calls="uvwxyz")]
-    found = problem_with(failing, "a")
+    found = find_problem(failing, "a")
     assert found is not None
     assert (found.problem, "6 failed" in found.says) == ("no_progress", True)
 
 
 def test_a_long_form_is_progress() -> None:
-    assert problem_with(walked(*"a" * 12, calls="abcdefghijkl"), "a") is None
+    assert find_problem(walked(*"a" * 12, calls="abcdefghijkl"), "a") is None
 
 
 # --- a plan from here
 
 
-def proposed(*calls: str, effect: Effect = "set_state") -> list[Proposed]:
-    return [Proposed(call=call, skill="click", says=f"Click {call}", effect=effect) for call in calls]
+def proposed(*calls: str, effect: Effect = "set_state") -> list[ProposedStep]:
+    return [ProposedStep(call=call, skill="click", says=f"Click {call}", effect=effect) for call in calls]
 
 
-def failed(screen: str, call: str, reason: str = "broken") -> Taken:
-    return Taken(call=call, before=screen, skill="click", status="failed", reason=reason, says=f"Click {call}")
+def failed(screen: str, call: str, reason: str = "broken") -> TakenStep:
+    return TakenStep(call=call, before=screen, skill="click", status="failed", reason=reason, says=f"Click {call}")
 
 
 @pytest.mark.parametrize("period", range(1, LONGEST_LOOP + 1))
 def test_the_last_step_of_a_second_round_is_objected_to(period: int) -> None:
     path = walked(*("abcd"[:period] * 2)[:-1])
     here = "abcd"[period - 1]
-    found = objection_to(proposed(here), path, here)
+    found = find_objection(proposed(here), path, here)
     assert found is not None
     assert (found.problem, f"Click {here}" in found.says) == ("repetition", True)
-    assert objection_to(proposed("x"), path, here) is None, "something else"
-    assert objection_to(proposed(here), path, "y") is None, "on another screen"
-    assert objection_to(proposed(here), path[1:], here) is None, "less than a round and the step of it"
+    assert find_objection(proposed("x"), path, here) is None, "something else"
+    assert find_objection(proposed(here), path, "y") is None, "on another screen"
+    assert find_objection(proposed(here), path[1:], here) is None, "less than a round and the step of it"
 
 
 def test_what_failed_on_this_screen_is_objected_to_until_something_worked() -> None:
     path = [failed("a", "go")]
-    found = objection_to(proposed("go"), path, "a")
+    found = find_objection(proposed("go"), path, "a")
     assert found is not None
     assert (found.problem, "broken" in found.says) == ("repetition", True)
-    assert objection_to(proposed("go"), path, "b") is None, "on another screen"
-    assert objection_to(proposed("other"), path, "a") is None
-    assert objection_to(proposed("go"), [*path, *walked("c")], "a") is None, "something has worked since"
-    assert objection_to(proposed("go"), [*path, look("a")], "a") is not None, "a look changes nothing"
+    assert find_objection(proposed("go"), path, "b") is None, "on another screen"
+    assert find_objection(proposed("other"), path, "a") is None
+    assert find_objection(proposed("go"), [*path, *walked("c")], "a") is None, "something has worked since"
+    assert find_objection(proposed("go"), [*path, look("a")], "a") is not None, "a look changes nothing"
 
 
 @pytest.mark.parametrize("reason", ["busy", "stale_target"])
 def test_what_may_pass_is_objected_to_from_the_second_time_on(reason: str) -> None:
     once = [failed("a", "go", reason)]
-    assert objection_to(proposed("go"), once, "a") is None
-    assert objection_to(proposed("go"), once * 2, "a") is not None
+    assert find_objection(proposed("go"), once, "a") is None
+    assert find_objection(proposed("go"), once * 2, "a") is not None
 
 
 def test_only_what_acts_on_this_screen_for_sure_is_looked_at() -> None:
     path = [failed("a", "go")]
-    assert objection_to([*proposed("peek", effect="read"), *proposed("go")], path, "a") is not None
-    assert objection_to(proposed("first", "go"), path, "a") is None, "the first may change it"
+    assert find_objection([*proposed("peek", effect="read"), *proposed("go")], path, "a") is not None
+    assert find_objection(proposed("first", "go"), path, "a") is None, "the first may change it"
 
 
 def test_the_same_look_for_the_fourth_time_is_objected_to() -> None:
     again = proposed("?", effect="read")
-    assert objection_to(again, [look("a")] * (MOST_PROBES - 2), "a") is None
-    assert objection_to(again, [look("a")] * (MOST_PROBES - 1), "a") is not None
-    assert objection_to(again, [look("b")] * (MOST_PROBES - 1), "a") is None, "something else is to be seen"
+    assert find_objection(again, [look("a")] * (MOST_PROBES - 2), "a") is None
+    assert find_objection(again, [look("a")] * (MOST_PROBES - 1), "a") is not None
+    assert find_objection(again, [look("b")] * (MOST_PROBES - 1), "a") is None, "something else is to be seen"
 
 
 def test_an_effect_that_happens_only_once_makes_the_next_round_another() -> None:
     first, sent, third = walked(*"aba")
-    assert objection_to(proposed("b"), [first, sent, third], "b") is not None
-    assert objection_to(proposed("b"), [first, replace(sent, effect="irreversible"), third], "b") is None
+    assert find_objection(proposed("b"), [first, sent, third], "b") is not None
+    assert find_objection(proposed("b"), [first, replace(sent, effect="irreversible"), third], "b") is None
 
 
 def test_it_is_silent_on_an_empty_path_and_on_an_empty_plan() -> None:
-    assert objection_to(proposed("a", "b", "a", "b"), [], "a") is None
-    assert objection_to([], walked(*"abab"), "a") is None
+    assert find_objection(proposed("a", "b", "a", "b"), [], "a") is None
+    assert find_objection([], walked(*"abab"), "a") is None
 
 
 # --- whatever was done
 
 steps = st.builds(
-    Taken,
+    TakenStep,
     call=st.sampled_from("uvw"),
     before=st.sampled_from("ab"),
     skill=st.just("click"),
@@ -190,24 +190,24 @@ paths = st.lists(steps, max_size=16)
 
 
 @given(paths, st.sampled_from("ab"))
-def test_it_speaks_in_few_words_and_always_the_same(path: list[Taken], here: str) -> None:
-    found = problem_with(path, here)
-    assert found == problem_with(tuple(path), here)
+def test_it_speaks_in_few_words_and_always_the_same(path: list[TakenStep], here: str) -> None:
+    found = find_problem(path, here)
+    assert found == find_problem(tuple(path), here)
     if found is not None:
         assert found.problem in ("repetition", "no_progress")
         assert 0 < len(found.says) <= LONGEST_ADVICE
 
 
 @given(paths, st.lists(steps, min_size=1, max_size=LONGEST_LOOP))
-def test_every_loop_is_found_whatever_came_before(before: list[Taken], turn: list[Taken]) -> None:
+def test_every_loop_is_found_whatever_came_before(before: list[TakenStep], turn: list[TakenStep]) -> None:
     turn = [replace(one, effect="set_state", status="ok") for one in turn]
-    assert 0 < loop_of([*before, *turn, *turn], turn[0].before) <= len(turn)
-    assert problem_with([*before, *turn, *turn], turn[0].before) is not None
+    assert 0 < find_loop([*before, *turn, *turn], turn[0].before) <= len(turn)
+    assert find_problem([*before, *turn, *turn], turn[0].before) is not None
 
 
 @given(paths, st.sampled_from("ab"))
-def test_what_it_calls_a_loop_is_one(path: list[Taken], here: str) -> None:
-    period = loop_of(path, here)
+def test_what_it_calls_a_loop_is_one(path: list[TakenStep], here: str) -> None:
+    period = find_loop(path, here)
     if period:
         did = [(one.call, one.before) for one in path]
         assert did[-period:] == did[-2 * period : -period]
@@ -216,13 +216,13 @@ def test_what_it_calls_a_loop_is_one(path: list[Taken], here: str) -> None:
 
 
 @given(st.lists(steps, unique_by=lambda one: (one.call, one.before), max_size=6), st.sampled_from("abc"))
-def test_it_is_silent_while_everything_is_new_and_works(path: list[Taken], here: str) -> None:
-    assert problem_with([replace(one, status="ok") for one in path], here) is None
+def test_it_is_silent_while_everything_is_new_and_works(path: list[TakenStep], here: str) -> None:
+    assert find_problem([replace(one, status="ok") for one in path], here) is None
 
 
 plans = st.lists(
     st.builds(
-        Proposed,
+        ProposedStep,
         call=st.sampled_from("uvw"),
         skill=st.just("click"),
         says=st.sampled_from(["", "Click", "x" * 400]),
@@ -234,10 +234,10 @@ plans = st.lists(
 
 @given(plans, paths, st.sampled_from("ab"))
 def test_it_objects_only_to_what_is_done_again_on_this_screen(
-    plan: list[Proposed], path: list[Taken], here: str
+    plan: list[ProposedStep], path: list[TakenStep], here: str
 ) -> None:
-    found = objection_to(plan, path, here)
-    assert found == objection_to(tuple(plan), tuple(path), here)
+    found = find_objection(plan, path, here)
+    assert found == find_objection(tuple(plan), tuple(path), here)
     if found is not None:
         assert found.problem == "repetition"
         assert 0 < len(found.says) <= LONGEST_ADVICE
@@ -256,8 +256,8 @@ def test_advice_is_for_the_next_plans_and_for_no_later_ones() -> None:
     advised = run(watch=record_review(run(), Advice(problem="error", says=" The wrong window ")))
     assert current_advice(advised) == Advice(problem="error", says="The wrong window")
     assert (advised.watch.since, advised.watch.spoken) == (20, 1)
-    assert current_advice(replace(advised, counts=Counts(versions=2 + LASTS))) is not None
-    assert current_advice(replace(advised, counts=Counts(versions=3 + LASTS))) is None
+    assert current_advice(replace(advised, counts=Counts(versions=2 + ADVICE_LASTS))) is not None
+    assert current_advice(replace(advised, counts=Counts(versions=3 + ADVICE_LASTS))) is None
 
 
 def test_an_objection_is_said_as_of_before_the_plan_and_leaves_the_path_to_be_reviewed() -> None:

@@ -8,7 +8,7 @@ from midcourse.domain.argument import Arguments
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, Draft, Step, Target
 from midcourse.domain.skill import Catalogue, Parameter, Skill
-from midcourse.policy.detour.undo import ActContext, ways_back
+from midcourse.policy.detour.undo import ActContext, find_ways_back
 from midcourse.testing.conformance.planner import seen
 
 SKILLS = (
@@ -41,7 +41,7 @@ def back(
     step = Step(
         version=2, index=0, zone=zone, skill=skill, arguments=arguments, target=Target(surface="", role="", label="")
     )
-    ways = ways_back(
+    ways = find_ways_back(
         ActContext(step=step, before=screen(*before), now=screen(*now), catalogue=Catalogue(skills=skills))
     )
     assert len({way.strategy for way in ways}) == len(ways), "one of each kind"

@@ -18,7 +18,7 @@ from midcourse.domain.expectation import (
 from midcourse.domain.observation import Observation, Surface, Zone
 from midcourse.domain.outcome import Outcome, Status
 from midcourse.domain.skill import Effect
-from midcourse.policy.evidence.verification import Sight, describe, holds, judge, unmet
+from midcourse.policy.evidence.verification import Sight, describe, describe_unmet, holds, judge
 
 BUTTON = Zone(id="z1", role="button", label="Order", state=(("enabled", True), ("hint", "two left")))
 FORM = Observation(
@@ -87,9 +87,9 @@ def test_all_checks_have_to_hold_and_words_alone_say_nothing() -> None:
 
 
 def test_what_is_unmet_is_said_in_a_sentence() -> None:
-    assert unmet(sight(ERROR)) == "expected the text 'Thank you'; the screen is '504'"
-    assert unmet(sight(None)) == "expected the text 'Thank you'; nothing could be seen"
-    assert "no expectation" in unmet(sight(ERROR, expect=None))
+    assert describe_unmet(sight(ERROR)) == "expected the text 'Thank you'; the screen is '504'"
+    assert describe_unmet(sight(None)) == "expected the text 'Thank you'; nothing could be seen"
+    assert "no expectation" in describe_unmet(sight(ERROR, expect=None))
 
 
 # --- judge: steps that can be taken back

@@ -2,7 +2,7 @@
 
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import Track
-from midcourse.policy.failure.recovery import sample_of, why_give_up
+from midcourse.policy.failure.recovery import sample_fraction, why_give_up
 
 NEVER = Track(lesson="00112233aabbccdd", unmended=7, lot=0.5)
 
@@ -34,8 +34,8 @@ def test_low_lots_try_all_the_same() -> None:
 
 
 def test_lots_are_spread_evenly_and_drawn_the_same_again() -> None:
-    lots = [sample_of(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
-    assert lots == [sample_of(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
+    lots = [sample_fraction(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
+    assert lots == [sample_fraction(f"run-{n}", "00112233aabbccdd") for n in range(10_000)]
     assert all(0 <= lot < 1 for lot in lots)
     assert 900 < sum(lot < 0.1 for lot in lots) < 1100
-    assert sample_of("run-1", "a") != sample_of("run-1", "b")
+    assert sample_fraction("run-1", "a") != sample_fraction("run-1", "b")

@@ -7,7 +7,7 @@ import pytest
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.plan import REPLAN, PlanVersion, Step, Target
 from midcourse.domain.records.ledger import LedgerEntry
-from midcourse.domain.records.lesson import Word
+from midcourse.domain.records.lesson import LessonVerdict
 from midcourse.policy.failure.lessons import LONGEST_FIX, judge_lessons, teaches
 
 
@@ -40,7 +40,7 @@ def tried(*results: tuple[int, int, str]) -> list[LedgerEntry]:
     ]
 
 
-def verdicts(*words: Word) -> dict[str, str | None]:
+def verdicts(*words: LessonVerdict) -> dict[str, str | None]:
     return {word.lesson: word.verdict for word in words}
 
 
@@ -54,13 +54,13 @@ def test_nothing_failed_nothing_to_say() -> None:
 def test_a_new_plan_that_was_carried_out_mended_it() -> None:
     plans = [FIRST, a_plan(2, "close", "save")]
     (word,) = judge_lessons(plans, tried((1, 0, "k"), (2, 0, ""), (2, 1, "")))
-    assert word.verdict == "mended"
+    assert word.verdict == "fixed"
     assert word.fix.text == "close button 'Save'; save button 'Save'"
 
 
 def test_the_end_of_a_plan_is_its_last_step_before_replan() -> None:
     plans = [FIRST, a_plan(2, "close", REPLAN)]
-    assert verdicts(*judge_lessons(plans, tried((1, 0, "k"), (2, 0, "")))) == {"k": "mended"}
+    assert verdicts(*judge_lessons(plans, tried((1, 0, "k"), (2, 0, "")))) == {"k": "fixed"}
 
 
 def test_half_a_plan_says_nothing_yet() -> None:
@@ -68,28 +68,28 @@ def test_half_a_plan_says_nothing_yet() -> None:
     entries = tried((1, 0, "k"), (2, 0, ""))
     assert verdicts(*judge_lessons(plans, entries)) == {"k": None}
     assert verdicts(*judge_lessons(plans, entries, "cancelled")) == {"k": None}
-    assert verdicts(*judge_lessons(plans, entries, "replan_exhausted")) == {"k": "in_vain"}
+    assert verdicts(*judge_lessons(plans, entries, "replan_exhausted")) == {"k": "unhelpful"}
 
 
 def test_what_came_back_was_not_mended() -> None:
     plans = [FIRST, a_plan(2, "close", REPLAN), a_plan(3, "save", cause="adaptive"), a_plan(4, "save")]
     entries = tried((1, 0, "k"), (2, 0, ""), (3, 0, "k"))
-    assert verdicts(*judge_lessons(plans, entries)) == {"k": "in_vain"}
-    assert verdicts(*judge_lessons(plans, [*entries, *tried((4, 0, ""))])) == {"k": "mended"}
+    assert verdicts(*judge_lessons(plans, entries)) == {"k": "unhelpful"}
+    assert verdicts(*judge_lessons(plans, [*entries, *tried((4, 0, ""))])) == {"k": "fixed"}
 
 
 def test_a_retry_that_went_well_was_no_plans_doing() -> None:
     plans = [a_plan(1, "save", "send", cause="initial"), a_plan(2, "send")]
     entries = tried((1, 0, "k"), (1, 0, ""), (1, 1, "other"), (2, 0, ""))
-    assert verdicts(*judge_lessons(plans, entries)) == {"k": None, "other": "mended"}
+    assert verdicts(*judge_lessons(plans, entries)) == {"k": None, "other": "fixed"}
 
 
 def test_a_plan_that_leads_into_another_failure_has_yet_to_show_what_it_is_good_for() -> None:
     plans = [FIRST, a_plan(2, "send"), a_plan(3, "post")]
     entries = tried((1, 0, "k"), (2, 0, "other"))
     assert verdicts(*judge_lessons(plans[:2], entries)) == {"k": None, "other": None}
-    assert verdicts(*judge_lessons(plans, [*entries, *tried((3, 0, ""))])) == {"k": "mended", "other": "mended"}
-    assert verdicts(*judge_lessons(plans, entries, "replan_no_change")) == {"k": "in_vain", "other": "in_vain"}
+    assert verdicts(*judge_lessons(plans, [*entries, *tried((3, 0, ""))])) == {"k": "fixed", "other": "fixed"}
+    assert verdicts(*judge_lessons(plans, entries, "replan_no_change")) == {"k": "unhelpful", "other": "unhelpful"}
 
 
 def test_who_stopped_without_another_plan_has_no_word() -> None:
@@ -99,7 +99,7 @@ def test_who_stopped_without_another_plan_has_no_word() -> None:
 
 
 def test_a_planner_that_had_no_idea_was_asked_in_vain() -> None:
-    assert verdicts(*judge_lessons([FIRST], tried((1, 0, "k")), "empty_plan")) == {"k": "in_vain"}
+    assert verdicts(*judge_lessons([FIRST], tried((1, 0, "k")), "empty_plan")) == {"k": "unhelpful"}
 
 
 def test_the_words_are_short() -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -49,12 +48,12 @@ async def test_what_is_declared_safe_carries_whatever_the_page_puts_in_it(visito
     assert visitor.pages.bodies["/autosave"].startswith(b"p")
 
 
-async def test_a_secret_without_words_is_in_the_picture(pages: Pages, tmp_path: Path):
+async def test_a_secret_without_words_is_in_the_picture(pages: Pages):
     """Each of the two pages is pictured otherwise, although the secret is to be covered."""
     drawing = (
         "<canvas width=300 height=40></canvas><script>const brush = document.querySelector('canvas').getContext('2d');"
     )
-    async with visiting(pages, screenshots="all", blobs=str(tmp_path), width=400, height=100) as hand:
+    async with visiting(pages, screenshots="all", width=400, height=100) as hand:
         pictures: list[str] = []
         for secret in ("hunter2", "batman5"):
             await hand.world.conceal((("pin", secret),))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from midcourse.blobs import BlobFolder
 from midcourse.codec import decode
 from midcourse.errors import TaskInvalid
+from midcourse.pictures import read_picture
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.page.redaction import SecretLocator
 from midcourse.worlds.browser.page.screenshots import Screenshots, When
@@ -54,33 +54,35 @@ async def shots(visitor: Visitor) -> list[str]:
     return ["x" if look.screenshot else "-" for look in seen]
 
 
-async def test_screenshots_by_policy(pages: Pages, tmp_path: Path):
+async def test_screenshots_by_policy(pages: Pages):
     policies: dict[When, str] = {"never": "-----", "on_change": "x-x--", "on_failure": "----x", "all": "xxxxx"}
     async with visiting(pages, **SMALL) as visitor:
         assert isinstance(visitor.world, Browser)
         for when, taken in policies.items():
-            visitor.world._screenshots = Screenshots(
-                when, str(tmp_path / "blobs"), SecretLocator()
-            )  # one browser will do for all four
+            visitor.world._screenshots = Screenshots(when, SecretLocator())  # one browser will do for all four
             assert "".join(await shots(visitor)) == taken, when
 
 
-async def test_screenshot_is_a_picture_in_the_blobs_without_passwords(pages: Pages, tmp_path: Path):
+async def test_screenshot_is_a_picture_without_passwords(pages: Pages):
     field = "<input type=password value={}>"
-    async with visiting(pages, screenshots="all", blobs=str(tmp_path), **SMALL) as visitor:
+    async with visiting(pages, screenshots="all", **SMALL) as visitor:
         await visitor.visit(field.format("secret"))
         one = (await visitor.see()).screenshot
         await visitor.visit(field.format("quite-another"))
         other = (await visitor.see()).screenshot
-    picture = await BlobFolder(tmp_path).read(one)
+        assert isinstance(visitor.world, Browser)
+        data = await visitor.world.read_screenshot(one)
+        assert await visitor.world.read_screenshot("0" * 64) is None
+    picture = read_picture(data or b"")
     assert picture is not None
-    assert picture.startswith(b"\x89PNG")
+    assert (picture.media_type, picture.digest) == ("image/webp", one)
+    assert (picture.width, picture.height) == (SMALL["width"], SMALL["height"])
     assert one == other
 
 
-async def test_screenshots_need_a_place():
-    with pytest.raises(TaskInvalid, match="blobs"):
-        Browser("http://127.0.0.1/", screenshots="all")
+async def test_when_there_are_screenshots_is_one_of_four():
+    with pytest.raises(TaskInvalid, match="never, on_change, on_failure or all"):
+        Browser("http://127.0.0.1/", screenshots="sometimes")  # pyright: ignore[reportArgumentType]
 
 
 def children(pid: int) -> list[int]:

@@ -18,13 +18,16 @@ from temporalio.service import RPCError
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.store import open_fleet_store, read_keys
 from midcourse.app.start import StartedRun, found_run, new_run_of, start_under_key
-from midcourse.app.wiring import Job, check_job, for_elsewhere, job_text
+from midcourse.app.task.modules import AllowedModules
+from midcourse.app.wiring import BUILT_IN, Job, check_job, for_elsewhere, job_text
 from midcourse.errors import FleetUnavailable
+from midcourse.redact import keep_out_of_logs
 from midcourse.runtimes.temporal.attributes import TENANT
 from midcourse.runtimes.temporal.client import FleetClient, connect
 from midcourse.runtimes.temporal.client import RunBroken as RunBroken
 from midcourse.runtimes.temporal.client import RunHandle as RunHandle
-from midcourse.runtimes.temporal.wire import Pace, run_id_of
+from midcourse.runtimes.temporal.profile import Profile, describe_security, explain_failure, read_profile
+from midcourse.runtimes.temporal.wire import Placement, run_id_of
 from midcourse.store.postgres import PostgresStore
 
 RequestFailed: TypeAlias = RPCError
@@ -39,39 +42,57 @@ class Fleet:
     store: PostgresStore
     client: Client
     runs: FleetClient
+    security: str = ""
+    """How the connection to Temporal is secured, in words."""
+
+    @property
+    def temporal(self) -> str:
+        """Temporal's address, which may be from a profile."""
+        return self.client.service_client.config.target_host
 
 
 @asynccontextmanager
 async def connected(settings: FleetSettings) -> AsyncGenerator[Fleet]:
     """Connect to the database and to Temporal. Raises `FleetUnavailable` if one of them does not answer."""
     async with open_fleet_store(settings) as store:
-        client = await _client(settings)
+        profile = read_profile(settings.temporal_profile) if settings.temporal_profile else None
+        client = await _client(settings, profile)
         yield Fleet(
             settings=settings,
             store=store,
             client=client,
-            runs=FleetClient(client, store=store, tenant=settings.tenant, pace=pace_of(settings)),
+            runs=FleetClient(
+                client,
+                store=store,
+                tenant=settings.tenant,
+                placement=Placement(heartbeat_seconds=settings.heartbeat_seconds),
+            ),
+            security=describe_security(profile),
         )
 
 
-async def _client(settings: FleetSettings) -> Client:
+async def _client(settings: FleetSettings, profile: Profile | None) -> Client:
     keys = read_keys(settings.keys_file) if settings.keys_file else ()
     where, namespace = settings.temporal_address, settings.temporal_namespace
+    if profile is not None:
+        keep_out_of_logs(profile.secrets)
+        where = where or profile.address
+        if "temporal_namespace" not in settings.model_fields_set:
+            namespace = profile.namespace or namespace
+    if "://" in where:  # the scheme would decide whether there is TLS, whatever the profile says
+        raise FleetUnavailable(f"Temporal's address is HOST:PORT, not '{where}'")
+    if not where:
+        raise FleetUnavailable(
+            f"temporal_profile '{settings.temporal_profile}' names no address: add one, or set temporal_address"
+        )
     try:
-        return await connect(where, namespace=namespace, keys=keys)
+        return await connect(where, namespace=namespace, keys=keys, profile=profile)
     except RuntimeError as trouble:
-        raise FleetUnavailable(f"no Temporal answers at {where}") from trouble
+        why = explain_failure(str(trouble), profile)
+        says = f"Temporal at {where} cannot be used: {why}" if why else f"no Temporal answers at {where}"
+        raise FleetUnavailable(says) from trouble
     except RPCError as trouble:
         raise FleetUnavailable(f"Temporal at {where} rejected the connection: {trouble.message}") from trouble
-
-
-def pace_of(settings: FleetSettings) -> Pace:
-    return Pace(
-        heartbeat_seconds=settings.heartbeat_seconds,
-        session_seconds=settings.session_seconds,
-        continue_after=settings.continue_after,
-        rest_after=settings.rest_after,
-    )
 
 
 # --- to start a run
@@ -82,6 +103,7 @@ async def start_durable_run(fleet: Fleet, job: Job, run_id: str, *, again: bool 
 
     `again` and `KeyTaken`: see `check_key`.
     """
+    AllowedModules(fleet.settings.task_modules).check(job.file, BUILT_IN)
     check_job(job)
 
     async def begin(after: str) -> StartedRun:

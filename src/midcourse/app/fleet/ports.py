@@ -2,20 +2,21 @@
 
 from pathlib import Path
 
-from midcourse.app.defaults import EnvironmentVault
+from midcourse.app.defaults import EnvironmentVault, LeaveOpen
+from midcourse.app.fleet.blobs import blobs_of
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.models.roles import embedder_for
 from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import job_from, pictures_in, remote_world, roles_for, world_class
+from midcourse.app.task.modules import AllowedModules
+from midcourse.app.wiring import BUILT_IN, job_from, remote_world, roles_for, world_class
 from midcourse.codec import decode
-from midcourse.domain.approval import Question
 from midcourse.errors import TaskInvalid
+from midcourse.files import folder_of_run
 from midcourse.perform import Lessons, Ports
 from midcourse.ports.clock import SystemClock
 from midcourse.ports.vault import reveal_all
 from midcourse.redact import keep_out_of_logs
 from midcourse.store.postgres import PostgresStore
-from midcourse.worlds.host.registry import session_folder
 from midcourse.worlds.host.wire import Handle, Ready
 
 NO_HOST = Handle(url="http://127.0.0.1:1", token="")
@@ -29,6 +30,8 @@ class PortsMaker:
         self._store = store
         self._settings = settings
         self._home = home
+        self._blobs = blobs_of(settings, store, home)
+        self._modules = AllowedModules(settings.task_modules)
 
     async def ports_for(self, run_id: str) -> Ports:
         task, text = await self._store.job(run_id)
@@ -37,17 +40,18 @@ class PortsMaker:
                 f"run {run_id} was not begun from a task file; drive it with a worker of your own program"
             )
         job = job_from(text)
+        self._modules.check(job.file, BUILT_IN)  # before anything that it names is imported
         spec, key = job.file.world, f"{self._settings.tenant}/{run_id}"
         host, vault = self._host_of(world_class(spec)), EnvironmentVault()
-        folder = self._home / (session_folder(key) if host else f"runs/{run_id}")
+        folder = self._home / (folder_of_run(key) if host else f"runs/{run_id}")
         secrets = reveal_all(vault, task.secrets)
         keep_out_of_logs(secrets)
         return Ports(
             run_id=run_id,
             task=task,
             world=remote_world(spec, folder, host=host, key=key),
-            pictures=pictures_in(folder),
-            approver=Posting(self._store),
+            blobs=self._blobs,
+            approver=LeaveOpen(),
             store=self._store,
             clock=SystemClock(),
             vault=vault,
@@ -72,13 +76,3 @@ class PortsMaker:
         except FileNotFoundError:
             return NO_HOST
         return Handle(url=ready.url, token=ready.token) if world in ready.worlds else None
-
-
-class Posting:
-    """Asks by putting the question where `midcourse approve` finds it; the decision comes through the mailbox."""
-
-    def __init__(self, store: PostgresStore) -> None:
-        self._store = store
-
-    async def ask(self, question: Question) -> None:
-        await self._store.save_question(question)

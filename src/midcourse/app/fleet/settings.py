@@ -1,19 +1,26 @@
-"""Every setting of a fleet, once: where its servers are, whose runs are meant, and how patient everybody is.
+"""Every setting of a fleet, once: where its servers are, whose runs are meant, and how long each part waits.
 
 What is said last wins: `--set` over the environment over what `midcourse up` left in the home over the default.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
 from midcourse.app.fleet.up_file import fleet_in
+from midcourse.app.settings.audience import EVERYDAY
 from midcourse.app.settings.run import SOURCES, built, check_names, said
+from midcourse.app.task.modules import AllowedModules
 from midcourse.errors import FleetUnavailable
 
 SERVERS = ("database_url", "temporal_address")
+BLOB_PLACES = re.compile(r"postgres|folder(:/.+)?|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/.*)?")
+NAMING = (*SERVERS, "temporal_profile")
+"""Settings that say where a fleet is. One of them is enough to mean another fleet than that of the home."""
 
 
 class FleetSettings(BaseSettings):
@@ -24,12 +31,12 @@ class FleetSettings(BaseSettings):
 
     model_config = SOURCES
 
-    database_url: SecretStr = Field(
+    database_url: Annotated[SecretStr, EVERYDAY] = Field(
         default=SecretStr(""),
         description="PostgreSQL 15 or newer: `postgresql://user:password@host/database`. If neither this nor "
         "`temporal_address` is said, the fleet that `midcourse up` started in this home is meant.",
     )
-    temporal_address: str = Field(
+    temporal_address: Annotated[str, EVERYDAY] = Field(
         default="",
         description="Where Temporal listens: `host:port`.",
     )
@@ -37,6 +44,12 @@ class FleetSettings(BaseSettings):
         default="default",
         min_length=1,
         description="Temporal's namespace, in which the fleet's runs are driven.",
+    )
+    temporal_profile: str = Field(
+        default="",
+        description="A profile of Temporal's own client configuration (`temporal.toml`, `TEMPORAL_…` variables), with TLS, client "
+        "certificate or API key. `default` needs no file. Address and namespace are those of the profile unless said here. "
+        "Empty or `none`: a connection without TLS ([secured connections](fleets.md#secured-connections)).",
     )
     temporal_program: Path | None = Field(
         default=None,
@@ -48,69 +61,51 @@ class FleetSettings(BaseSettings):
         min_length=1,
         description="Whose runs are meant. One tenant's workers and commands never see the runs of another.",
     )
+    blobs: str = Field(
+        default="postgres",
+        description="Where screenshots of runs are stored, as lossless WebP: `postgres`, in the fleet's database; `folder`, in the home of each worker; "
+        "`folder:/path`, which all of them share; or `s3://bucket/prefix`, with the usual `AWS_…` variables (`midcourse[s3]`).",
+    )
     host_file: Path | None = Field(
         default=None,
-        description="Where `midcourse fleet host` wrote url and token. What it serves is opened there; every other world gets a "
-        "process of its own beside the worker.",
+        description="Where `midcourse fleet host` wrote url and token. What it serves is opened there; every other world gets "
+        "its own process beside the worker.",
     )
     heartbeat_seconds: float = Field(
         default=10.0,
         gt=0,
         description="Without a sign of life for this long, a worker counts as lost, and what it did as unknown. Short: "
-        "runs go on sooner after a crash. Too short on a busy machine: live steps become unknown.",
-    )
-    sticky_seconds: float = Field(
-        default=10.0,
-        gt=0,
-        description="How long a run waits for the worker that has it in memory before another takes it up.",
-    )
-    session_seconds: float = Field(
-        default=2.0,
-        gt=0,
-        description="How long a step waits for the worker that holds the world's session before another takes that over.",
+        "runs continue sooner after a crash. Too short on a busy machine: live steps become unknown.",
     )
     shutdown_seconds: float = Field(
         default=60.0,
         ge=0,
-        description="How long steps under way may go on after a worker was told to stop.",
+        description="How long steps under way may continue after a worker was told to stop. What takes longer counts as lost.",
     )
     max_cached_runs: int = Field(
         default=1000,
         ge=0,
-        description="Runs that a worker keeps in memory. Any other is read again when something happens to it.",
+        description="Runs whose supervisors a worker keeps in memory. Any other is read again when something happens to it.",
     )
     max_sessions: int = Field(
         default=1000,
         ge=1,
-        description="Sessions of worlds that a worker holds at a time. One that is let go stays open at its host.",
+        description="Runs that wait while a worker holds their world in its own process. Any other has to be opened again, unless it is at a host.",
     )
-    max_commands: int = Field(
+    max_runs: int = Field(
         default=100,
         ge=1,
-        description="Steps, plans and looks that a worker performs at a time.",
+        description="Runs that a worker drives at a time. If there are more, each is driven for a minute before another gets its turn.",
     )
     max_connections: int = Field(
         default=10,
         ge=1,
-        description="Connections that a process opens to the database at most.",
+        description="Connections that a process opens to the database at most. A worker has one more, to hear of messages.",
     )
-    continue_after: int = Field(
-        default=2000,
-        ge=10,
-        le=40_000,
-        description="Events of history after which a run goes on in a new one. What Temporal reads again after a crash "
-        "stays short, and a run may move to the current build.",
-    )
-    rest_after: int = Field(
-        default=100,
-        ge=10,
-        le=40_000,
-        description="The same for a run that waits for a person.",
-    )
-    build: str = Field(
+    task_modules: str = Field(
         default="",
-        description="What this worker runs, such as a version or a commit. A run stays on the build it began on until it "
-        "continues in a new history. Empty: any worker takes any run.",
+        description="Modules that tasks may name as world or planner, besides Midcourse's own: `shop.worlds, acme.*`. A worker imports and calls "
+        "them. `none`: no others; `*`: any. Empty: any but Python's own ([in production](fleets.md#in-production)).",
     )
     keys_file: Path | None = Field(
         default=None,
@@ -118,24 +113,44 @@ class FleetSettings(BaseSettings):
         "seals, all of them open.",
     )
 
+    @field_validator("temporal_profile")
+    @classmethod
+    def _none_in_words(cls, value: str) -> str:
+        """`none`, because an empty variable is ignored, and `.env` may name a profile."""
+        return "" if value.strip().lower() == "none" else value.strip()
+
+    @field_validator("blobs")
+    @classmethod
+    def _is_a_place(cls, value: str) -> str:
+        if not BLOB_PLACES.fullmatch(value.strip()):
+            raise ValueError("it is postgres, folder, folder:/path or s3://bucket/prefix")
+        return value.strip()
+
+    @field_validator("task_modules")
+    @classmethod
+    def _are_modules(cls, value: str) -> str:
+        return AllowedModules(value).text
+
     @classmethod
     def load(cls, home: Path, overrides: Mapping[str, str] | None = None) -> "FleetSettings":
         """`overrides` are from `--set`. Of a fleet in this home only what nothing else contradicts is taken."""
         given = overrides or {}
         check_names(given, cls)
         settings = built(cls, {name: value.strip() for name, value in given.items()}, "--set ")
-        if any(name in settings.model_fields_set for name in SERVERS):
+        if any(name in settings.model_fields_set and getattr(settings, name) for name in NAMING):
             return settings
-        found = fleet_in(home)
+        found = {name: value for name, value in fleet_in(home).items() if name in cls.model_fields}
         return built(cls, {**found, **said(settings)}, "up.json ") if found else settings
 
     @property
     def is_somewhere(self) -> bool:
-        return any(getattr(self, name) for name in SERVERS)
+        return any(getattr(self, name) for name in NAMING)
 
     def check_complete(self, home: Path) -> None:
         """Raises `FleetUnavailable` if it is not said where the servers are."""
         missing = [name for name in SERVERS if not getattr(self, name)]
+        if self.temporal_profile and "temporal_address" in missing:  # it may name the address
+            missing.remove("temporal_address")
         if not self.is_somewhere:
             raise FleetUnavailable(
                 f"there is no fleet in '{home}': start one with midcourse up. One that was started in another folder is "

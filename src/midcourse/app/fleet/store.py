@@ -7,15 +7,26 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+import psycopg
+from sqlalchemy.exc import OperationalError
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.errors import FleetUnavailable, TaskInvalid
 from midcourse.sealing import Key, Seals
 from midcourse.store.postgres import PostgresStore
+from midcourse.store.postgres.address import label_address
 
 FleetStore: TypeAlias = PostgresStore
+
+HINTS = {
+    "certificate verify failed": "sslrootcert in database_url names the file with the certificate of its authority",
+    "does not match host name": "database_url has to name the server as its certificate does",
+    "requires a valid client certificate": "sslcert and sslkey in database_url name the files of one",
+    "certificate authentication failed": "sslcert and sslkey in database_url name the files of the user's certificate",
+    "alert": "sslcert and sslkey in database_url name the files of the client certificate",
+    "no encryption": "the server wants TLS: sslmode=verify-full in database_url",
+}
+"""What to change about a refused connection, by what libpq says about it. The first that fits counts."""
 
 
 @asynccontextmanager
@@ -26,8 +37,8 @@ async def open_fleet_store(settings: FleetSettings) -> AsyncGenerator[PostgresSt
     try:
         store = PostgresStore(url, tenant=settings.tenant, connections=settings.max_connections, seals=seals)
         await store.runs(limit=1)
-    except (OSError, ArgumentError) as trouble:
-        raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble
+    except OSError as trouble:
+        raise FleetUnavailable(_explain(str(trouble))) from trouble
     async with store:
         yield store
 
@@ -50,8 +61,8 @@ def read_keys(file: Path) -> tuple[Key, ...]:
 
 
 def database_label(settings: FleetSettings) -> str:
-    """The database's URL without its password."""
-    return make_url(settings.database_url.get_secret_value()).render_as_string(hide_password=True)
+    """The database's URL without passwords and keys."""
+    return label_address(settings.database_url.get_secret_value())
 
 
 def migrate_database(settings: FleetSettings) -> str:
@@ -61,6 +72,11 @@ def migrate_database(settings: FleetSettings) -> str:
     try:
         label = database_label(settings)
         migrate(settings.database_url.get_secret_value())
-    except (ArgumentError, OperationalError) as trouble:
-        raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble
+    except (OperationalError, psycopg.OperationalError) as trouble:
+        raise FleetUnavailable(_explain(str(getattr(trouble, "orig", trouble)))) from trouble
     return label
+
+
+def _explain(trouble: str) -> str:
+    hint = next((hint for sign, hint in HINTS.items() if sign in trouble), "")
+    return f"the database cannot be reached: {trouble.strip()}" + (f" ({hint})" if hint else "")

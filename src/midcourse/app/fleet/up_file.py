@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from midcourse.app.fleet.process import Process
 from midcourse.codec import decode, encode
 from midcourse.files import atomic_write
+from midcourse.process import Process
 
 SERVERS = ("PostgreSQL", "Temporal")
 """Without these two there is no fleet, whatever else is alive."""

@@ -3,16 +3,15 @@
 import os
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 
+from midcourse.app.extras import require_extras
 from midcourse.app.models.roles import ROLES, Role, RoleModels
 from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
 from midcourse.llm.cassette import Player, Recorder
 from midcourse.llm.model_client import ModelClient
-from midcourse.llm.prompt.template import template_at
 from midcourse.llm.recording import models_with_cassette
-from midcourse.llm.roles.planner import ROLE, ModelPlanner
+from midcourse.llm.roles.planner import ModelPlanner
 from midcourse.llm.tracing import Tracing
 from midcourse.ports.planner import Planner
 from midcourse.ports.vault import Secrets
@@ -26,7 +25,6 @@ def build_model_roles(
     planner: Planner | None,
     base_url: str,
     secrets: Secrets,
-    wording: Path | None,
     run: str,
 ) -> RoleModels:
     """`names` has the models of every role, or none. A `planner` replaces the planning model."""
@@ -43,8 +41,9 @@ def build_model_roles(
         return ModelClient(models, answer_tokens=settings.answer_tokens, tracing=tracing)
 
     if planner is None:
-        note, prompt = recorder.situation if recorder else None, template_at(wording, ROLE) if wording else None
-        planner = ModelPlanner(client(ROLES["planner"]), note=note, wording=prompt)
+        if settings.images != "off":
+            require_extras(f"images = '{settings.images}'", "vision")
+        planner = ModelPlanner(client(ROLES["planner"]), images=settings.images)
     others = {port: role for port, role in ROLES.items() if port != "planner"}
     wanted = {port: role for port, role in others.items() if names[role.name] and role.wanted(settings)}
     return RoleModels(planner=planner, **{port: _adapter(role)(client(role)) for port, role in wanted.items()})

@@ -1,15 +1,15 @@
 """Reserves for model calls: what one call can cost at most, where the settings do not set it."""
 
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from midcourse.app.models.roles import ROLES, RoleModels
 from midcourse.domain.budget import Cost, Limits
 from midcourse.errors import TaskInvalid
 from midcourse.policy.spending import MICRO
+from midcourse.ports.abilities import offers
 
 
-@runtime_checkable
 class Priced(Protocol):
     """A role that knows what a call can cost."""
 
@@ -28,7 +28,7 @@ def with_call_reserves(limits: Limits, roles: RoleModels) -> Limits:
     reads = bool(roles.verifier or roles.extractor)
     limits = replace(limits, reads_words=reads if limits.reads_words is None else limits.reads_words and reads)
     answering = (getattr(roles, port) for port in ROLES)
-    worst = [role.worst(limits.plan_tokens) for role in answering if isinstance(role, Priced)]
+    worst = [role.worst(limits.plan_tokens) for role in answering if offers(role, Priced)]
     if not worst:
         return limits
     dollars = limits.plan_cost_usd or max(cost.microusd for cost in worst) / MICRO

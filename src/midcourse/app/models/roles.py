@@ -6,7 +6,6 @@ the setting `role_models`, the reserves for calls and the documentation read thi
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 from midcourse.errors import TaskInvalid
@@ -27,6 +26,8 @@ from midcourse.ports.verifier import Verifier
 if TYPE_CHECKING:  # the settings read the names of the roles
     from midcourse.app.settings.run import Settings
 
+RULES = "rules"
+"""In place of a model in the setting `role_models`: the role is left to what needs none."""
 EXTRA = "pip install 'midcourse[llm]'"
 
 
@@ -74,7 +75,7 @@ _MONITOR = Role(
     wanted=lambda settings: settings.monitor != "off",
     by_rules=True,
 )
-_REFLECTOR = Role("reflector", "ModelReflector", "ReflectionAnswer", default=RuleReflector, by_rules=True)
+_REFLECTOR = Role("reflector", "ModelReflector", "ReflectionAnswer", default=RuleReflector)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,7 @@ class OptionalRoles:
     extractor: Annotated[Extractor | None, Role("extractor", "ModelExtractor")] = None
     """Reads values that no skill returned."""
     reader: Annotated[Reader | None, _READER] = None
-    """Turns screenshots into zones, if the setting `vision` is on."""
+    """Finds zones in screenshots, if the setting `vision` is on."""
     detour_planner: Annotated[DetourPlanner | None, _DETOUR_PLANNER] = None
     """Finds a way to steps that are out of reach. Without one, they are planned around."""
     closeness_judge: Annotated[ClosenessJudge | None, _CLOSENESS_JUDGE] = None
@@ -98,7 +99,7 @@ class OptionalRoles:
     monitor: Annotated[Monitor | None, _MONITOR] = None
     """Reviews the path, if the setting `monitor` is not off; by default with rules."""
     reflector: Annotated[Reflector | None, _REFLECTOR] = None
-    """Explains failures to the planner; by default with rules."""
+    """Explains failures to the planner; without a model with rules."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,16 +123,16 @@ _ROWS: dict[str, Role] = {
 ROLES = {"planner": _ROWS.pop("planner"), **_ROWS}
 """Rows by the name of their field in `Agent` and `Ports`, the planner first."""
 ROLE_NAMES = tuple(role.name for role in ROLES.values())
+WITH_RULES = tuple(role.name for role in ROLES.values() if role.default)
+"""Roles that have an answer without a model."""
 
 
-def build_planner(
-    model: str, settings: "Settings", base_url: str = "", secrets: Secrets = (), wording: Path | None = None
-) -> Planner:
+def build_planner(model: str, settings: "Settings", base_url: str = "", secrets: Secrets = ()) -> Planner:
     """Build a planner that asks this model. `base_url` is its server, if it is not the one in the settings.
 
-    Recordings leave out the `secrets`. `wording` is a prompt to use instead of the one that ships.
+    Recordings leave out the `secrets`.
     """
-    return build_roles(settings, model=model, base_url=base_url, secrets=secrets, wording=wording).planner
+    return build_roles(settings, model=model, base_url=base_url, secrets=secrets).planner
 
 
 def build_roles(
@@ -141,7 +142,6 @@ def build_roles(
     model: str = "",
     base_url: str = "",
     secrets: Secrets = (),
-    wording: Path | None = None,
     run: str = "",
 ) -> RoleModels:
     """Build a model client for every role that has a model. A `planner` replaces the planning model.
@@ -159,9 +159,7 @@ def build_roles(
         from midcourse.app.models.build import build_model_roles
     except ImportError as error:
         raise TaskInvalid(f"to work with a model, {EXTRA}: {error}") from error
-    return build_model_roles(
-        settings, models, planner=planner, base_url=base_url, secrets=secrets, wording=wording, run=run
-    )
+    return build_model_roles(settings, models, planner=planner, base_url=base_url, secrets=secrets, run=run)
 
 
 def _models_by_role(model: str, by_role: str) -> dict[str, str]:
@@ -173,7 +171,7 @@ def _models_by_role(model: str, by_role: str) -> dict[str, str]:
             raise TaskInvalid(f"role_models: '{pair}' is written role=provider:name")
         if role not in models:
             raise TaskInvalid(f"role_models: {unknown('role', role, ROLE_NAMES)}")
-        models[role] = name
+        models[role] = "" if name == RULES and role in WITH_RULES else name
     return models
 
 

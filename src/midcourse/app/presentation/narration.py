@@ -1,10 +1,13 @@
 """The events of a run as sentences, one for each turn: for live views, logs and `show`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from midcourse.app.presentation.vocabulary import CAUSES, describe_step, format_seconds, pluralize
+from midcourse.app.presentation.advice import describe_advice
+from midcourse.app.presentation.sentence import Sentence, bad
+from midcourse.app.presentation.sentence import Tone as Tone
+from midcourse.app.presentation.vocabulary import CAUSES, describe_step, format_argument, format_seconds, pluralize
 from midcourse.domain.command import (
     Act,
     AskPerson,
@@ -43,8 +46,7 @@ from midcourse.domain.event import (
     Verified,
     WorldOpened,
 )
-from midcourse.domain.move import Adviser
-from midcourse.domain.plan import PlanVersion
+from midcourse.domain.plan import REPLAN, PlanVersion, Step
 
 OutsideEvent: TypeAlias = (
     ApprovalDecided
@@ -60,7 +62,6 @@ OutsideEvent: TypeAlias = (
     | TimerFired
 )
 """Events that do not answer a command which looks at the world, plans or acts."""
-Tone: TypeAlias = Literal["good", "bad", "doubt", "ask", "plain"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,14 +71,6 @@ class LogLine:
     at: float
     text: str
     tone: Tone = "plain"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sentence:
-    text: str
-    tone: Tone = "plain"
-    detail: str = ""
-    """Comes last: what a narrow line can do without."""
 
 
 class Narrator:
@@ -138,13 +131,13 @@ class Narrator:
             case WorldOpened():
                 return _world_opened(event)
             case Postponed():
-                return _bad("put off: the database cannot be reached", event.detail)
+                return bad("put off: the database cannot be reached", event.detail)
             case Observed():
                 return _observed(event)
             case Planned():
                 return self._planned(event, commands)
             case Advised():
-                return _ADVICE[event.role](event)
+                return describe_advice(event, commands)
             case ClosenessJudged():
                 return _closeness(event)
             case Acted():
@@ -152,7 +145,7 @@ class Narrator:
             case Verified():
                 return self._verified(event)
             case TryPlanned() if event.step is None:
-                return _bad(f"no try was planned: {event.verdict.replace('_', ' ')}", event.detail)
+                return bad(f"no try was planned: {event.verdict.replace('_', ' ')}", event.detail)
             case TryPlanned() | RevertPlanned():
                 return None
             case DoneChecked():
@@ -165,7 +158,7 @@ class Narrator:
             case ApprovalDecided():
                 return _decided(event)
             case TimerFired():
-                return _bad("no answer in time") if _ends(commands) else None
+                return bad("no answer in time") if _ends(commands) else None
             case Resumed() if event.world == "kept":
                 return Sentence(text=f"picked up again{self._where()}; the world is as it was")
             case Resumed():
@@ -175,7 +168,7 @@ class Narrator:
             case ResumeAsked():
                 return Sentence(text="continuing")
             case CancelAsked():
-                return _bad("a cancel was asked for")
+                return bad("a cancel was asked for")
             case Guided():
                 return Sentence(text=f"guidance: {event.text}", tone="ask")
             case Started() | PersonAsked() | Recorded() | Finished():
@@ -187,22 +180,30 @@ class Narrator:
                 return Sentence(text="here the task was done before", tone="good", detail=event.detail)
             case "done":
                 return Sentence(text="the planner says that the task is done", tone="good")
+            case "ask":
+                return Sentence(text=f"the planner asks: {event.detail}", tone="ask")
             case "transport":
-                return _bad("the planner could not be reached", event.detail)
+                return bad("the planner could not be reached", event.detail)
             case "impossible" | "gave_up" | "refused" | "rejected" | "garbage":
-                return _bad(f"the planner's answer: {event.verdict.replace('_', ' ')}", event.detail)
+                return bad(f"the planner's answer: {event.verdict.replace('_', ' ')}", event.detail)
             case "steps":
                 pass
         refused = _refusal(commands)
         asked = self._commands.get(event.answers)
         if refused:
-            return _bad("the plan was refused", refused)
+            return bad("the plan was refused", refused)
         if not event.steps or not isinstance(asked, MakePlan):
-            return _bad("the planner sent no steps", event.detail)
+            return bad("the planner sent no steps", event.detail)
         acts = sum(step.place != "replan" for step in event.steps)
         repairs = f", {pluralize(event.repairs, 'repair')}" if event.repairs else ""
         text = f"plan {asked.version} ({CAUSES[asked.cause]}): {pluralize(acts, 'step')}{repairs}"
-        return Sentence(text=text, detail=event.detail if event.reused else "")
+        fixes = [describe_step(step) for step in self._steps(asked.version)] if asked.cause == "error" else []
+        return Sentence(text=text, detail=event.detail if event.reused else ", ".join(fixes))
+
+    def _steps(self, version: int) -> tuple[Step, ...]:
+        """The acts of a plan."""
+        plan = self._plans.get(version)
+        return tuple(step for step in plan.steps if step.zone != REPLAN) if plan else ()
 
     def _acted(self, event: Acted, commands: tuple[Command, ...]) -> Sentence | None:
         words = self._words(event.answers)
@@ -216,8 +217,9 @@ class Narrator:
         if event.status == "unknown":
             return Sentence(text=f"outcome unknown: {words}", tone="doubt", detail=event.detail or event.reason)
         if event.status == "ok":
-            return Sentence(text=f"done: {words}", tone="good")
-        return _bad(f"failed: {words}, {event.reason or event.status}", event.detail)
+            back = any(isinstance(command, PlanTry) and _is_back(command) for command in commands)
+            return Sentence(text=f"done: {words}{'; the screen is as it was before' if back else ''}", tone="good")
+        return bad(f"failed: {words}, {event.reason or event.status}", event.detail)
 
     def _verified(self, event: Verified) -> Sentence:
         words = self._words(event.answers)
@@ -225,7 +227,7 @@ class Narrator:
             case "happened":
                 return Sentence(text=f"it did happen: {words}", tone="good", detail=event.evidence)
             case "did_not_happen":
-                return _bad(f"it did not happen: {words}", event.evidence)
+                return bad(f"it did not happen: {words}", event.evidence)
             case "too_early":
                 return Sentence(text=f"too early to tell whether it happened: {words}", tone="doubt")
             case "undecided":
@@ -239,11 +241,16 @@ class Narrator:
         if plan is None or command.index >= len(plan.steps):
             return f"step {command.index + 1} of plan {command.version}"
         words = describe_step(plan.steps[command.index])
-        return f"{plan.why}, {words}" if plan.cause == "detour" else words
+        if plan.cause != "detour":
+            return words
+        step = plan.steps[command.index]
+        given = "".join(f" {format_argument(value)}" for _, value in step.arguments) if words == step.skill else ""
+        return f"{plan.why}, {words}{given}"
 
 
-def _bad(text: str, detail: str = "") -> Sentence:
-    return Sentence(text=text, tone="bad", detail=detail)
+def _is_back(command: PlanTry) -> bool:
+    """Whether the latest try has been taken back."""
+    return bool(command.tries) and command.tries[-1].reverted
 
 
 def _refusal(commands: tuple[Command, ...]) -> str:
@@ -267,65 +274,23 @@ def _decided(event: ApprovalDecided) -> Sentence:
         case "rejected" if event.guidance:
             return Sentence(text=f"rejected, with guidance: {event.guidance}", tone="ask", detail=event.by)
         case "rejected":
-            return _bad("rejected", event.by)
+            return bad("rejected", event.by)
         case "happened":
             return Sentence(text="a person says that it happened", tone="good", detail=event.by)
         case "did_not_happen":
-            return _bad("a person says that it did not happen", event.by)
+            return bad("a person says that it did not happen", event.by)
         case "go_on":
             words = f"a person says to continue: {event.guidance}" if event.guidance else "a person says to continue"
             return Sentence(text=words, tone="ask", detail=event.by)
         case "stop":
-            return _bad("stopped", event.by)
+            return bad("stopped", event.by)
         case "send_again":
             return Sentence(text="a person says to send it again", tone="ask", detail=event.by)
 
 
-def _reflected(event: Advised) -> Sentence:
-    if event.reflection is None:
-        return _bad(f"no explanation: {event.verdict}", event.detail)
-    return Sentence(
-        text=f"it failed because: {event.reflection.analysis.root_cause}", detail=event.reflection.fix.message
-    )
-
-
-def _reviewed(event: Advised) -> Sentence | None:
-    if event.verdict != "answered":
-        return _bad("the path could not be reviewed", event.detail)
-    if event.advice is None:
-        return None
-    return Sentence(
-        text=f"the monitor: {event.advice.says}", tone="doubt", detail=event.advice.problem.replace("_", " ")
-    )
-
-
-def _outlined(event: Advised) -> Sentence:
-    if event.verdict == "answered":
-        return Sentence(text=f"outline: {'; '.join(event.goals)}", detail=event.detail)
-    return _bad(f"no outline: {event.verdict.replace('_', ' ')}", event.detail)
-
-
-def _progress(event: Advised) -> Sentence:
-    if event.verdict != "answered":
-        return _bad("progress on the outline could not be judged", event.detail)
-    if not event.evidence:
-        return Sentence(
-            text=f"goal {event.current} of the outline, without evidence", tone="doubt", detail=event.detail
-        )
-    return Sentence(text=f"goal {event.current} of the outline", detail=f"seen: {event.evidence}")
-
-
-_ADVICE: dict[Adviser, Callable[[Advised], Sentence | None]] = {
-    "reflector": _reflected,
-    "monitor": _reviewed,
-    "outliner": _outlined,
-    "judge": _progress,
-}
-
-
 def _closeness(event: ClosenessJudged) -> Sentence:
     if event.verdict != "judged":
-        return _bad("the distance could not be judged", event.detail)
+        return bad("the distance could not be judged", event.detail)
     if event.found:
         return Sentence(text="in reach now", tone="good", detail=event.detail)
     return Sentence(text=f"closeness {event.closeness:.1f} of 10", detail=event.detail)
@@ -334,15 +299,15 @@ def _closeness(event: ClosenessJudged) -> Sentence:
 def _world_opened(event: WorldOpened) -> Sentence:
     if event.opened:
         return Sentence(text="the world is open")
-    return _bad("the world's host is away" if event.away else "the world cannot be opened", event.detail)
+    return bad("the world's host is away" if event.away else "the world cannot be opened", event.detail)
 
 
 def _observed(event: Observed) -> Sentence:
     if event.seen is not None:
         return Sentence(text=f"looked: '{event.seen.surface}', {pluralize(event.seen.zones, 'zone')}")
     if event.reason == "world_lost":
-        return _bad("the world was lost", event.detail)
-    return _bad(f"the look failed: {event.reason}", event.detail)
+        return bad("the world was lost", event.detail)
+    return bad(f"the look failed: {event.reason}", event.detail)
 
 
 def _done_checked(event: DoneChecked) -> Sentence:
@@ -350,7 +315,7 @@ def _done_checked(event: DoneChecked) -> Sentence:
         case "met":
             return Sentence(text=f"verified: {event.detail}", tone="good")
         case "unmet":
-            return _bad("not done yet", event.detail)
+            return bad("not done yet", event.detail)
         case "undecided":
             return Sentence(text="not verified", tone="doubt", detail=event.detail)
         case "too_early":

@@ -6,14 +6,14 @@ from midcourse.app.presentation.vocabulary import format_time
 from midcourse.codec import encode
 from midcourse.domain.approval import About, Consequence, Earlier, Question
 from midcourse.domain.argument import Argument
-from midcourse.perform.asking import digests_of
-from midcourse.policy.approval.question import QuestionRow, find_changes, rows_of
+from midcourse.policy.approval.question import QuestionRow, find_changes, list_digests, list_rows
 
 TITLES: dict[About, str] = {
     "approve": "May this be done?",
     "happened": "Did this happen?",
     "stuck": "How should it continue?",
     "repeat": "Send this again?",
+    "question": "What is your answer?",
 }
 ABRIDGED = (
     "Not all of it can be shown: what ends in a SHA-256 below is too large, or not text, and that digest is all that "
@@ -60,9 +60,9 @@ def step_json(question: Question, number: int) -> dict[str, object]:
     before = before_of(question, number)
     return {
         "says": question.says[number],
-        "digest": digests_of(question)[number],
+        "digest": list_digests(question)[number],
         "abridged": consequence.commit.abridged,
-        "shows": [_row(row) for row in rows_of(consequence)],
+        "shows": [_row(row) for row in list_rows(consequence)],
         "changed": [
             {"was": each.was and _row(each.was), "now": each.now and _row(each.now)}
             for each in (find_changes(before, consequence) if before else ())

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from midcourse.app.presentation.vocabulary import REASONS, format_seconds, pluralize
 from midcourse.domain.approval import Consequence
+from midcourse.domain.move import FinalReason
 from midcourse.domain.outcome import Evidence, Outcome
 from midcourse.domain.records.ledger import LedgerEntry
-from midcourse.domain.result import BudgetUsed, Result
+from midcourse.domain.result import SUCCESSES, BudgetUsed, Result
 from midcourse.ports.store import Store
 from midcourse.worlds.simulated.effects import read_effects
 
@@ -55,14 +56,15 @@ async def sent_effects(store: Store, run_id: str) -> tuple[Sent, ...]:
 def _sent(entry: LedgerEntry, consequence: Consequence) -> Sent:
     outcome = entry.outcome or Outcome(status="unknown")
     what = consequence.commit.address or f"{consequence.skill} {consequence.target.label}".strip()
-    return Sent(what=what, happened=_happened(outcome), evidence=_words(outcome), detail=outcome.detail)
+    return Sent(what=what, happened=_happened(outcome), evidence=describe_evidence(outcome), detail=outcome.detail)
 
 
 def _happened(outcome: Outcome) -> bool | None:
     return None if outcome.status == "unknown" else outcome.status == "ok"
 
 
-def _words(outcome: Outcome) -> str:
+def describe_evidence(outcome: Outcome) -> str:
+    """What shows the outcome, in words."""
     if outcome.status == "unknown":
         return "nothing shows whether it happened"
     if outcome.status != "ok" and outcome.evidence == "probe":
@@ -72,9 +74,13 @@ def _words(outcome: Outcome) -> str:
 
 def headline(result: Result) -> str:
     """Whether it succeeded, and separately whether that was verified."""
-    if result.success:
-        return "done, and verified" if result.verified else "plan carried out, not verified"
-    return f"failed: {REASONS[result.final_reason]}"
+    return headline_of(result.final_reason, verified=result.verified)
+
+
+def headline_of(final_reason: FinalReason, *, verified: bool) -> str:
+    if final_reason in SUCCESSES:
+        return "done, and verified" if verified else "plan carried out, not verified"
+    return f"failed: {REASONS[final_reason]}"
 
 
 def counts(result: Result) -> str:
@@ -88,6 +94,18 @@ def counts(result: Result) -> str:
         *([f"${result.budget.cost_usd:.4f}"] if result.budget.cost_usd else []),
     ]
     return ", ".join(parts)
+
+
+def ways(result: Result) -> tuple[str, ...]:
+    """How many steps used visible controls, if some did not, and how detours went, if there were any."""
+    lines: list[str] = []
+    if result.global_steps:
+        lines.append(f"{result.steps - result.global_steps} on visible controls, {result.global_steps} without a zone")
+    if (found := result.detours).detours:
+        tries, reverts = f"{found.tries} {'try' if found.tries == 1 else 'tries'}", pluralize(found.reverts, "revert")
+        rest = f"{pluralize(found.explorations, 'exploration')}, {found.cancels} given up"
+        lines.append(f"{pluralize(found.detours, 'detour')}: {tries}, {reverts}, {rest}")
+    return tuple(lines)
 
 
 def advice(result: Result, unattended: bool) -> str:

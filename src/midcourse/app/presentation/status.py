@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias, assert_never
 
 from midcourse.app.presentation.vocabulary import CAUSES, REASONS, format_seconds
+from midcourse.domain.approval import About
 from midcourse.domain.command import Wait
 from midcourse.domain.move import AskPlanner, Move, Plan
 from midcourse.domain.phase import (
@@ -83,6 +84,23 @@ def run_status(run: Run | None, now: float, step: str) -> str:
             return f"pausing after this: {waiting}"
         case "cancel":
             return f"cancelling after this: {waiting}"
+
+
+ASKING: dict[About, str] = {
+    "approve": "It waits for an approval{of}. Nothing has been sent.",
+    "happened": "Nothing shows whether it happened{of}; it asks.",
+    "stuck": "It does not get any further, and asks how to continue.",
+    "repeat": "It looks like something that was sent before{of}; it asks whether to send it again.",
+    "question": "The planner asks a question.",
+}
+
+
+def run_sentence(run: Run, now: float, step: str) -> str:
+    """What a run that has not ended does or waits for, as a sentence."""
+    if isinstance(run.phase, Asking):
+        return ASKING[run.phase.about].format(of=f": {step}" if step else "")
+    words = run_status(run, now, step)
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _waiting(run: Run, phase: Phase, now: float, step: str) -> str:

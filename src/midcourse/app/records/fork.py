@@ -6,12 +6,16 @@ fits, the state after that event becomes the beginning of a new run. Approvals a
 another run.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from midcourse.app.agent import Agent
 from midcourse.app.records.journal import Journal
+from midcourse.app.records.replay import DECIDING, changed_limits
+from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
+from midcourse.app.wiring import Job
 from midcourse.domain.approval import Consequence
 from midcourse.domain.budget import Limits
 from midcourse.domain.command import Act, MakePlan
@@ -33,8 +37,9 @@ from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Issued, Origin, Run
 from midcourse.errors import NotForkable
 from midcourse.perform import Performer, Ports
-from midcourse.perform.consequence import consequence_of
+from midcourse.perform.consequence import read_consequence
 from midcourse.perform.ports import Allowance
+from midcourse.ports.abilities import offers
 from midcourse.ports.clock import Clock, SystemClock
 from midcourse.ports.store import JournalRow, Store
 from midcourse.replay import replay, states, turn
@@ -43,14 +48,13 @@ from midcourse.store.memory import MemoryStore
 
 @dataclass(frozen=True, kw_only=True)
 class Forked:
-    """A run that is stored and has its world at hand: `agent.pick_up(run_id, at_hand=True)` continues it."""
+    """A run that is stored and has an open world: `agent.pick_up(run_id, world_is_open=True)` continues it."""
 
     run_id: str
     at: int
     """The event it branched off after: the one asked for, or the nearest before it at which no act was under way."""
 
 
-@runtime_checkable
 class KeepsTime(Protocol):
     def keep_time_by(self, clock: Clock) -> None: ...
 
@@ -72,14 +76,14 @@ async def fork(
     clock = agent.clock or SystemClock()
     recorded = next(run for run in states(journal.opening, journal.rows) if run.seq == at)
     rebuild = _Rebuild(journal, agent, run_id, shift=clock.now() - recorded.now)
-    if isinstance(agent.world, KeepsTime):
+    if offers(agent.world, KeepsTime):
         agent.world.keep_time_by(rebuild.clock)
     try:
         run = await rebuild.to(at)
     except BaseException:
         await agent.world.close()
         raise
-    if isinstance(agent.world, KeepsTime):
+    if offers(agent.world, KeepsTime):
         agent.world.keep_time_by(clock)
     limits = limits or run.limits
     run = replace(run, limits=limits, grants=(), forked_from=Origin(run=journal.opening.id, event=at))
@@ -107,6 +111,20 @@ def quiet_point(journal: Journal, at: int) -> int:
     if not quiet:
         raise NotForkable(f"run {journal.opening.id} was over before it had begun")
     return quiet[-1]
+
+
+def job_of_fork(job: Job, settings: Settings, changes: Mapping[str, str]) -> Job:
+    """The job of a recorded run for a fork of it: in this home, and with these settings changed."""
+    if "effects" in job.file.world.options:
+        raise NotForkable("the task names a file for its effects, and a fork would write into the same one")
+    now = {**changes, "home": str(settings.home)}
+    return replace(job, overrides={**job.overrides, **changes}, settings=job.settings.with_overrides(now))
+
+
+def limits_of_fork(journal: Journal, changes: Mapping[str, str]) -> Limits:
+    """The recorded limits with those of these settings that the director depends on."""
+    deciding = {name: value for name, value in changes.items() if name in DECIDING}
+    return changed_limits(journal.opening.limits, deciding)
 
 
 def _is_quiet(run: Run) -> bool:
@@ -257,7 +275,7 @@ class _Rebuild:
         if plan is None or seen is None or skill is None:
             raise NotForkable(f"the plan made at event {row.seq} cannot be made out again")
         step, time = plan.steps[short.index], Allowance(self.clock, command.timeout)
-        found = await consequence_of(self._ports, step, skill, seen.surface.origin, time)
+        found = await read_consequence(self._ports, step, skill, seen, time)
         if found is None or found.identity != short.identity:
             raise NotForkable(f"{short.skill}, planned at event {row.seq}, would no longer send what it did")
         return replace(short, consequence=found.digest)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 
 from midcourse.app.records.journal import Journal
+from midcourse.app.settings.recovery import PRESETS
 from midcourse.app.settings.run import Settings, check_names
 from midcourse.codec import encode
 from midcourse.domain.budget import Limits
@@ -20,10 +21,11 @@ def changed_limits(limits: Limits, changes: Mapping[str, str]) -> Limits:
     """These limits with some of them changed, given as text. The others stay as recorded."""
     check_names(changes)
     for name in changes:
-        if name not in DECIDING:
+        if name not in DECIDING and name != "recovery":
             raise TaskInvalid(f"--set {name}: the director does not go by it, so it changes nothing in a replay")
     read = Settings.load(overrides=changes)
-    return replace(limits, **{name: getattr(read, name) for name in changes})
+    names = {*changes, *PRESETS[read.recovery]} - {"recovery"} if "recovery" in changes else changes
+    return replace(limits, **{name: getattr(read, name) for name in names})
 
 
 def replay_journal(journal: Journal, changes: Mapping[str, str] | None = None) -> Replayed:

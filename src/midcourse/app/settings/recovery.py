@@ -1,13 +1,15 @@
-"""The settings of recovery: what is done about failures. Some are also known by the names of the system they come from."""
+"""The settings of recovery: a preset, and single settings that override it. Some are also known by the names of the system they come from."""
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
-from pydantic import AliasChoices, Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic import AliasChoices, Field, field_validator, model_validator
+from pydantic_settings import NoDecode
 
+from midcourse.app.settings.audience import EVERYDAY
+from midcourse.app.settings.model import ModelSettings
 from midcourse.domain.budget import Limits
 from midcourse.domain.failure import FailureRule
 from midcourse.policy.spelling import unknown
@@ -18,16 +20,48 @@ MOST_RULES = 50
 """They travel with the state of a run, which has to stay small."""
 
 
+Preset: TypeAlias = Literal["default", "strict", "off"]
+
+_DEFAULT: dict[str, object] = {
+    name: getattr(Limits, name)
+    for name in (
+        "auto_replan",
+        "max_error_replans",
+        "replan_interval_seconds",
+        "replan_timeout_seconds",
+        "replan_on_critical",
+        "replan_on_high",
+        "replan_on_medium",
+        "human_after",
+        "retry_delay_seconds",
+        "max_retry_delay_seconds",
+        "backoff_jitter",
+    )
+}
+PRESETS: dict[Preset, dict[str, object]] = {
+    "default": _DEFAULT,
+    "strict": _DEFAULT | {"human_after": 1, "max_error_replans": 2},
+    "off": _DEFAULT | {"auto_replan": False},
+}
+"""What each value of `recovery` stands for, setting by setting."""
+
+
 def also_known_as(name: str, other: str) -> AliasChoices:
     """Our own environment variable, and another that says the same where ours says nothing."""
     return AliasChoices(f"{PREFIX}{name.upper()}", other)
 
 
-class RecoverySettings(BaseSettings):
+class RecoverySettings(ModelSettings):
+    recovery: Annotated[Preset, EVERYDAY] = Field(
+        default="default",
+        description="What follows a failure that retries do not fix. `default`: up to three new plans. `strict`: one new plan, then a "
+        "person is asked; at most two are made unasked. `off`: none, the run ends. Single settings of recovery override it "
+        "([recovery](recovery.md)).",
+    )
     auto_replan: bool = Field(
         default=Limits.auto_replan,
         validation_alias=also_known_as("auto_replan", "ENABLE_AUTO_REPLANNING"),
-        description="Plans again after failures. Off, what waiting and looking again do not mend ends the run.",
+        description="Plans again after failures. Off, what waiting and looking again do not fix ends the run.",
     )
     max_error_replans: int = Field(
         default=Limits.max_error_replans,
@@ -51,26 +85,26 @@ class RecoverySettings(BaseSettings):
     replan_on_critical: bool = Field(
         default=Limits.replan_on_critical,
         validation_alias=also_known_as("replan_on_critical", "AUTO_REPLANNING_TRIGGER_CRITICAL"),
-        description="Plans again after a failure without which the plan cannot go on: no steps, or a result that is missing.",
+        description="Plans again after a failure that leaves the plan without steps or without a result that it needs.",
     )
     replan_on_high: bool = Field(
         default=Limits.replan_on_high,
         validation_alias=also_known_as("replan_on_high", "AUTO_REPLANNING_TRIGGER_HIGH"),
-        description="Plans again after a serious failure, one that nobody has classified, and one that retries did not mend.",
+        description="Plans again after a serious failure, one without a classification, and one that retries did not fix.",
     )
     replan_on_medium: bool = Field(
         default=Limits.replan_on_medium,
         validation_alias=also_known_as("replan_on_medium", "AUTO_REPLANNING_TRIGGER_MEDIUM"),
-        description="Plans again at once after a failure that may pass, instead of waiting and trying the step again.",
+        description="Plans again right after a failure that may pass, instead of waiting and trying the step again.",
     )
     human_after: int | None = Field(
         default=Limits.human_after,
         ge=1,
         validation_alias=also_known_as("human_after", "AUTO_REPLANNING_REQUIRE_HUMAN_INTERVENTION_AFTER"),
-        description="Asks a person how to go on once so many replans after failures have not helped; `none` never does. "
-        "If nobody answers, the run ends as `needs_human`.",
+        description="Asks a person how to continue once so many replans after failures have not helped; `none` never does. "
+        "Without an answer, the run ends as `needs_human`.",
     )
-    failures: Annotated[tuple[FailureRule, ...], NoDecode] = Field(
+    failures: Annotated[tuple[FailureRule, ...], NoDecode, EVERYDAY] = Field(
         default=Limits.failures,
         max_length=MOST_RULES,
         description="Rules of your own about what failures mean, as JSON or as `[[failures]]` in a task file "
@@ -80,8 +114,16 @@ class RecoverySettings(BaseSettings):
         default=Limits.backoff_jitter,
         ge=0,
         le=1,
-        description="Waits are longer by up to this share, a different one for every run, so that not all come back at once.",
+        description="Waits are longer by up to this share, a different one for every run, so that not all come back together.",
     )
+
+    @model_validator(mode="after")
+    def _apply_preset(self) -> Self:
+        """Fill in the preset's values. They do not count as set, so that a setting that is given later still overrides them."""
+        for name, value in PRESETS[self.recovery].items():
+            if name not in self.model_fields_set:
+                object.__setattr__(self, name, value)  # settings are frozen, and pydantic would count the name as set
+        return self
 
     @field_validator("failures", mode="before")
     @classmethod

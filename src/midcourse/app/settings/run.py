@@ -1,20 +1,27 @@
 """Every setting of a run, once: its type, its bounds, its default, and what it changes. Those of a fleet are next door.
 
-What is said last wins: `--set` over the environment over the task file over the default.
+What is said last wins: `--set` over the environment over the task file over the default. The preset `recovery` fills in what none
+of them says.
 """
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Annotated, TypeVar, cast
 
 from pydantic import AliasChoices, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from midcourse.app.settings.approval_policy import read_agreement
-from midcourse.app.settings.model import ModelSettings
-from midcourse.app.settings.recovery import PREFIX, rules_as_json
+from midcourse.app.settings.audience import BENCHMARKS, EVERYDAY
+from midcourse.app.settings.environment import (
+    IneffectiveSetting,
+    is_given_by_other_name,
+    warn_of_misspelt_variables,
+)
+from midcourse.app.settings.recovery import PREFIX, RecoverySettings, rules_as_json
 from midcourse.domain.agreement import Agreement
 from midcourse.domain.budget import Approvals, FinalLooks, Limits
 from midcourse.domain.failure import FailureRule
@@ -38,7 +45,7 @@ SOURCES = SettingsConfigDict(
 S = TypeVar("S", bound=BaseSettings)
 
 
-class Settings(ModelSettings):
+class Settings(RecoverySettings):
     """Reads environment variables (`MIDCOURSE_MAX_CALLS`) and a `.env` file in the current directory.
 
     `load` is the way in: it turns a bad value, wherever it came from, into `TaskInvalid` that says which and why.
@@ -46,46 +53,45 @@ class Settings(ModelSettings):
 
     model_config = SOURCES
 
-    max_calls: int = Field(
+    max_calls: Annotated[int, EVERYDAY] = Field(
         default=Limits.max_calls,
         ge=1,
         description="Ceiling on model calls of a run, planning and paid looks together. What the next command can cost at "
         "worst is reserved first, so no run ends above it.",
     )
-    max_tokens: int | None = Field(
+    max_tokens: Annotated[int | None, EVERYDAY] = Field(
         default=Limits.max_tokens,
         ge=1,
         description="Ceiling on tokens of a run. It holds as far as `plan_tokens` says what a call takes at most.",
     )
-    max_cost_usd: float | None = Field(
+    max_cost_usd: Annotated[float | None, EVERYDAY] = Field(
         default=Limits.max_cost_usd,
         gt=0,
         description="Ceiling on a run's model cost in US dollars. It holds as far as `plan_cost_usd` says what a call costs "
         "at most.",
     )
-    max_wall_seconds: float = Field(
+    max_wall_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.max_wall_seconds,
         gt=0,
         description="Ceiling on the time a run works. Time paused, waiting for a person or without a process is not work.",
     )
-    deadline_seconds: float | None = Field(
+    deadline_seconds: Annotated[float | None, EVERYDAY] = Field(
         default=Limits.deadline_seconds,
         gt=0,
-        description="The run ends as `deadline_exceeded` this long after its start, whatever it did in between, pauses "
-        "included.",
+        description="The run ends as `deadline_exceeded` this long after its start, pauses included.",
     )
     max_segments: int = Field(
         default=Limits.max_segments,
         ge=1,
         description="Ceiling on plans of a run: the first, one at each transition, one after each failure.",
     )
-    max_replans: int = Field(
+    max_replans: Annotated[int, EVERYDAY] = Field(
         default=Limits.max_replans,
         ge=0,
         description="Replans that are not the continuation after a verified transition. The next one ends the run as "
         "`replan_exhausted`.",
     )
-    max_step_retries: int = Field(
+    max_step_retries: Annotated[int, EVERYDAY] = Field(
         default=Limits.max_step_retries,
         ge=0,
         description="How often a step is repeated after a transient failure; 3 retries are 4 executions. A failed look and "
@@ -99,7 +105,7 @@ class Settings(ModelSettings):
     max_reopenings: int = Field(
         default=Limits.max_reopenings,
         ge=0,
-        description="How often a world whose session was lost is opened anew. The next loss ends the run as `world_lost`.",
+        description="How often a world whose session was lost is opened again. The next loss ends the run as `world_lost`.",
     )
     max_outage_seconds: float = Field(
         default=Limits.max_outage_seconds,
@@ -111,44 +117,44 @@ class Settings(ModelSettings):
         default=Limits.detour_iterations,
         ge=0,
         description="How many tries a detour to a step that is out of reach may take; the last one without success gives it up. "
-        "`0` is no detours. Without somebody to plan them there are none.",
+        "`0` is no detours. Without a detour planner there are none.",
     )
-    outline: Outlines = Field(
+    outline: Annotated[Outlines, EVERYDAY] = Field(
         default=Limits.outline,
         description="Coarse goals that the planner is told as a suggestion, with what is reached of them: `on` from the start, `auto` "
-        "once the run gets nowhere, `off` never. Without somebody to draw them there are none ([the outline](outline.md)).",
+        "once the run gets nowhere, `off` never. Without a model or an outliner of your own there are none ([the outline](outline.md)).",
     )
-    monitor: Monitors = Field(
+    monitor: Annotated[Monitors, EVERYDAY] = Field(
         default=Limits.monitor,
-        description="`path` has somebody look at what was done before every plan but the first. Only what is fundamentally wrong is "
-        "said, to whoever plans next: going round, no progress. `proposals` besides has every plan looked at before its first "
-        "step; one that is objected to is made again, once. By rules, unless `role_models` names a model for `monitor` "
+        description="`path` reviews what was done before every plan but the first, and tells the planner only what is fundamentally "
+        "wrong: going round, no progress. `proposals` also reviews every plan before its first step; one that is objected to is made "
+        "again, once. By rules, unless `role_models` names a model for `monitor` "
         "([the monitor](monitor.md)).",
     )
-    visible_plans: int | None = Field(
+    visible_plans: Annotated[int | None, BENCHMARKS] = Field(
         default=Limits.visible_plans,
         ge=0,
-        description="How many plans keep to what is visible; later ones may go through screens nobody has seen, as a fixed "
+        description="How many plans keep to what is visible; later ones may go through screens not seen yet, as a fixed "
         "plan does. For comparison only: `0` is one fixed plan, `none` is no such plan.",
     )
-    count_extensions: bool = Field(
+    count_extensions: Annotated[bool, BENCHMARKS] = Field(
         default=Limits.count_extensions,
         description="Counts the continuation after a verified transition against `max_replans`: "
         "then a perfect task of seven pages fails.",
     )
-    replan_admission: bool = Field(
+    replan_admission: Annotated[bool, BENCHMARKS] = Field(
         default=Limits.replan_admission,
-        description="Refuses a plan that repeats a failed step on an unchanged screen. Off, a stuck planner goes on until "
+        description="Refuses a plan that repeats a failed step on an unchanged screen. Off, a stuck planner continues until "
         "the replans are used up.",
     )
-    structural_stop: bool = Field(
+    structural_stop: Annotated[bool, BENCHMARKS] = Field(
         default=Limits.structural_stop,
-        description="Ends the run at once as `structural_failure` if no plan can help: unreachable, not permitted, "
-        "impossible. Off, it replans until it may no more.",
+        description="Ends the run immediately as `structural_failure` if no plan can help: unreachable, not permitted, "
+        "impossible. Off, it replans while it may.",
     )
-    lessons: bool = Field(
+    lessons: Annotated[bool, EVERYDAY] = Field(
         default=True,
-        description="Remembers failures and what mended them, for the runs to come. Off, nothing is remembered or recalled.",
+        description="Remembers failures and what fixed them, for later runs. Off, nothing is remembered or recalled.",
     )
     agent: str = Field(
         default="default",
@@ -181,7 +187,7 @@ class Settings(ModelSettings):
         default=Limits.lesson_tries,
         ge=0,
         le=1,
-        description="Share of runs that plan again all the same, so that somebody notices when the cause is gone. Which ones "
+        description="Share of runs that plan again all the same, which shows when the cause is gone. Which ones "
         "is drawn from the run's id.",
     )
     retry_delay_seconds: float = Field(
@@ -195,20 +201,20 @@ class Settings(ModelSettings):
         ge=0,
         description="The wait before a retry never grows beyond this.",
     )
-    approvals: Approvals = Field(
+    approvals: Annotated[Approvals, EVERYDAY] = Field(
         default=Limits.approvals,
         description="`always`: a person has to agree to every irreversible step. `adaptive`: to reversible ones, too, until "
-        "people have agreed to their like often enough. `never`: nobody is asked before acting, but for what "
+        "people have agreed to their like often enough. `never`: no approval is needed, except for what "
         "`approval_policy` says.",
     )
-    approval_seconds: float = Field(
+    approval_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.approval_seconds,
         gt=0,
-        description="A question that nobody answers expires after this, and so does an approval that was given.",
+        description="An unanswered question expires after this, and so does an approval that was given.",
     )
-    approval_policy: Path | None = Field(
+    approval_policy: Annotated[Path | None, EVERYDAY] = Field(
         default=None,
-        description="A file of rules that come before the mode: what is always asked about, what never, and whether whoever "
+        description="A file of rules that come before the mode: what is always asked about, what never, and whether the user who "
         "starts a run may decide its questions ([approvals](approvals.md)). Read when a run begins.",
     )
     wrap_up_at: float = Field(
@@ -239,29 +245,29 @@ class Settings(ModelSettings):
         ge=0,
         description="US dollars that such a call costs at most; reserved before each call. 0: by the model's price.",
     )
-    act_timeout_seconds: float = Field(
+    act_timeout_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.act_timeout_seconds,
         gt=0,
         description="A step that takes longer is given up. If it was irreversible, its outcome is then unknown and is "
         "looked into.",
     )
-    look_timeout_seconds: float = Field(
+    look_timeout_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.look_timeout_seconds,
         gt=0,
         description="A look that takes longer has failed: the last observation stays, marked stale. Opening a world has "
         "as long.",
     )
-    plan_timeout_seconds: float = Field(
+    plan_timeout_seconds: Annotated[float, EVERYDAY] = Field(
         default=Limits.plan_timeout_seconds,
         gt=0,
         description="A planner that takes longer counts as unreachable.",
     )
-    step_delay_seconds: float = Field(
+    step_delay_seconds: Annotated[float, EVERYDAY] = Field(
         default=0.0,
         ge=0,
         description="Pause between acting and looking, for worlds that do not say when they have settled.",
     )
-    home: Path = Field(
+    home: Annotated[Path, EVERYDAY] = Field(
         default=Path(".midcourse"),
         description="Directory in which runs are kept. Only its owner may read it: the folder is 0700, files in it are 0600.",
     )
@@ -288,8 +294,12 @@ class Settings(ModelSettings):
     def load(
         cls, task: Mapping[str, object] | None = None, overrides: Mapping[str, object] | None = None
     ) -> "Settings":
-        """The settings of a run: `overrides` are from `--set`, `task` from the task file's `[settings]`."""
+        """The settings of a run: `overrides` are from `--set`, `task` from the task file's `[settings]`.
+
+        Warns of an environment variable that nearly has the name of a setting.
+        """
         settings = built(cls, {}, "")
+        warn_of_misspelt_variables(cls)
         if overrides:
             settings = settings.with_overrides(overrides)
         return settings.with_task(task) if task else settings
@@ -310,10 +320,21 @@ class Settings(ModelSettings):
         return read_agreement(self.approval_policy) if self.approval_policy else Agreement()
 
     def limits(self) -> Limits:
-        """Raises `TaskInvalid` if something was set that can never take effect."""
+        """Raises `TaskInvalid` if something was set that can never take effect.
+
+        Under the other name of a setting that is a warning, and the setting is left out: such blocks are pasted as a whole.
+        """
         limits = Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
-        if why := find_ineffective_setting(limits, self.model_fields_set):
-            raise TaskInvalid(why)
+        while why := find_ineffective_setting(limits, self.model_fields_set):
+            name = why.partition(" ")[0]
+            other = aliases().get(name, "")
+            if is_given_by_other_name(other, f"{PREFIX}{name.upper()}", Settings) and (
+                getattr(limits, name) != getattr(Limits, name)
+            ):
+                warnings.warn(f"{other} has no effect: {why}", IneffectiveSetting, stacklevel=1)
+                limits = replace(limits, **{name: getattr(Limits, name)})
+                continue
+            raise TaskInvalid(why if self.recovery == "default" else f"{why} (recovery = {self.recovery})")
         return limits
 
 
@@ -338,11 +359,11 @@ def built(kind: type[S], values: dict[str, object], source: str) -> S:
 
 def _readable(detail: ErrorDetails, values: Mapping[str, object], source: str) -> str:
     name = str(detail["loc"][0])
-    where = f"{source}{name}" if name in values else _variables(name)
+    where = f"{source}{name}" if name in values else variables_of(name)
     return f"{where} = {detail['input']!r}: {detail['msg'].replace('Input should be', 'has to be')}"
 
 
-def _variables(name: str) -> str:
+def variables_of(name: str) -> str:
     """The environment variables that a value may be from. Where there are two, either may be the source."""
     own = name if name.startswith(PREFIX) else f"{PREFIX}{name.upper()}"
     other = aliases().get(own.removeprefix(PREFIX).lower())
@@ -353,17 +374,6 @@ def aliases(kind: type[BaseSettings] = Settings) -> dict[str, str]:
     """Settings that another environment variable may say, too."""
     known = {name: field.validation_alias for name, field in kind.model_fields.items()}
     return {name: str(also.choices[1]) for name, also in known.items() if isinstance(also, AliasChoices)}
-
-
-def reference(kind: type[BaseSettings] = Settings) -> str:
-    """All settings as a Markdown table."""
-    rows = ["| setting | default | environment variable | what it changes |", "|---|---|---|---|"]
-    for name, field in kind.model_fields.items():
-        what = (field.description or "").replace("|", "\\|")
-        default = f"`{text}`" if (text := written(field.default)) else "nothing"
-        variables = " or ".join(f"`{variable}`" for variable in _variables(name).split(" or "))
-        rows.append(f"| `{name}` | {default} | {variables} | {what} |")
-    return "\n".join(rows) + "\n"
 
 
 def written(value: object) -> str:

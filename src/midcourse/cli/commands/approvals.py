@@ -1,4 +1,4 @@
-"""`midcourse approve`, `reject` and `answer`: decide what a durable run asks."""
+"""`midcourse approve`, `reject` and `answer`: decide what a run asks, from any terminal."""
 
 import asyncio
 import json as json_format
@@ -11,13 +11,14 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from midcourse.app.control import RunControl
 from midcourse.app.defaults import user
 from midcourse.app.presentation.question import TITLES, step_json, why_unseen
 from midcourse.app.presentation.vocabulary import format_seconds
 from midcourse.cli.commands.control import DONE, REFUSED, deliver, report
-from midcourse.cli.lookup import DurableRun, open_durable_run
+from midcourse.cli.lookup import ControlledRun, local_questions, open_run
 from midcourse.cli.options import Fleet, Json, Run, teach
-from midcourse.cli.overrides import Overrides, load_fleet_settings
+from midcourse.cli.overrides import HOME, Overrides, load_both_settings
 from midcourse.cli.session.edits import parse_changes
 from midcourse.cli.session.keyboard import InputEnded, Interrupted, Keyboard
 from midcourse.cli.session.local import open_prompt
@@ -28,8 +29,7 @@ from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import encode
 from midcourse.domain.approval import VERDICTS, Decision, Question, Verdict
 from midcourse.errors import TaskInvalid
-from midcourse.perform.asking import digests_of
-from midcourse.policy.approval.question import changes_between, describe_change, is_read_at_a_glance
+from midcourse.policy.approval.question import compare_steps, describe_change, is_read_at_a_glance, list_digests
 
 SURE = (
     Choice(key="y", label="[y]es", leads_to="exactly as shown"),
@@ -38,6 +38,7 @@ SURE = (
 WHAT = {
     "happened": "whether something happened",
     "stuck": "how to continue",
+    "question": "a question of the planner",
     "repeat": "whether to send something again",
 }
 MOST = 100
@@ -108,7 +109,7 @@ def approve(
     set_: Fleet = None,
     json: Json = False,
 ) -> int:
-    """Allow what a durable run asks for: exactly that, and nothing else.
+    """Allow what a run asks for: exactly that, and nothing else.
 
     You are shown every value that will be sent. If one of them changes
     before it is, nothing is sent and you are asked again. What does not fit
@@ -143,7 +144,7 @@ def reject(
     set_: Fleet = None,
     json: Json = False,
 ) -> int:
-    """Refuse what a durable run asks for.
+    """Refuse what a run asks for.
 
     Exit codes: 0 rejected, 1 refused (the reason is printed), 2 misuse.
     """
@@ -156,6 +157,7 @@ def reject(
     epilog=teach(
         ("midcourse answer last happened", "it counts as done and is never done again"),
         ("midcourse answer last did_not_happen", "it may be done again, immediately"),
+        ("midcourse answer last go_on --guidance 'the second account'", "the answer to a question of the planner"),
         ("midcourse answer last stop", "the run ends here; nothing more is done"),
     ),
 )
@@ -167,12 +169,15 @@ def answer(
             metavar="WORD", help=f"{', '.join(list(ANSWERS)[:-1])} or {list(ANSWERS)[-1]}.", show_default=False
         ),
     ],
+    guidance: Annotated[
+        str, typer.Option("--guidance", metavar="TEXT", help="With go_on: your answer or advice, for the next plan.")
+    ] = "",
     set_: Fleet = None,
     json: Json = False,
 ) -> int:
-    """Tell a durable run whether something happened that nothing else could decide, or how to continue.
+    """Tell a run whether something happened that nothing else could decide, how to continue, or what it asks.
 
-    Look for yourself first: the run believes you. Advice for the next plan is given with `midcourse guide`.
+    Look for yourself first: the run believes you. Advice while it asks nothing is given with `midcourse guide`.
 
     Exit codes: 0 answered, 1 refused (the reason is printed), 2 misuse.
     """
@@ -180,7 +185,10 @@ def answer(
     if chosen not in ANSWERS:
         raise TaskInvalid(f"unknown answer: {word}; answers are {', '.join(ANSWERS)}")
     verdict, reply = ANSWERS[chosen]
-    return asyncio.run(_decide(run, set_, Decision(verdict=verdict), reply, sure=True, json=json))
+    if guidance and verdict != "go_on":
+        raise TaskInvalid("--guidance goes with go_on")
+    decision = Decision(verdict=verdict, guidance=guidance.strip())
+    return asyncio.run(_decide(run, set_, decision, reply, sure=True, json=json))
 
 
 async def _decide(
@@ -194,12 +202,12 @@ async def _decide(
     changes: Sequence[str] = (),
     shown: Sequence[str] = (),
 ) -> int:
-    async with open_durable_run(name, overrides) as there:
-        question = await there.fleet.store.open_question(there.run.id)
+    async with open_run(name, overrides) as there:
+        question = await there.control.open_question()
         why_not = _mismatch(question, there, decision)
         if question is None or why_not:
             return report(there.run.id, why_not, "", json=json)
-        if shown and (why_not := await _why_outdated(question, shown, there)):
+        if shown and (why_not := await _why_outdated(question, shown, there.control)):
             return report(there.run.id, why_not, "", json=json)
         decision = replace(decision, by=user(), changes=parse_changes(question, changes))
         if question.about == "repeat" and decision.verdict == "rejected" and not decision.guidance:
@@ -214,19 +222,19 @@ async def _decide(
             if confirmed is None:
                 return REFUSED
             decision = confirmed
-        why_not = await deliver(there.handle.answer(question, decision))
+        why_not = await deliver(there.control.answer(question, decision))
         return report(there.run.id, why_not, reply, json=json, question=question.id, verdict=decision.verdict)
 
 
-async def _why_outdated(question: Question, shown: Sequence[str], there: DurableRun) -> str:
+async def _why_outdated(question: Question, shown: Sequence[str], control: RunControl) -> str:
     """Why a decision about these digests does not fit the open question, with what changed; empty if it fits."""
-    if tuple(shown) == digests_of(question):
+    if tuple(shown) == list_digests(question):
         return ""
     problem = f"what you were shown is not what question {question.id} asks about"
-    earlier = [await there.fleet.store.consequence(there.run.id, digest) for digest in shown]
+    earlier = [await control.store.consequence(control.run_id, digest) for digest in shown]
     if unknown := [digest for digest, one in zip(shown, earlier, strict=True) if one is None]:
         return f"{problem}: nothing with the digest {unknown[0]} was ever asked about in this run"
-    changes = changes_between([one for one in earlier if one is not None], question.consequences)
+    changes = compare_steps([one for one in earlier if one is not None], question.consequences)
     return f"{problem}; changed since: {'; '.join(map(describe_change, changes))}"
 
 
@@ -240,7 +248,7 @@ def _why_not_confirmed(question: Question, decision: Decision) -> str:
     return f"{what}: look through it with midcourse approve {question.run}, or give --all-values as well"
 
 
-def _mismatch(question: Question | None, there: DurableRun, decision: Decision) -> str:
+def _mismatch(question: Question | None, there: ControlledRun, decision: Decision) -> str:
     """Why this decision is not what the run waits for; empty if it is."""
     if question is None:
         return f"run {there.run.id} asks nothing; it is {there.run.phase.replace('_', ' ')}"
@@ -284,11 +292,13 @@ async def _confirmed(question: Question, decision: Decision, *, json: bool) -> D
 
 
 async def _list_questions(overrides: Overrides, *, json: bool) -> int:
-    from midcourse.app.fleet.store import open_fleet_store
+    settings, fleet = load_both_settings(overrides, HOME)
+    questions = await local_questions(settings)
+    if fleet is not None:
+        from midcourse.app.fleet.store import open_fleet_store
 
-    _, settings = load_fleet_settings(overrides)
-    async with open_fleet_store(settings) as store:
-        questions = await store.open_questions(MOST)
+        async with open_fleet_store(fleet) as store:
+            questions += await store.open_questions(MOST)
     if json:
         print_object([_plain(question) for question in questions])
         return DONE

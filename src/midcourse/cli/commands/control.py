@@ -1,29 +1,24 @@
-"""`midcourse pause`, `cancel`, `guide` and `take-over`: control a durable run."""
+"""`midcourse pause`, `cancel`, `guide` and `take-over`: control a run from any terminal."""
 
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from midcourse.cli.lookup import DurableRun, open_durable_run
+from midcourse.app.control import RunControl
+from midcourse.cli.lookup import open_run
 from midcourse.cli.options import Fleet, Json, Run, teach
 from midcourse.cli.overrides import Overrides
 from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.domain.phase import Ended, Paused
 from midcourse.errors import TaskInvalid
-
-if TYPE_CHECKING:
-    from midcourse.app.fleet.connection import RunHandle
 
 DONE, REFUSED = 0, 1
 GLANCE = 0.2
 """Seconds between two looks at whether a run has paused."""
-NO_WORKER = (
-    "{trouble}; it is not known yet whether the run will take it. "
-    "No worker seems to be up: midcourse fleet worker starts one, and so does midcourse up"
-)
 WAITING = "waiting for a worker to take it"
 PATIENCE = 3.0
 """Seconds before the user is told that a worker is waited for."""
@@ -40,25 +35,25 @@ def guide(
     set_: Fleet = None,
     json: Json = False,
 ) -> int:
-    """Give the planner of a durable run advice for its next plan."""
+    """Give the planner of a run advice for its next plan."""
     if not text.strip():
         raise TaskInvalid("guidance is a few words for the planner, in quotes")
     reply = "the planner reads it with its next plan"
-    return asyncio.run(_send(run, set_, lambda handle: handle.guide(text.strip()), reply, json=json))
+    return asyncio.run(_send(run, set_, lambda run: run.guide(text.strip()), reply, json=json))
 
 
 @commands.command(epilog=teach(("midcourse pause last", "after the current step; midcourse resume continues it")))
 def pause(run: Run, set_: Fleet = None, json: Json = False) -> int:
-    """Have a durable run wait after the current step, until it is resumed."""
+    """Have a run wait after the current step, until it is resumed."""
     reply = "it pauses after the current step; midcourse resume continues it"
-    return asyncio.run(_send(run, set_, lambda handle: handle.pause(), reply, json=json))
+    return asyncio.run(_send(run, set_, lambda run: run.pause(), reply, json=json))
 
 
 @commands.command(epilog=teach(("midcourse cancel last", "after the current step; what is done stays done")))
 def cancel(run: Run, set_: Fleet = None, json: Json = False) -> int:
-    """End a durable run after the current step. An act is never broken off."""
+    """End a run after the current step. An act is never broken off."""
     reply = "it ends after the current step; what is done stays done"
-    return asyncio.run(_send(run, set_, lambda handle: handle.cancel(), reply, json=json))
+    return asyncio.run(_send(run, set_, lambda run: run.cancel(), reply, json=json))
 
 
 @commands.command(
@@ -67,56 +62,57 @@ def cancel(run: Run, set_: Fleet = None, json: Json = False) -> int:
     ),
 )
 def take_over(run: Run, set_: Fleet = None, json: Json = False) -> int:
-    """Pause a durable run and act in its world yourself.
+    """Pause a run and act in its world yourself.
 
     Returns once no step is being carried out any more. When you are done,
-    midcourse resume looks at what you left, and plans from there.
+    midcourse resume looks at what you left, and plans from there. A world
+    without a host is open only in the process of its run: take over in the
+    terminal of that one, with Ctrl-C.
+
+    Exit codes: 0 the world is yours, 1 refused (the reason is printed), 2 misuse.
     """
     return asyncio.run(_take_over(run, set_, json=json))
 
 
 async def _send(
-    name: str, overrides: Overrides, send: "Callable[[RunHandle], Awaitable[str]]", reply: str, *, json: bool
+    name: str, overrides: Overrides, send: Callable[[RunControl], Awaitable[str]], reply: str, *, json: bool
 ) -> int:
-    async with open_durable_run(name, overrides) as there:
-        return report(there.run.id, await deliver(send(there.handle)), reply, json=json)
+    async with open_run(name, overrides) as there:
+        return report(there.run.id, await deliver(send(there.control)), reply, json=json)
 
 
 async def _take_over(name: str, overrides: Overrides, *, json: bool) -> int:
     """The world is safe to act in only after the run has paused, which is why this waits."""
-    from midcourse.app.fleet.following import attend_world
-
-    async with open_durable_run(name, overrides) as there:
-        why_not = await deliver(there.handle.pause()) or await _wait_for_pause(there)
-        where = "" if why_not else await attend_world(there.fleet, there.run.id)
+    async with open_run(name, overrides) as there:
+        control = there.control
+        why_not = await control.why_no_take_over() or await deliver(control.pause()) or await _wait_for_pause(control)
+        where = ""
+        if not why_not:
+            try:
+                where = await control.attend()
+            except ConnectionError as trouble:
+                why_not = f"it is paused, but {trouble}"
         reply = f"the world is yours{f', {where}' if where else ''}; when you are done: midcourse resume {there.run.id}"
         return report(there.run.id, why_not, reply, json=json)
 
 
-async def _wait_for_pause(there: DurableRun) -> str:
+async def _wait_for_pause(control: RunControl) -> str:
     """Why it will never pause; empty once it has."""
     while True:
-        (run,) = await there.fleet.store.runs_named(there.run.id, 1)
-        if run.phase == "paused":
+        run, _ = await control.store.load(control.run_id)
+        if isinstance(run.phase, Paused):
             return ""
-        if run.phase == "ended":
-            return f"the run has ended: {run.final_reason}"
+        if isinstance(run.phase, Ended):
+            return f"the run has ended: {run.phase.reason}"
         await asyncio.sleep(GLANCE)
 
 
 async def deliver(sending: Awaitable[str]) -> str:
-    """Wait until a worker has taken the message. Returns why the run refused it; empty if it did not."""
-    from midcourse.app.fleet.connection import RequestFailed
-
+    """Wait until the message is accepted. Returns why the run refused it; empty if it did not."""
     sending = asyncio.ensure_future(sending)
-    try:
-        if not (await asyncio.wait([sending], timeout=PATIENCE))[0]:
-            print(WAITING, file=sys.stderr)
-        return await sending
-    except TimeoutError as trouble:
-        return NO_WORKER.format(trouble=trouble)
-    except RequestFailed as trouble:
-        return f"Temporal rejected it: {trouble.message}"
+    if not (await asyncio.wait([sending], timeout=PATIENCE))[0]:
+        print(WAITING, file=sys.stderr)
+    return await sending
 
 
 def report(run_id: str, why_not: str, reply: str, *, json: bool, **more: object) -> int:

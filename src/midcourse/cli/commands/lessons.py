@@ -169,12 +169,18 @@ def _plain(lesson: Lesson) -> dict[str, object]:
         "signature": lesson.signature,
         "reason": lesson.reason,
         "category": lesson.category,
+        "error_type": lesson.error_type,
         "importance": lesson.importance,
         "tags": list(lesson.tags),
         "mended": lesson.track.mended,
         "unmended": lesson.track.unmended,
         "shared_by": lesson.shared_by,
-        "untrusted": {"said": lesson.said.text, "root_cause": lesson.root_cause.text, "fix": lesson.fix.text},
+        "untrusted": {
+            "task": lesson.task.text,
+            "said": lesson.said.text,
+            "root_cause": lesson.root_cause.text,
+            "fix": lesson.fix.text,
+        },
     }
 
 
@@ -185,6 +191,8 @@ def _details(lesson: Lesson) -> list[tuple[str, str]]:
         ("agent", f"{lesson.agent}, shared by {lesson.shared_by}" if lesson.shared_by else lesson.agent),
         ("signature", lesson.signature),
         ("category", lesson.category),
+        ("type", lesson.error_type),
+        ("task", lesson.task.text),
         ("fixed", f"in {mended} of {pluralize(runs, 'run')} that planned again"),
         ("error", lesson.said.text),
         ("because", lesson.root_cause.text),

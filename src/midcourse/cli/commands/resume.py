@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 
 from midcourse.app.batch.batch import saved_batch
+from midcourse.app.control import LocalControl
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.home import LocalStore
 from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import job_of_run, run_folder
+from midcourse.cli.commands.control import report
 from midcourse.cli.lookup import find_batch, find_run
 from midcourse.cli.options import Detach, Fleet, HomeFolder, Json, Quiet, next_runs, teach
 from midcourse.cli.overrides import load_both_settings, with_options
@@ -78,6 +80,9 @@ async def _resume(
             result = await store.result(run_id)
             if result is not None:
                 return await print_result(result, store, run_folder(settings, run_id), verbosity, ended=True)
+            if found.state == "paused":  # by another process, which drives it still
+                why_not = await LocalControl(store, run_id).resume()
+                return report(run_id, why_not, "it continues in the process that runs it", json=verbosity.json)
             return await resume_run(job_of_run(settings, run_id), run_id, store, verbosity, restored=restored)
     assert fleet is not None, "a durable run is in a fleet"
     from midcourse.cli.session.durable import resume_durable

@@ -1,6 +1,8 @@
-"""`midcourse settings`: lists every setting, its value now, and what it changes."""
+"""`midcourse settings`: lists settings, their values now, and what they change."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 import typer
 from pydantic_settings import BaseSettings
@@ -10,10 +12,17 @@ from rich.text import Text
 
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.presentation.vocabulary import format_argument
+from midcourse.app.settings.audience import Audience, audience_of
 from midcourse.app.settings.run import PREFIX, Settings
 from midcourse.cli.options import Json, teach
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.domain.argument import Scalar
+
+HEADINGS = {
+    Audience.EVERYDAY: "",
+    Audience.ADVANCED: "Advanced",
+    Audience.BENCHMARKS: "For benchmarks only",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +34,7 @@ class Row:
     said: bool
     """Whether the environment sets it, or the fleet in this home."""
     changes: str
+    audience: Audience
 
 
 commands = typer.Typer()
@@ -32,29 +42,32 @@ commands = typer.Typer()
 
 @commands.command(
     epilog=teach(
-        ("midcourse settings", "all of them"),
+        ("midcourse settings", "those that are set most often"),
+        ("midcourse settings --all", "all of them"),
         ("MIDCOURSE_MAX_CALLS=5 midcourse settings --json", "as a run started like this would have them"),
     ),
 )
-def settings(json: Json = False) -> None:
-    """List every setting: its value now, its default, and what it changes.
+def settings(
+    all_: Annotated[bool, typer.Option("--all", help="All settings, also those that few runs need.")] = False,
+    json: Json = False,
+) -> None:
+    """List settings: the value now, the default, and what each changes.
 
     The last of these wins: the default, the task file, the environment
     (MIDCOURSE_MAX_CALLS, or a .env file), --set.
     """
     of_runs = Settings.load()
     rows = [*_rows(of_runs), *_rows(FleetSettings.load(of_runs.home))]
+    hidden = [] if all_ else [row for row in rows if row.audience is not Audience.EVERYDAY]
+    shown = [row for row in rows if row not in hidden]
     if json:
-        print_object([asdict(row) for row in rows])
+        print_object([asdict(row) for row in shown])
         return
     where = terminal()
-    if where.console.is_terminal:
-        where.console.print(_table(rows, where))
-        return
-    for row in rows:
-        now, usual = format_argument(row.value) or "nothing", format_argument(row.default) or "nothing"
-        line = f"{row.name} = {now} (default {usual}): {row.changes}"
-        where.console.print(Text(where.marks.clean(line)), soft_wrap=True)
+    for audience, heading in HEADINGS.items():
+        _print([row for row in shown if row.audience is audience], heading, where)
+    if hidden:
+        where.console.print(Text(_what_is_hidden(hidden), "dim"), soft_wrap=True)
 
 
 def _rows(now: BaseSettings) -> list[Row]:
@@ -66,6 +79,7 @@ def _rows(now: BaseSettings) -> list[Row]:
             environment=f"{PREFIX}{name.upper()}",
             said=name in now.model_fields_set,
             changes=field.description or "",
+            audience=audience_of(field),
         )
         for name, field in type(now).model_fields.items()
     ]
@@ -75,6 +89,26 @@ def _scalar(value: object) -> Scalar:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
+def _what_is_hidden(rows: Sequence[Row]) -> str:
+    changed = [row.name for row in rows if row.value != row.default]
+    also = f"; not at their defaults: {', '.join(changed)}" if changed else ""
+    return f"{len(rows)} more with midcourse settings --all{also}"
+
+
+def _print(rows: list[Row], heading: str, where: Terminal) -> None:
+    if not rows:
+        return
+    if heading:
+        where.console.print(Text(f"\n{heading}", "bold"))
+    if where.console.is_terminal:
+        where.console.print(_table(rows, where))
+        return
+    for row in rows:
+        now, usual = format_argument(row.value) or "nothing", format_argument(row.default) or "nothing"
+        line = f"{row.name} = {now} (default {usual}): {row.changes}"
+        where.console.print(Text(where.marks.clean(line)), soft_wrap=True)
+
+
 def _table(rows: list[Row], where: Terminal) -> Table:
     table = Table(box=box.ASCII if where.marks.ascii_only else box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("setting", no_wrap=True, style="bold")
@@ -82,6 +116,6 @@ def _table(rows: list[Row], where: Terminal) -> Table:
     table.add_column("default", overflow="fold", style="dim")
     table.add_column("what it changes", overflow="fold", ratio=1)
     for row in rows:
-        now = Text(format_argument(row.value), "bold yellow" if row.said else "")
+        now = Text(format_argument(row.value), "bold yellow" if row.said or row.value != row.default else "")
         table.add_row(row.name, now, format_argument(row.default), where.marks.clean(row.changes))
     return table

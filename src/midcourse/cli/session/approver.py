@@ -40,6 +40,11 @@ CHOICES: dict[About, tuple[Choice, ...]] = {
         Choice(key="o", label="c[o]ntinue", leads_to="it plans again, from what is on the screen then"),
         Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
     ),
+    "question": (
+        Choice(key="a", label="[a]nswer", leads_to="it plans again with your answer"),
+        Choice(key="o", label="c[o]ntinue without", leads_to="it plans again, and is not told anything"),
+        Choice(key="s", label="[s]top", leads_to="the run ends here; nothing more is done"),
+    ),
     "repeat": (
         Choice(key="n", label="[n]o", leads_to="nothing is sent; it counts as done already"),
         Choice(key="g", label="no, with [g]uidance", leads_to="nothing is sent; it plans again with your words"),
@@ -167,7 +172,8 @@ class TerminalApprover:
             return replace(DECISIONS[key], changes=await self._changes(question), all_values=all_values)
         guidance = ""
         while key in ("g", "a") and not guidance:
-            guidance = await self._prompt.line("What should it do instead? ")
+            asked = "Your answer: " if question.about == "question" else "What should it do instead? "
+            guidance = await self._prompt.line(asked)
         return replace(DECISIONS[key], guidance=guidance, all_values=all_values)
 
 

@@ -6,15 +6,17 @@ from typing import ClassVar, Protocol
 
 from rich.text import Text
 
+from midcourse.cli.session.approver import OneAtATime
 from midcourse.cli.session.keyboard import InputEnded, Interrupted
 from midcourse.cli.session.prompt import Choice, Prompt
 from midcourse.cli.session.screen import Screen
 from midcourse.cli.session.signals import handle_signals
 from midcourse.cli.view.run import RunView
-from midcourse.domain.event import ApprovalDecided
+from midcourse.domain.event import ApprovalDecided, ResumeAsked
 from midcourse.domain.phase import Paused
 from midcourse.domain.result import Result
 from midcourse.drive import Progress
+from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 
 CANCEL = Choice(key="c", label="[c]ancel", leads_to="end the run here; what is done stays done")
@@ -29,12 +31,13 @@ PAUSED = (
     QUIT,
 )
 BACK = Choice(key="b", label="[b]ack", leads_to="to the question")
+CONTINUES = "It is not paused any more: it was resumed or ended elsewhere."
 PLAN_LINES = 10
 """Lines of the plan above the menu of a paused run."""
 
 
 class FollowableRun(Protocol):
-    """A run that can be followed and controlled, here or in a fleet."""
+    """A run that can be followed and controlled, driven here or elsewhere."""
 
     async def result(self) -> Result: ...
     def __aiter__(self) -> AsyncIterator[Progress]: ...
@@ -58,8 +61,12 @@ class RunFollower:
         self._can_pause = live and prompt is not None
         self._run: FollowableRun | None = None
         self._outcome: asyncio.Task[Result] | None = None
+        self._one_prompt = asyncio.Lock()
+        self._menu_task: asyncio.Task[None] | None = None
+        self._menu_of_pause = False
+        """Whether the open menu is for a paused run only."""
         self._interrupts = 0
-        self._pausing = False
+        self._paused = self._pausing = False
         self._left = False
 
     async def follow(self, run: FollowableRun) -> Result | None:
@@ -68,8 +75,11 @@ class RunFollower:
         self._outcome = asyncio.create_task(run.result(), name="result")
         try:
             with handle_signals(interrupt=self._interrupt, terminate=self.leave), self._screen.open():
-                async for progress in run:
-                    await self._take_turn(progress)
+                try:
+                    async for progress in run:
+                        await self._take_turn(progress)
+                finally:
+                    await self._close_menu()
             return await self._outcome
         except asyncio.CancelledError:
             if not self._left:
@@ -78,6 +88,10 @@ class RunFollower:
         finally:
             self._outcome.cancel()
             await asyncio.gather(self._outcome, return_exceptions=True)
+
+    def one_at_a_time(self, approver: Approver) -> Approver:
+        """An approver that waits while a menu is open: the run continues, and may ask meanwhile."""
+        return OneAtATime(approver, self._one_prompt)
 
     def leave(self) -> None:
         """Stop driving the run. An interrupted step is verified when the run is resumed."""
@@ -96,17 +110,38 @@ class RunFollower:
         plan = await self._store.plan(progress.run.id, version) if version else None
         self._screen.show(self._view.add_turn(progress, plan))
         taken_over = isinstance(progress.event, ApprovalDecided) and self._prompt is not None
-        if (self._pausing or taken_over) and isinstance(progress.run.phase, Paused) and not self._left:
-            await self._pause_menu()
+        self._paused = isinstance(progress.run.phase, Paused)
+        if isinstance(progress.event, ResumeAsked):
+            self._interrupts, self._pausing = 0, False
+        if self._paused and (self._pausing or taken_over) and not self._left:
+            self._open_menu("Paused.", PAUSED)
+        elif not self._paused and self._menu_of_pause:
+            await self._close_menu(CONTINUES)
 
-    async def _pause_menu(self) -> None:
-        """Show the menu while the run is paused; a deadline may end the run, and with it the menu."""
-        assert self._outcome is not None
-        menu = asyncio.create_task(self._menu("Paused.", PAUSED), name="menu")
-        await asyncio.wait({menu, self._outcome}, return_when=asyncio.FIRST_COMPLETED)
-        menu.cancel()
-        await asyncio.gather(menu, return_exceptions=True)
-        self._interrupts, self._pausing = 0, False
+    # --- menus
+
+    def _open_menu(self, title: str, choices: Sequence[Choice]) -> None:
+        """Show a menu while the run is followed. There is one at a time."""
+        if self._menu_task is None:
+            self._menu_of_pause = choices is PAUSED
+            self._menu_task = asyncio.create_task(self._choose(title, choices), name="menu")
+
+    async def _choose(self, title: str, choices: Sequence[Choice]) -> None:
+        try:
+            async with self._one_prompt:
+                await self._menu(title, choices)
+        finally:
+            self._menu_task, self._menu_of_pause = None, False
+            self._interrupts, self._pausing = 0, False
+
+    async def _close_menu(self, why: str = "") -> None:
+        """Close the menu if it is open: another terminal, or a deadline, was faster."""
+        menu = self._menu_task
+        if menu is not None:
+            menu.cancel()
+            await asyncio.gather(menu, return_exceptions=True)
+            if why and self._prompt is not None:
+                self._prompt.print(Text(why, "yellow"))
 
     async def _menu(self, title: str, choices: Sequence[Choice]) -> str:
         prompt = self._prompt
@@ -125,7 +160,7 @@ class RunFollower:
                     await self._take_over(prompt)
             except (Interrupted, InputEnded):
                 choice = LEAVE
-        self._carry_out(choice, guidance)
+        self._carry_out(choice, guidance, paused=choices is PAUSED)
         return choice
 
     async def _take_over(self, prompt: Prompt) -> None:
@@ -138,11 +173,14 @@ class RunFollower:
         prompt.print(Text(f"  The world is yours{f', {where}' if where else ''}.", "magenta"))
         await prompt.line("Enter when you are done: ")
 
-    def _carry_out(self, choice: str, guidance: str) -> None:
+    def _carry_out(self, choice: str, guidance: str, *, paused: bool) -> None:
+        """`paused`: it was chosen in the menu of a paused run, which then continues."""
         assert self._run is not None
         if guidance:
             self._run.guide(guidance)
-        if choice in ("r", "g", TAKE.key):
+        if choice == "p":
+            self._run.pause()
+        elif choice == "r" or (paused and choice in ("g", TAKE.key)):
             self._run.resume()
         elif choice == CANCEL.key:
             self._run.cancel()
@@ -158,6 +196,8 @@ class RunFollower:
             return  # the open question shows what can be chosen, or leaves
         if self._interrupts > 1:
             self.leave()
+        elif self._can_pause and self._paused:
+            self._open_menu("Paused.", PAUSED)
         elif self._can_pause:
             self._pausing = True
             self._run.pause()

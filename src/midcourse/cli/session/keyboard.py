@@ -11,10 +11,6 @@ if sys.platform != "win32":
     import termios
 
 
-WAKES_EVERY = 0.5
-"""Seconds after which a pending Ctrl-C is noticed at the latest."""
-
-
 class Interrupted(Exception):
     """Ctrl-C instead of an answer."""
 
@@ -66,12 +62,8 @@ class Keyboard:
             await self._awaited
             return
         try:
-            # Ctrl-C right before the loop begins to wait does not wake it, so it wakes by itself now and then
-            while not (await asyncio.wait({self._awaited}, timeout=WAKES_EVERY))[0]:
-                pass
             await self._awaited
         finally:
-            self._awaited.cancel()  # or a question that was cancelled would still take an interrupt
             loop.remove_reader(self._fd)
 
     def _read(self) -> bytes:

@@ -34,7 +34,7 @@ from midcourse.domain.event import ApprovalDecided
 from midcourse.domain.result import Result
 from midcourse.errors import RunBusy, RunEnded
 from midcourse.files import private_opener
-from midcourse.policy.approval.question import rows_of
+from midcourse.policy.approval.question import list_rows
 from midcourse.ports.approver import Approver
 from midcourse.ports.store import Store
 from midcourse.redact import Discreet
@@ -97,7 +97,7 @@ async def resume_run(
     try:
         return await session.follow(session.agent.pick_up(run_id, restored=restored))
     except RunBusy:
-        raise RunBusy(f"another process drives run {run_id}; see it with midcourse show {run_id}") from None
+        raise RunBusy(f"another process drives run {run_id}; watch it with midcourse watch {run_id}") from None
 
 
 class Session:
@@ -129,12 +129,13 @@ class Session:
         self._follower = RunFollower(store=store, view=self.view, screen=screen, prompt=prompt, live=self.terminal.live)
         approver: Approver | None = stand_in
         if prompt is not None:
-            approver = TerminalApprover(
+            asks = TerminalApprover(
                 prompt=prompt,
                 screen=screen,
                 interrupted=self._follower.question_interrupted,
                 ended=self._follower.leave,
             )
+            approver = self._follower.one_at_a_time(asks)
         if dry is not None and approver is not None:
             dry.otherwise = approver
         self.agent: Agent = replace(agent_for(job, self.folder, dry or approver), store=store)
@@ -252,7 +253,7 @@ def dry_panel(dropped: Question, where: Terminal) -> RenderableType:
     lines = (
         f"{row.kind:<9} {row.name + ' = ' if row.name else ''}{format_argument(row.value)}"
         for consequence in dropped.consequences
-        for row in rows_of(consequence)
+        for row in list_rows(consequence)
     )
     return Text("\n".join(where.marks.clean(line) for line in lines))
 

@@ -50,6 +50,8 @@ def question_panel(
     parts += [Text(line, "bold yellow") for line in earlier_lines(question)]
     if question.about == "stuck":
         parts += [Text("New plans make no progress. Continue, best with advice, or stop here?"), Text("")]
+    if question.about == "question":
+        parts += [Text("The planner asks, because only you can know:"), Text("")]
     if question.revision is not None:
         parts += [*_changed(question.revision, marks), Text("")]
     if question.abridged:

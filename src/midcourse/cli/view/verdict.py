@@ -9,7 +9,16 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from midcourse.app.presentation.result import DENIED_UNASKED, EFFECTS, UNDECIDED_UNASKED, Sent, advice, counts, headline
+from midcourse.app.presentation.result import (
+    DENIED_UNASKED,
+    EFFECTS,
+    UNDECIDED_UNASKED,
+    Sent,
+    advice,
+    counts,
+    headline,
+    ways,
+)
 from midcourse.app.presentation.vocabulary import format_argument, pluralize
 from midcourse.cli.view.symbols import Marks
 from midcourse.domain.result import Result
@@ -63,6 +72,7 @@ class Verdict:
         if self.unattended:
             rows.append(("", Text(self.unanswered, "yellow")))
         rows.append(("took", Text(counts(result))))
+        rows += [("", Text(line)) for line in ways(result)]
         rows += _labelled("done", self._completed(marks), most, marks)
         rows += _labelled("sent", [sent_line(one, marks) for one in self.sent], most, marks)
         if self.effects:

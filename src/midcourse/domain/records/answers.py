@@ -1,4 +1,4 @@
-"""Questions and their answers, from which later runs may learn (`approvals = "adaptive"`)."""
+"""Questions and their answers, which later runs may use (`approvals = "adaptive"`)."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from midcourse.domain.event import ApprovalDecided
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """That a person was asked about this consequence, and what shape it has: all of it but the values."""
+    """A record that a person was asked about a consequence; its shape is everything but the values."""
 
     run: str
     question: int

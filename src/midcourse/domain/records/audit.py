@@ -8,7 +8,7 @@ class AuditRow:
     n: int
     run: str
     seq: int
-    """Which event of the run."""
+    """Number of the event in the run."""
     body: str
     """The event, as JSON."""
     hash: str
@@ -16,7 +16,7 @@ class AuditRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """The last row of a chain, which stands for all before it."""
+    """The last row of a chain, whose hash covers all rows before it."""
 
     n: int
     hash: str
@@ -26,8 +26,8 @@ START = Head(n=0, hash="")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """An event that a person sent, as the journal has it."""
+class HumanInput:
+    """An event that a person sent, from the journal."""
 
     run: str
     seq: int
@@ -36,14 +36,14 @@ class Said:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditLog:
-    """The rows, and what else in the store bears witness to them."""
+    """The rows, and what in the store can confirm them."""
 
     chain: str
-    """Whose it is: a tenant. Part of every hash, so that no row fits into another's."""
+    """The tenant. Part of every hash, so that no row fits into another chain."""
     rows: tuple[AuditRow, ...] = ()
     anchors: tuple[Head, ...] = ()
     """Heads that results of runs carry: each was the last row when its run ended."""
-    said: tuple[Said, ...] = ()
+    inputs: tuple[HumanInput, ...] = ()
     """The events that people sent, from the journals; each must be in a row."""
     backed: bool = False
-    """Whether each row must be in a journal, too. Not where places of a journal may be written again, or months dropped."""
+    """Whether each row must be in a journal, too. False where months of journals may be dropped."""

@@ -7,17 +7,17 @@ from midcourse.domain.outcome import Outcome
 
 @dataclass(frozen=True, kw_only=True)
 class Likeness:
-    """An irreversible effect without tokens, nonces and the like. Two requests with equal ones may be the same effect."""
+    """An irreversible effect without tokens, nonces and the like. Requests with equal likeness may be the same effect."""
 
     digest: str
-    """Of the address and of every value that is certainly not changed by the form itself."""
+    """Digest of the address and of every value that the form certainly does not change by itself."""
     hidden: tuple[tuple[str, str], ...] = ()
-    """Digests, by name, of the values of which only the form can tell whether it changes them."""
+    """Digests, by name, of the values for which only the form can tell whether it changes them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alike:
-    """An effect sent earlier in this run that a step would probably send again."""
+    """An effect sent earlier in this run that a step would probably repeat."""
 
     command: int
     identity: str
@@ -30,16 +30,16 @@ class Alike:
 
 @dataclass(frozen=True, kw_only=True)
 class Absence:
-    """An irreversible act that a probe reported as absent. That is believed once for each likeness."""
+    """An irreversible act that a probe reported as absent, which is believed once per likeness."""
 
     likeness: str
     at: float
-    """When it was sent."""
+    """The time at which it was sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEntry:
-    """One act. Dispatched and without an outcome means: it may have happened."""
+    """One act. If it was dispatched and has no outcome, it may have happened."""
 
     command: int
     version: int
@@ -47,15 +47,15 @@ class LedgerEntry:
     call: str
     identity: str = ""
     likeness: Likeness | None = None
-    """Of an irreversible act. None in ledgers older than that."""
+    """Only for an irreversible act. None in older ledgers."""
     consequence: str = ""
-    """Digest of what was sent, under which the store keeps it."""
+    """Digest of what was sent, its key in the store."""
     seen: str = ""
-    """Observation that the act relied on."""
+    """The observation that the act relied on."""
     dispatched_at: float | None = None
-    """None: nothing was sent, or sending it twice would do no harm (`read`, `set_state`)."""
+    """None: nothing was sent, or sending it twice is harmless (`read`, `set_state`)."""
     barred_at: float | None = None
-    """From then on the world refuses this command, so that it cannot be carried out late."""
+    """The time from which the world refuses this command, so that it cannot be carried out late."""
     outcome: Outcome | None = None
     lesson: str = ""
-    """By which this failure is known to memory; nothing if it teaches nothing, or was none."""
+    """The lesson key of the failure; empty if no lesson is kept for it, or it did not fail."""

@@ -1,4 +1,4 @@
-"""Lessons from failures: the failure without its particulars, its cause, its fix, and how often that worked."""
+"""Lessons from failures: the failure in general form, its cause, its fix, and how often that worked."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -17,11 +17,11 @@ class Untrusted:
     text: str = ""
 
     def __str__(self) -> str:
-        """Marked, so that text from outside cannot be taken for ours by accident."""
+        """The text in markers, so that it cannot be mistaken for trusted text."""
         return f"<untrusted>{self.text.replace('<', '‹').replace('>', '›')}</untrusted>" if self.text else ""
 
 
-NOTHING_SAID = Untrusted()
+NO_TEXT = Untrusted()
 NO_TRACK = Track()
 
 
@@ -30,26 +30,36 @@ class Lesson:
     """One failure as one agent knows it."""
 
     key: str
-    """Of the failure and where it was met (`policy/failure/signature.py`)."""
+    """Digest of the failure and where it occurred (`policy/failure/signature.py`)."""
     signature: str
     agent: str = ""
     reason: str = ""
     category: str = ""
-    said: Untrusted = NOTHING_SAID
-    """The message as it came once."""
-    root_cause: Untrusted = NOTHING_SAID
-    fix: Untrusted = NOTHING_SAID
-    """The steps that fixed it last."""
+    error_type: str = ""
+    task: Untrusted = NO_TEXT
+    """The goal of the run that met it last."""
+    said: Untrusted = NO_TEXT
+    """The message of one occurrence."""
+    root_cause: Untrusted = NO_TEXT
+    cause_by: str = ""
+    """`rules` if no model or reflector explained it."""
+    fix: Untrusted = NO_TEXT
+    """The steps that fixed it last, with their arguments."""
     importance: float = IMPORTANCE
     tags: tuple[str, ...] = TAGS
     shared_by: str = ""
     """The person who shared it with the tenant's other agents. Empty: they see only numbers."""
     track: Track = NO_TRACK
 
+    @property
+    def explained(self) -> str:
+        """The root cause, if a model or a reflector gave it."""
+        return "" if self.cause_by == "rules" else self.root_cause.text
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recalled:
-    """A lesson that fits a failure. `alike` is 1 for the same signature, less for one that only sounds like it."""
+    """A lesson that fits a failure. `alike` is 1 for the same signature, less for a similar one."""
 
     lesson: Lesson
     alike: float = 1.0
@@ -66,27 +76,30 @@ class Embedding:
     values: Vector
 
 
-Verdict: TypeAlias = Literal["mended", "in_vain"]
+Verdict: TypeAlias = Literal["fixed", "unhelpful"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Word:
-    """The verdict of one run about a failure that it met: whether planning again fixed it. A later verdict of the same run
-    replaces it.
-    """
+class LessonVerdict:
+    """Whether planning again fixed a failure in one run. A later verdict of the same run replaces it."""
 
     lesson: str
     verdict: Verdict | None
     """None: the run did not plan again, or ended for another reason."""
-    fix: Untrusted = NOTHING_SAID
+    fix: Untrusted = NO_TEXT
 
 
-def renew(known: Lesson, lesson: Lesson) -> Lesson:
-    """The new lesson, with known values where it has none."""
+def update_lesson(known: Lesson, lesson: Lesson) -> Lesson:
+    """The new lesson, with known values where it has none. The rules' explanation does not replace a model's."""
+    explains = known if known.explained or not lesson.root_cause.text else lesson
+    explains = lesson if lesson.explained else explains
     return replace(
         lesson,
         said=lesson.said if lesson.said.text else known.said,
-        root_cause=lesson.root_cause if lesson.root_cause.text else known.root_cause,
+        root_cause=explains.root_cause,
+        cause_by=explains.cause_by,
+        error_type=lesson.error_type or known.error_type,
+        task=lesson.task if lesson.task.text else known.task,
         fix=lesson.fix if lesson.fix.text else known.fix,
         category=lesson.category or known.category,
     )

@@ -1,7 +1,7 @@
 """A cached segment of a plan that worked, for other runs of the same task with other inputs.
 
-Nothing of the inputs it worked with is in it. Arguments are references or constants of the task; in every text `{name}`
-stands for the input of that name, and a brace of the text's own is doubled.
+It contains no values of inputs. Arguments are references or constants of the task; in every text `{name}` stands for the
+input of that name, and literal braces are doubled.
 """
 
 from dataclasses import dataclass
@@ -16,31 +16,31 @@ class KeptStep:
     role: str = ""
     label: str = ""
     draft: Draft
-    """Its zone is empty, unless it acts on none."""
+    """The step with an empty zone, or `__global__`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptSegment:
     id: str
-    """Digest of all that it is found by."""
+    """Digest of everything that it is found by."""
     task: str
     """Digest of what the task asks for, independent of its inputs."""
     surface: str
-    """Digest of the screen it was made for, without what the run had put there."""
+    """Digest of the screen it was made for, without what the run had entered."""
     after: int
-    """Irreversible steps that were finished before: the same screen may come up again later."""
+    """The number of irreversible steps finished before it, since the same screen may appear again later."""
     apart: tuple[str, ...] = ()
-    """Inputs that no step passes on. They may have decided what is done, so for other values of them this is not it."""
+    """Inputs that no step passes on. They may have determined the plan, so it applies only to the same values of them."""
     apart_digest: str = ""
     goal: str = ""
     title: str = ""
-    """Of the screen."""
+    """Title of the screen."""
     steps: tuple[KeptStep, ...] = ()
-    """None: on this screen the task is done."""
+    """Empty: on this screen the task is done."""
     final: bool = False
     run: str = ""
     version: int = 0
-    """The run and plan that it was made of."""
+    """The run and plan that it comes from."""
     worked: int = 1
-    """How many runs it has served, the first included."""
+    """The number of runs in which it worked, including the first."""
     worked_at: float = 0.0

@@ -121,7 +121,7 @@ def _cause(recovery: ReplanningContext) -> str:
 def lesson_line(recalled: Recalled) -> str:
     """A lesson, quoted: its words came from a world, even if a person shared it."""
     lesson, track = recalled.lesson, recalled.lesson.track
-    said, why = lesson.said.text, lesson.root_cause.text
+    said, why = lesson.said.text, lesson.explained
     cause = f", caused by {quote(why, LONGEST_STEP)}" if why and why != said else ""
     fix = f", fixed by {quote(lesson.fix.text)}" if lesson.fix.text else ""
     runs = track.mended + track.unmended

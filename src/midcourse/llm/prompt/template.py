@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 
 from midcourse.errors import TaskInvalid
 
@@ -58,29 +57,12 @@ def template(role: str) -> Template:
     return _parsed(files("midcourse.llm.roles").joinpath(f"{role}.md").read_text(encoding="utf-8"), role, f"{role}.md")
 
 
-def template_at(path: Path, role: str) -> Template:
-    """Load another wording for this role. Raises `TaskInvalid` if the file is not a template of it."""
-    try:
-        wording = _parsed(path.read_text(encoding="utf-8"), role, str(path))
-    except OSError as error:
-        raise TaskInvalid(f"{path}: cannot be read: {error.strerror or error}") from None
-    known = _places(template(role))
-    for place in sorted(_places(wording) - known):
-        raise TaskInvalid(f"{path}: unknown place {{{{{place}}}}}; known are {', '.join(sorted(known))}")
-    return wording
-
-
 def _parsed(text: str, role: str, where: str) -> Template:
     head = _HEAD.match(text)
     if head is None or head[1] != role:
         raise TaskInvalid(f"{where}: a prompt of this role begins with '%% {role} NUMBER'")
     instructions, *parts = re.split(r"^%%.*\n", text[head.end() :], flags=re.MULTILINE)
     return Template(role=role, version=int(head[2]), instructions=instructions, parts=tuple(parts))
-
-
-def _places(wording: Template) -> set[str]:
-    text = "\n".join((wording.instructions, *wording.parts))
-    return {*_PLACE.findall(text), *(name for name, _ in _OPTIONAL.findall(text))}
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ ROLE = "judge"
 class JudgementAnswer(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    current: int = Field(description="number of the first goal that is not reached")
+    current: int = Field(description="number of the first goal that is neither finished nor reached")
     evidence: str = Field(default="", description="a text copied from the screen that shows it")
 
 
@@ -36,6 +36,6 @@ def judge_prompt(context: ProgressContext, room: int) -> Prompt:
         {
             "goal": quote(context.task.goal, longest=1000),
             "outline": quote_block("OUTLINE", outline_lines(context.outline)),
-            "screen": render_screen(context.observation, (), words, room // 2, 0).first,
+            "screen": render_screen(context.observation, (), words, room // 2, 0, in_sight=True).first,
         }
     )

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from midcourse.domain.monitor import Advice, Problem, Proposed, Taken
+from midcourse.domain.monitor import Advice, Problem, ProposedStep, TakenStep
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.prompt_text import outline_lines, own_words, words_of_task
 from midcourse.llm.prompt.quoting import quote, quote_block
@@ -46,19 +46,20 @@ def monitor_prompt(context: MonitorContext, room: int) -> Prompt:
         "proposed": quote_block("PROPOSED", (_proposal(number, one) for number, one in enumerate(context.proposed, 1))),
     }
     bare = tokens_at_most(template(ROLE).filled({**told, "screen": ""}).text)
-    screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0).first
+    screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0, in_sight=True).first
     return template(ROLE).filled({**told, "screen": screen})
 
 
-def _proposal(number: int, one: Proposed) -> str:
-    return f"{number}. {quote_name(one.skill)} {quote(one.target, 80)}{_says(one)}"
+def _proposal(number: int, one: ProposedStep) -> str:
+    expected = f", then expects {quote(one.expected, 120)}" if one.expected else ""
+    return f"{number}. {quote_name(one.skill)} {quote(one.target, 80)}{_says(one)}{expected}"
 
 
-def _step(number: int, one: Taken) -> str:
+def _step(number: int, one: TakenStep) -> str:
     came = "ok" if one.status == "ok" else f"{one.status}, {quote_name(one.reason)}" if one.reason else one.status
     return f"{number}. on {quote(one.surface, 80)}: {quote_name(one.skill)} {quote(one.target, 80)}{_says(one)}: {came}"
 
 
-def _says(one: Taken | Proposed) -> str:
+def _says(one: TakenStep | ProposedStep) -> str:
     own = own_words(one.says, one.skill, one.target)
     return f" ({quote(own, 120)})" if own else ""

@@ -36,7 +36,9 @@ def outliner_prompt(context: OutliningContext, room: int) -> Prompt:
     return template(ROLE).filled(
         {
             "goal": quote(context.task.goal, longest=4000),
-            "screen": render_screen(context.observation, (), words_of_task(context.task), room // 2, 0).first,
+            "screen": render_screen(
+                context.observation, (), words_of_task(context.task), room // 2, 0, in_sight=True
+            ).first,
             "outline": quote_block("OUTLINE", outline_lines(context.outline)),
             "advice": quote_block("MONITOR", advice_lines(context.advice)),
             "guidance": "\n".join(f"- {quote(text, longest=600)}" for text in context.guidance if text),

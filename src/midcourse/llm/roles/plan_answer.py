@@ -54,6 +54,12 @@ class ProbeAnswer(_Part):
     arguments: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])
 
 
+OTHER_NAMES = {"zone_id": "zone", "action_type": "skill", "parameters": "arguments", "description": "says"}
+"""Names that a model may have learned from another prompt, and ours."""
+EXPECTED = "expected_change"
+"""Another name for an expectation in words."""
+
+
 class StepAnswer(_Part):
     zone: str = ""
     skill: str = ""
@@ -63,9 +69,21 @@ class StepAnswer(_Part):
     probe: ProbeAnswer | None = None
     transition: bool | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _under_other_names(cls, value: object) -> object:
+        """A step with `zone_id`, `action_type`, `parameters`, `expected_change` and `description`. Our own names win."""
+        if not isinstance(value, dict):
+            return value
+        given = cast(dict[str, object], value)
+        renamed = {OTHER_NAMES[name]: each for name, each in given.items() if name in OTHER_NAMES}
+        if isinstance(words := given.get(EXPECTED), str) and words.strip():
+            renamed["expect"] = {"says": words}
+        return {**renamed, **given} if renamed else given
+
 
 class PlanAnswer(_Part):
-    verdict: Literal["steps", "done", "impossible", "gave_up"] = "steps"
+    verdict: Literal["steps", "done", "impossible", "gave_up", "ask"] = "steps"
     reason: str = ""
     steps: list[StepAnswer] = Field(default_factory=list[StepAnswer])
     final: bool | None = None

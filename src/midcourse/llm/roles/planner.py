@@ -1,13 +1,14 @@
 """Planner: a model is given the planning context, and its answer becomes a draft."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from midcourse.domain.budget import Cost
 from midcourse.domain.failure import FailedStep
 from midcourse.domain.outcome import CompletedStep
 from midcourse.domain.replace import replace
-from midcourse.llm.model_client import ModelClient, Unanswered
+from midcourse.llm.image import draw_zones, fit_image
+from midcourse.llm.model_client import IMAGE_TOKENS, ModelClient, Unanswered
 from midcourse.llm.prompt.prompt_text import (
     advice_lines,
     analysis_lines,
@@ -24,7 +25,7 @@ from midcourse.llm.prompt.prompt_text import (
 )
 from midcourse.llm.prompt.quoting import quote, quote_block
 from midcourse.llm.prompt.screen import first_seen, quote_name, render_screen, value_text
-from midcourse.llm.prompt.template import Prompt, Template, template
+from midcourse.llm.prompt.template import Prompt, template
 from midcourse.llm.prompt.tokens import tokens_at_most
 from midcourse.llm.roles.plan_answer import PlanAnswer, plan_draft
 from midcourse.policy.plan.skill_offer import is_offered_by_screen, is_offered_by_task
@@ -32,6 +33,9 @@ from midcourse.policy.spending import MICRO, UNLIMITED
 from midcourse.ports.planner import PlanDraft, PlanningContext
 
 ROLE = "planner"
+
+Images: TypeAlias = Literal["off", "on", "auto"]
+"""`auto`: if the profile of the model says that it takes images."""
 
 CAUSES = {
     "initial": "",
@@ -54,32 +58,32 @@ MOST_STEPS = 200
 MOST_IRREVERSIBLE = 100
 """Irreversible steps that are listed although they are not among the latest."""
 
-Note: TypeAlias = Callable[[PlanningContext, PlanDraft], None]
-
 
 class ModelPlanner:
     remembers = True
     """Whether the context should include the observations that earlier plans were made from."""
 
-    def __init__(self, client: ModelClient, note: Note | None = None, wording: Template | None = None) -> None:
-        """`note` is called with each context and its draft. `wording` replaces the template that ships."""
+    def __init__(self, client: ModelClient, *, images: Images = "off") -> None:
         self.client = client
-        self._note = note
-        self._wording = wording
+        self._images: Images = images
+
+    @property
+    def sees(self) -> bool:
+        """Whether one of its models is sent the screenshot."""
+        return self._images == "on" or (
+            self._images == "auto" and any(map(self.client.accepts_images, range(len(self.client.models))))
+        )
 
     def worst(self, tokens: int) -> Cost:
         return self.client.worst(tokens)
 
     async def plan(self, context: PlanningContext) -> PlanDraft:
-        draft = await self._ask(context)
-        if self._note:
-            self._note(context, draft)
-        return draft
-
-    async def _ask(self, context: PlanningContext) -> PlanDraft:
-        prompt = planner_prompt(context, self.client.room(context.worst, PlanAnswer), self._wording)
+        image = self._image(context)
+        room = self.client.room(context.worst, PlanAnswer) - (IMAGE_TOKENS if image else 0)
+        prompt = planner_prompt(context, room, marked=image is not None)
+        images = (image,) if image else ()
         reply = await self.client.ask(
-            prompt, PlanAnswer, worst=context.worst, version=context.version, turn=context.turn
+            prompt, PlanAnswer, worst=context.worst, version=context.version, turn=context.turn, images=images
         )
         if isinstance(reply, Unanswered):
             return PlanDraft(
@@ -88,13 +92,22 @@ class ModelPlanner:
         draft = plan_draft(reply.answer, context)
         return replace(draft, repairs=reply.repairs + draft.repairs, cost=reply.cost, model=reply.model)
 
+    def _image(self, context: PlanningContext) -> bytes | None:
+        """The screenshot with the ids of zones on it, if this model is to see it."""
+        wanted = self._images == "on" or (self._images == "auto" and self.client.accepts_images(context.turn))
+        if not wanted or not context.picture or context.observation.stale:
+            return None
+        drawn = draw_zones(context.picture, context.observation.zones, context.observation.size)
+        image = fit_image(drawn) if drawn else None
+        return image.png if image else None
 
-def planner_prompt(context: PlanningContext, room: int, wording: Template | None = None) -> Prompt:
-    """Render the context in at most `room` tokens, as far as cutting the screen allows.
+
+def planner_prompt(context: PlanningContext, room: int, *, marked: bool = False) -> Prompt:
+    """Render the context in at most `room` tokens, as far as cutting the screen allows. `marked`: a picture with zones comes with it.
 
     How much of the screen is shown depends on nothing that changes from plan to plan, so that prompts begin alike and are cached.
     """
-    told, wording = _told(context), wording or template(ROLE)
+    told, wording = {**_told(context), "marked": "yes" if marked else ""}, template(ROLE)
     bare = wording.filled({**told, "screen": "", "changes": ""})
     same = tokens_at_most("".join((bare.instructions, *bare.parts[:2])))
     first = int(room * SCREEN_SHARE) - same

@@ -1,14 +1,14 @@
 """Reader: a model turns a screenshot into zones."""
 
 import re
-import struct
 from collections import Counter
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from midcourse.domain.argument import Scalar
 from midcourse.domain.budget import Cost
-from midcourse.domain.observation import Zone
+from midcourse.domain.observation import Bounds, Zone
+from midcourse.llm.image import Image, fit_image
 from midcourse.llm.model_client import ModelRole, Unanswered
 from midcourse.llm.prompt.quoting import quote
 from midcourse.llm.prompt.template import Prompt, template
@@ -16,10 +16,6 @@ from midcourse.ports.reader import Picture, Sighting
 
 ROLE = "reader"
 
-PNG = b"\x89PNG\r\n\x1a\n"
-_SIZE = struct.Struct(">II")
-_SIZE_AT = 16
-"""Offset of width and height in a PNG."""
 MOST_ZONES = 2000
 
 
@@ -40,39 +36,41 @@ class ScreenAnswer(BaseModel):
 
 class ModelReader(ModelRole):
     async def read(self, picture: Picture) -> Sighting:
-        size = _size(picture.png)
-        if size is None:
+        image = fit_image(picture.png)
+        if image is None:
             return Sighting(why="the picture is not a PNG", cost=Cost())
-        prompt = reader_prompt(picture, size)
-        reply = await self.client.ask(prompt, ScreenAnswer, worst=picture.worst, images=(picture.png,))
+        prompt = reader_prompt(picture, image)
+        reply = await self.client.ask(prompt, ScreenAnswer, worst=picture.worst, images=(image.png,))
         if isinstance(reply, Unanswered):
             return Sighting(why=reply.detail, cost=reply.cost, model=reply.model, wait=reply.again)
-        zones = _zones(reply.answer, size)
+        zones = _zones(reply.answer, image, picture.size or image.original)
         why = "" if zones else "nothing was made out"
         return Sighting(zones=zones, why=why, cost=reply.cost, model=reply.model)
 
 
-def reader_prompt(picture: Picture, size: tuple[int, int]) -> Prompt:
-    width, height = size
-    title = quote(picture.surface.title)
-    return template(ROLE).filled({"width": str(width), "height": str(height), "title": title})
+def reader_prompt(picture: Picture, image: Image) -> Prompt:
+    shown = picture.size or image.original
+    scale = image.width / shown[0]
+    return template(ROLE).filled(
+        {
+            "width": str(image.width),
+            "height": str(image.height),
+            "scale": "" if scale == 1 else f"{scale:.3g}",
+            "title": quote(picture.surface.title),
+        }
+    )
 
 
-def _size(png: bytes) -> tuple[int, int] | None:
-    if not png.startswith(PNG) or len(png) < _SIZE_AT + _SIZE.size:
-        return None
-    width, height = _SIZE.unpack_from(png, _SIZE_AT)
-    return (width, height) if width and height else None
+def _zones(answer: ScreenAnswer, image: Image, shown: tuple[int, int]) -> tuple[Zone, ...]:
+    """Zones in reading order, with ids made from role and label, so that they stay the same from look to look.
 
-
-def _zones(answer: ScreenAnswer, size: tuple[int, int]) -> tuple[Zone, ...]:
-    """Zones with ids made from role and label, so that they stay the same. Zones outside the picture are left out."""
+    Places are converted from pixels of the image to the unit of what is shown. Zones outside the image are left out.
+    """
+    placed = [(found, _bounds(found.place, image, shown)) for found in answer.zones[:MOST_ZONES]]
+    inside = [(found, bounds) for found, bounds in placed if bounds]
     times: Counter[str] = Counter()
     zones: list[Zone] = []
-    for found in answer.zones[:MOST_ZONES]:
-        bounds = _bounds(found.place, size)
-        if bounds is None:
-            continue
+    for found, bounds in sorted(inside, key=lambda pair: (pair[1][1], pair[1][0])):
         name = re.sub(r"[^a-z0-9]+", "-", f"{found.role} {found.label}".lower()).strip("-")[:60] or "zone"
         times[name] += 1
         number = f"-{times[name]}" if times[name] > 1 else ""
@@ -81,10 +79,12 @@ def _zones(answer: ScreenAnswer, size: tuple[int, int]) -> tuple[Zone, ...]:
     return tuple(zones)
 
 
-def _bounds(place: list[float], size: tuple[int, int]) -> tuple[int, int, int, int] | None:
-    """On the picture, at least in part; cut at its edges."""
-    width, height = size
+def _bounds(place: list[float], image: Image, shown: tuple[int, int]) -> Bounds | None:
+    """In the unit of what is shown, cut at the edges. None: not on the image, not even in part."""
     left, top, right, bottom = place
-    if not (left < right and top < bottom and right > 0 and bottom > 0 and left < width and top < height):
+    if not (left < right and top < bottom and right > 0 and bottom > 0 and left < image.width and top < image.height):
         return None
-    return max(0, int(left)), max(0, int(top)), min(width, int(right)), min(height, int(bottom))
+    across, down = shown[0] / image.width, shown[1] / image.height
+    left, right = (round(across * min(max(side, 0), image.width)) for side in (left, right))
+    top, bottom = (round(down * min(max(side, 0), image.height)) for side in (top, bottom))
+    return left, top, max(right - left, 1), max(bottom - top, 1)

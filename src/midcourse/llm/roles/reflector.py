@@ -61,7 +61,7 @@ def reflector_prompt(context: ReflectionContext, room: int) -> Prompt:
     if context.observation is None:
         return template(ROLE).filled({**told, "screen": ""})
     bare = tokens_at_most(template(ROLE).filled({**told, "screen": "…"}).text)
-    screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0).first
+    screen = render_screen(context.observation, (), words_of_task(context.task), room - bare, 0, in_sight=True).first
     return template(ROLE).filled({**told, "screen": screen})
 
 

@@ -10,7 +10,7 @@ from midcourse.policy.advice.monitor import current_advice
 
 MOST_GOALS = 10
 LONGEST_GOAL = 160
-"""Characters: it travels with the state of a run."""
+"""Characters of a goal: it is part of the run's state."""
 
 EXPLORING = (
     "check",
@@ -29,11 +29,11 @@ EXPLORING = (
     "see",
     "understand",
 )
-"""How a goal may begin: it says what to explore."""
+"""Words that a goal may begin with: it says what to explore."""
 
 _ACTS = r"click|press|type|tap|hit|drag|drop|scroll|hover|enter|select|toggle|tick|paste|swipe|push"
 _AS_ACT = re.compile(rf"(?:\b(?:and|then|to|by|or)\s+|[,;:]\s*)(?:{_ACTS})(?:s|ing|ping|ging|ling)?\b", re.IGNORECASE)
-"""As something to be done. 'Find the press releases' and 'Learn the type of the account' do not name acts."""
+"""A word for an act, used as a verb. 'Find the press releases' and 'Learn the type of the account' do not match."""
 _CLICK = re.compile(r"\b(?:(?:double|right|left)[- ]?)?click(?:s|ing|ed)?\b|\bkeystrokes?\b", re.IGNORECASE)
 _KEY = re.compile(
     r"\b(?:ctrl|control|alt|cmd|command|shift|meta|option)\s*[+-]\s*\w|"
@@ -47,7 +47,7 @@ _COORDINATE = re.compile(
 
 
 def why_not_coarse(text: str) -> str:
-    """Why this is not a coarse goal: it says how, or where on the screen. Nothing if it is one."""
+    """Why this is not a coarse goal, such as that it names an act or a place on the screen. Empty if it is one."""
     first = re.match(r"[^\W\d_]+", text.strip())
     if first is None or first[0].lower() not in EXPLORING:
         return f"'{text[:40]}' does not say what to explore"
@@ -58,68 +58,65 @@ def why_not_coarse(text: str) -> str:
 
 
 def select_goals(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The goals among these texts, each once, and why the others are none."""
-    said = dict.fromkeys(" ".join(_NUMBER.sub("", text).split()) for text in texts)
-    refused = {text: why_not_coarse(text) for text in said}
+    """The distinct goals among these texts, and why the others are not goals."""
+    stripped = dict.fromkeys(" ".join(_NUMBER.sub("", text).split()) for text in texts)
+    refused = {text: why_not_coarse(text) for text in stripped}
     goals = tuple(text for text, why in refused.items() if not why)
     return goals[:MOST_GOALS], tuple(why for why in refused.values() if why)
 
 
 _NUMBER = re.compile(r"^\s*(?:step\s*)?\d*\s*[.:)]\s*", re.IGNORECASE)
-"""As lists have it; the outline numbers its goals itself."""
+"""The number of a list item; the outline numbers its goals itself."""
 
 
 def rewrite_goals(outline: Outline, goals: tuple[str, ...]) -> Outline:
-    """With these goals in place of those that are not finished. What is finished stays as it is, word for word.
-
-    An answer that contains only finished goals changes nothing.
-    """
+    """The outline with these goals in place of the unfinished ones. Without a new goal it stays the same."""
     kept = outline.goals[: outline.finished]
     known = {goal.says for goal in kept}
     new = tuple(CoarseGoal(says=says) for says in goals if says not in known)[: MOST_GOALS - len(kept)]
     return replace(outline, goals=(*kept, *new), setbacks=(), idle=0) if new else outline
 
 
-# --- is one wanted?
+# --- when an outline is used
 
 STUCK_AFTER = 2
-"""Replans without a verified transition after which a run counts as getting nowhere."""
+"""Replans without a verified transition after which a run counts as stuck."""
 LONG_RUN = 6
-"""Plans after which one such replan is enough: most that find their way after it have found it by then."""
+"""Plans after which one such replan is enough: most runs that recover after it have recovered by then."""
 IDLE_AFTER = 3
-"""Judgements without progress after which an automatic outline is not used any more.
+"""Judgements without progress after which an automatic outline is no longer used.
 
-These three were looked at on seeds below 1,000 only."""
+These three were tuned on seeds below 1,000 only."""
 
 
 def wants_outline(run: Run) -> bool:
-    """Whether an outline is made now, or the present one stays in use."""
+    """Whether an outline is made, or the current one stays in use."""
     match run.limits.outline if run.has_outliner else "off":
         case "off":
             return False
         case "on":
             return True
         case "auto":
-            return run.outline.idle < IDLE_AFTER if run.outline else _gets_nowhere(run)
+            return run.outline.idle < IDLE_AFTER if run.outline else _is_stuck(run)
 
 
-def _gets_nowhere(run: Run) -> bool:
+def _is_stuck(run: Run) -> bool:
     counts = run.counts
     return counts.replans >= (1 if counts.segments >= LONG_RUN else STUCK_AFTER) or run.watch.spoken > 0
 
 
 def has_new_advice(run: Run, outline: Outline) -> bool:
-    """Whether a monitor has just said something that the goals do not know of."""
+    """Whether a monitor has given advice since the goals were made."""
     return current_advice(run) is not None and outline.heeded != run.watch.spoken
 
 
 def active_outline(run: Run) -> Outline | None:
-    """What the planner is told of it."""
+    """The outline that the planner is given, if any."""
     return run.outline if run.outline and run.outline.goals and wants_outline(run) else None
 
 
 def format_outline(outline: Outline) -> str:
-    """As a planner reads it: numbered, with what is finished and what is next."""
+    """The outline as text for the planner: numbered, with what is finished and what is next."""
     marks = [f"{n}. {goal.says}{' [finished]' if goal.finished else ''}" for n, goal in enumerate(outline.goals, 1)]
     return "\n".join((*marks, _standing(outline)))
 

@@ -1,6 +1,6 @@
 """Progress of an outline: forward with evidence on the screen, back only by a recorded regression.
 
-A judge may be wrong, and its opinion may change with every screen. So a judgement counts only if it names something that is
+A judge may be wrong, and its judgement may change with every screen. So a judgement counts only if it names something that is
 on the screen, and going back takes two in a row.
 """
 
@@ -11,14 +11,14 @@ from midcourse.policy.advice.outline import EXPLORING
 from midcourse.policy.detour.closeness import words_of
 
 SETBACKS = 2
-"""Judgements in a row that it takes to go back. One is a doubt."""
+"""Judgements in a row that it takes to go back."""
 MOST_REGRESSIONS = 5
-"""How many are kept with the run; all are in its journal."""
+"""Regressions that are kept with the run; all are in its journal."""
 LONGEST_EVIDENCE = 120
 
 
 def apply_judgement(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
-    """After a judgement that goal number `current` is the one to work on, because of what is seen."""
+    """The outline after a judgement that goal number `current` is next, because of what is seen."""
     current = max(1, min(current, len(outline.goals) + 1))
     outline = replace(outline, judged=seen, idle=outline.idle + 1)
     evidence = evidence.strip()[:LONGEST_EVIDENCE]
@@ -45,7 +45,7 @@ def _up_to(outline: Outline, current: int, evidence: str) -> Outline:
 
 
 def _back(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
-    """Only as far as all of them agree."""
+    """The outline with a regression to goal number `current`."""
     noted = Regression(before=outline.current, after=current, evidence=evidence, seen=seen)
     goals = tuple(
         replace(goal, evidence="") if number >= current else goal for number, goal in enumerate(outline.goals, 1)
@@ -61,7 +61,7 @@ def _back(outline: Outline, current: int, evidence: str, seen: str) -> Outline:
 
 
 def is_seen(text: str, seen: Observation) -> bool:
-    """Whether this is on the screen: evidence is what can be pointed at."""
+    """Whether this text is on the screen."""
     wanted = _plain(text)
     values = (str(value) for zone in seen.zones for _, value in zone.state if isinstance(value, str))
     shown = (seen.surface.title, seen.surface.address, *(zone.label for zone in seen.zones), *values)
@@ -73,8 +73,8 @@ def _plain(text: str) -> str:
 
 
 def find_evidence(goal: CoarseGoal, seen: Observation) -> str:
-    """Without a model: what on the screen has every word of the goal between them, or nothing."""
-    wanted = words_of(goal.says) - _SAYING
+    """Evidence for the goal without a model: the best text of a screen whose texts together have every word of the goal."""
+    wanted = words_of(goal.says) - _FILLERS
     named = {text: words_of(text) & wanted for text in (seen.surface.title, *(zone.label for zone in seen.zones))}
     found = frozenset[str]().union(*named.values())
     if not wanted or found != wanted:
@@ -82,5 +82,5 @@ def find_evidence(goal: CoarseGoal, seen: Observation) -> str:
     return max(named, key=lambda text: len(named[text]))
 
 
-_SAYING = frozenset((*EXPLORING, "for", "from", "into", "at", "through", "where", "how", "what", "which"))
-"""Words of a goal that name nothing."""
+_FILLERS = frozenset((*EXPLORING, "for", "from", "into", "at", "through", "where", "how", "what", "which"))
+"""Words of a goal that do not name what to find."""

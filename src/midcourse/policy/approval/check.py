@@ -1,4 +1,4 @@
-"""Approval checks: which steps need a person's approval, and which decisions are valid. In code, outside any model."""
+"""Approval checks: which steps need a person's approval, and which decisions are valid. Decided by code, never by a model."""
 
 from midcourse.domain.approval import Change, Decision, Grant, Question, Verdict
 from midcourse.domain.budget import Limits
@@ -6,11 +6,11 @@ from midcourse.domain.plan import PlannedStep, Step
 
 DENIALS: tuple[Verdict, ...] = ("rejected", "stop")
 CONSENTS: tuple[Verdict, ...] = ("approved", "changed", "send_again")
-"""What lets something be sent, and so is for exactly what was shown."""
+"""Verdicts that let something be sent, and so apply to exactly what was shown."""
 
 
 def needs_approval(limits: Limits, step: PlannedStep) -> bool:
-    """Rules come before modes: a step with an `ask` rule needs approval even if `approvals` is `never`."""
+    """Whether a step needs approval. Rules come before modes: with an `ask` rule it does even if `approvals` is `never`."""
     match step.ruled:
         case "ask" | "unproven":
             return True
@@ -21,12 +21,12 @@ def needs_approval(limits: Limits, step: PlannedStep) -> bool:
 
 
 def binds(step: PlannedStep | Step) -> bool:
-    """Whether exactly one consequence may follow from it, so that it must be known before anything is sent."""
+    """Whether the step's consequence is bound: it must be known before anything is sent, and nothing else may be sent."""
     return step.effect == "irreversible" or step.asks or step.ruled in ("ask", "unproven", "proven")
 
 
 def why_may_not_decide(not_by: str, verdict: Verdict, by: str) -> str:
-    """Why this person may not decide this, or nothing. Anyone may say no."""
+    """Why this person may not make this decision, or an empty string. Anyone may deny."""
     if not not_by or verdict in DENIALS:
         return ""
     if not by.strip():
@@ -37,7 +37,7 @@ def why_may_not_decide(not_by: str, verdict: Verdict, by: str) -> str:
 
 
 def why_changes_invalid(verdict: Verdict, changes: tuple[Change, ...], steps: int) -> str:
-    """Why these changes do not answer a question about so many steps, or nothing."""
+    """Why these changes do not answer a question about this number of steps, or an empty string."""
     if verdict != "changed":
         return "only an approval with changes changes anything" if changes else ""
     if not any(change.arguments for change in changes):
@@ -47,13 +47,13 @@ def why_changes_invalid(verdict: Verdict, changes: tuple[Change, ...], steps: in
 
 
 def why_needs_all_values(question: Question, decision: Decision) -> str:
-    """Why this decision does not approve what the question shows only in part, or nothing."""
+    """Why this decision does not approve what the question shows only in part, or an empty string."""
     if decision.verdict not in CONSENTS or decision.all_values or not question.abridged:
         return ""
     return "part of what would be sent is shown only by its digest: an approval has to say all_values (--all-values)"
 
 
 def live_grant(grants: tuple[Grant, ...], consequence: str, now: float, *, repeat: bool = False) -> Grant | None:
-    """The approval that allows exactly this consequence and has not expired. `repeat`: also as a repetition."""
-    alive = (g for g in grants if consequence and g.consequence == consequence and g.expires_at > now)
-    return next((g for g in alive if g.repeat or not repeat), None)
+    """The unexpired approval of exactly this consequence. `repeat`: it must also allow a repetition."""
+    valid = (g for g in grants if consequence and g.consequence == consequence and g.expires_at > now)
+    return next((g for g in valid if g.repeat or not repeat), None)

@@ -1,7 +1,7 @@
 """Destinations that only the plan names. They are not vouched for: a page may have dictated them to the model.
 
-Vouched for is what the person wrote (goal, inputs, files) and what the world was set up for. Only an exact match counts: an
-address within another, a name with something appended or a pattern that nearly fits was not named.
+A destination is vouched for if the person wrote it (goal, inputs, files) or the world was configured for it. Only an exact
+match counts, not an address within another or a name with something appended.
 """
 
 import re
@@ -24,7 +24,7 @@ def find_unvouched(arguments: Arguments, parameters: tuple[Parameter, ...], task
 
 
 def _is_vouched(value: Argument, parameter: Parameter, task: Task) -> bool:
-    """A result came from the world, so it is not vouched for, also if a reference names it."""
+    """Whether an argument is vouched for. A result is not, even by reference: it came from the world."""
     if isinstance(value, Reference):
         return value.source != "result"
     return value is None or _vouched(str(value), parameter, task)

@@ -1,4 +1,4 @@
-"""The rows of a question: everything that an approval binds, and how two consequences differ.
+"""The rows of a question: everything that an approval binds, how two consequences differ, and a decision bound to them.
 
 Rows are a list and never a mapping: a page chooses the names of its fields, and must not replace one row by another.
 """
@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from midcourse.domain.approval import Consequence
+from midcourse.domain.approval import Consequence, Decision, Question
 from midcourse.domain.argument import Argument, Reference
+from midcourse.domain.event import ApprovalDecided
+from midcourse.policy.identity import consequence_digest
 
 RowKind: TypeAlias = Literal["skill", "target", "origin", "address", "argument", "value"]
 
@@ -20,7 +22,7 @@ LONGEST_TEXT = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionRow:
-    """One thing that an approval binds. `name` is empty for what there is only one of."""
+    """One thing that an approval binds. `name` is empty if there can be only one of its kind."""
 
     kind: RowKind
     name: str = ""
@@ -36,7 +38,7 @@ class QuestionRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """A row that is not what it was. None: it was not there, or is not there any more."""
+    """A row before and now. None: it was not there, or is no longer there."""
 
     was: QuestionRow | None
     now: QuestionRow | None
@@ -48,8 +50,8 @@ class Difference:
         return row
 
 
-def rows_of(consequence: Consequence) -> tuple[QuestionRow, ...]:
-    """In the order in which they would be sent; rows of one name are numbered."""
+def list_rows(consequence: Consequence) -> tuple[QuestionRow, ...]:
+    """The rows of a consequence in the order in which they would be sent; rows of one name are numbered."""
     target, commit = consequence.target, consequence.commit
     what = f"{target.role} '{target.label}'" if target.label else target.role
     facts = [
@@ -72,8 +74,8 @@ def _numbered(kind: RowKind, pairs: Sequence[tuple[str, Argument]]) -> list[Ques
 
 
 def compare_rows(before: Consequence, now: Consequence) -> tuple[Difference, ...]:
-    """Every row of both, those of `now` first; rows that are the same on both sides are included."""
-    old, new = ({row.key: row for row in rows_of(one)} for one in (before, now))
+    """Pairs of the rows of both, those of `now` first; unchanged rows are included."""
+    old, new = ({row.key: row for row in list_rows(one)} for one in (before, now))
     return tuple(Difference(was=old.get(key), now=new.get(key)) for key in dict.fromkeys((*new, *old)))
 
 
@@ -82,25 +84,33 @@ def find_changes(before: Consequence, now: Consequence) -> tuple[Difference, ...
 
 
 def is_same(difference: Difference) -> bool:
-    """The number 1 and the text '1' look alike, and are sent differently."""
+    """Whether the row is unchanged. The number 1 and the text '1' differ: they are sent differently."""
     was, now = difference.was, difference.now
     return was is not None and now is not None and repr(was.value) == repr(now.value)
 
 
-def changes_between(shown: Sequence[Consequence], now: Sequence[Consequence]) -> tuple[Difference, ...]:
+def compare_steps(shown: Sequence[Consequence], now: Sequence[Consequence]) -> tuple[Difference, ...]:
     """The differences between the consequences that were shown and those asked about now, step by step."""
     found = [each for was, is_now in zip(shown, now, strict=False) for each in find_changes(was, is_now)]
-    gone = [Difference(was=row, now=None) for one in shown[len(now) :] for row in rows_of(one)]
-    added = [Difference(was=None, now=row) for one in now[len(shown) :] for row in rows_of(one)]
+    gone = [Difference(was=row, now=None) for one in shown[len(now) :] for row in list_rows(one)]
+    added = [Difference(was=None, now=row) for one in now[len(shown) :] for row in list_rows(one)]
     return (*found, *gone, *added)
 
 
 def describe_change(difference: Difference) -> str:
-    """For a refusal: `value total: 49.0 -> 59.0`."""
+    """The difference as text, such as `value total: 49.0 -> 59.0`."""
     row = difference.row
     name = f" {row.name!r}" if row.kind in ("argument", "value") else ""
     number = f" ({row.number} of {row.of})" if row.of > 1 else ""
     return f"{row.kind}{name}{number}: {_value(difference.was)} -> {_value(difference.now)}"
+
+
+def say_changes(shown: Question, now: Question | None) -> str:
+    """What the question that is open now asks about differently from this one; empty if it still is the same."""
+    if now is None or now.id == shown.id:
+        return ""
+    changes = compare_steps(shown.consequences, now.consequences)
+    return f"; changed since: {'; '.join(map(describe_change, changes))}" if changes else ""
 
 
 def _value(row: QuestionRow | None) -> str:
@@ -112,8 +122,8 @@ def _value(row: QuestionRow | None) -> str:
 
 
 def is_read_at_a_glance(consequences: Sequence[Consequence]) -> bool:
-    """Whether everything is there and short enough that one key press can agree to it."""
-    rows = [row for one in consequences for row in rows_of(one)]
+    """Whether everything is shown and short enough to be approved by one key press."""
+    rows = [row for one in consequences for row in list_rows(one)]
     return (
         len(rows) <= MOST_ROWS
         and not any(one.commit.abridged for one in consequences)
@@ -123,3 +133,21 @@ def is_read_at_a_glance(consequences: Sequence[Consequence]) -> bool:
 
 def _length(value: Argument) -> int:
     return len(value.name) if isinstance(value, Reference) else len(str(value))
+
+
+def bind_decision(question: Question, decision: Decision) -> ApprovalDecided:
+    """The event for this decision, bound to what the question shows."""
+    return ApprovalDecided(
+        question=question.id,
+        verdict=decision.verdict,
+        once=decision.once,
+        guidance=decision.guidance,
+        by=decision.by,
+        changes=decision.changes,
+        shown=list_digests(question),
+    )
+
+
+def list_digests(question: Question) -> tuple[str, ...]:
+    """Digests of the consequences that the question shows. A decision carries them and applies to nothing else."""
+    return tuple(consequence_digest(question.run, consequence) for consequence in question.consequences)

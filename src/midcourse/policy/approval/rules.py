@@ -1,4 +1,4 @@
-"""Approval rules: whether a step is asked about, by written rules or by earlier decisions.
+"""Approval rules: whether a step needs approval, by written rules or by earlier decisions.
 
 Rules come first. Earlier decisions count only for what can be undone: no number of approvals makes an irreversible step skip
 the question (design/0009).
@@ -15,7 +15,7 @@ from midcourse.domain.task import Task
 
 
 def find_ruling(agreement: Agreement, what: Consequence) -> Ruling:
-    """`ask` or `never` by the rules, or nothing. Of a consequence that is not read yet, only what is known can fit."""
+    """`ask` or `never` by the rules, or empty. Before a consequence is read, rules match only its known parts."""
     fitting = [rule for rule in agreement.rules if _fits(rule, what)]
     if any(rule.ask for rule in fitting):
         return "ask"
@@ -48,13 +48,13 @@ def planned_consequence(step: Step, origin: str) -> Consequence:
 
 
 def provisional_ruling(task: Task, what: Consequence) -> Ruling:
-    """Before it is read: what experience would have to say counts as not proven."""
-    said = find_ruling(task.agreement, what)
-    return "unproven" if not said and weighs_experience(task.limits, what) else said
+    """The ruling before the consequence is read. Where earlier decisions would count, it is unproven."""
+    ruling = find_ruling(task.agreement, what)
+    return "unproven" if not ruling and weighs_experience(task.limits, what) else ruling
 
 
 def weighs_experience(limits: Limits, what: Consequence) -> bool:
-    """Whether it depends on earlier decisions if a person is asked."""
+    """Whether earlier decisions determine if a person is asked."""
     return limits.approvals == "adaptive" and what.effect == "reversible"
 
 
@@ -64,7 +64,7 @@ def is_proven(agreement: Agreement, answered: tuple[Answered, ...]) -> bool:
 
 
 def _in_a_row(answered: tuple[Answered, ...]) -> int:
-    """A question counts once, by its first answer that fits it: what came later, or for something else, decided nothing."""
+    """The approvals since the last denial. A question counts once, by its first valid answer: later ones decided nothing."""
     decisive: dict[tuple[str, int], bool] = {}
     for answer in reversed(answered):
         decision, asked = answer.decision, answer.asked

@@ -1,10 +1,10 @@
 """Chooses the next act of a detour: keep what helped, try something else, step back, or give up. Also finds its goal.
 
-The order of the questions matters, and each has an answer that ends it:
+The first question with the answer yes decides:
 
     the same try for the third time?    cancel: it loops
     three steps back in a row?          cancel: it regresses
-    much nearer, or a little?           retain
+    any progress?                       retain
     is there an option left?            explore
     none of these                       revert: a dead end
 """
@@ -20,17 +20,17 @@ from midcourse.policy.evidence.verification import describe, holds
 
 GOOD_PROGRESS = 0.5
 MOST_REPEATS = 3
-"""The same try from the same state as often as this is a loop."""
+"""Repetitions of a try from the same state that count as a loop."""
 MOST_STEPS_BACK = 3
-"""As many tries in a row that led away from the goal, none of them taken back, are a regression."""
+"""Tries in a row away from the goal, none of them reverted, that count as a regression."""
 
 OUT_OF_REACH = ("target_not_visible", "out_of_reach")
-"""Reasons that a detour may be the answer to."""
+"""Reasons of failures that a detour may resolve."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DetourDecision:
-    """What to do, why, and for an exploration with which option of which try."""
+    """What to do and why, and for an exploration which option of which try."""
 
     choice: Choice
     why: str
@@ -40,12 +40,12 @@ class DetourDecision:
 
 
 def may_detour(run: Run, step: PlannedStep, reason: str) -> bool:
-    """Whether this failure is one that a detour can answer. One for each step: what is out of reach after it stays so."""
+    """Whether a detour may resolve this failure. There is one detour per step: a second would not find more."""
     return run.has_detours and run.limits.detour_iterations > 0 and reason in OUT_OF_REACH and not step.found
 
 
 def choose_next(detour: Detour, most: int) -> DetourDecision:
-    """Decided after a try that was weighed and did not reach the goal. `most` is how many there may be."""
+    """Decide after a try that did not reach the goal. `most` is the maximum number of tries."""
     last = detour.path[-1]
     if is_looping(detour):
         return DetourDecision(
@@ -68,10 +68,10 @@ def choose_next(detour: Detour, most: int) -> DetourDecision:
 
 
 def is_looping(detour: Detour) -> bool:
-    """The same try as often as that, and nothing new since the time before.
+    """Whether the same try was made `MOST_REPEATS` times, and nothing new since the time before.
 
-    Tries that were taken back count as well: a planner that repeats itself is stuck. One that opens the same menu once more
-    to try another entry is not.
+    Reverted tries count as well: a planner that repeats itself is stuck. One that reopens the same menu to try another
+    entry is not.
     """
     made = [(one.call, one.before) for one in detour.tries]
     times = [place for place, one in enumerate(made) if one == made[-1]]
@@ -82,40 +82,40 @@ def is_looping(detour: Detour) -> bool:
 
 
 def is_regressing(detour: Detour) -> bool:
-    """Tries that were taken back do not count: they left nothing further away."""
+    """Whether the last tries all led away from the goal. Reverted tries do not count."""
     latest = detour.path[-MOST_STEPS_BACK:]
     return len(latest) == MOST_STEPS_BACK and all(one.progress < 0 for one in latest)
 
 
 def find_unexplored(detour: Detour) -> Tried | None:
-    """The nearest try up the path that has an option left."""
+    """The latest try on the path that has an option left."""
     return next((one for one in reversed(detour.path) if one.explored < len(one.options)), None)
 
 
 def find_dead_end(detour: Detour) -> Tried:
-    """The try at which a dead end began: the one whose options are used up, or else the last."""
+    """The try at which the dead end began: the one whose options are used up, or else the last."""
     path = detour.path
     return next((one for one in path if one.label == path[-1].explores), path[-1])
 
 
 def find_restored(detour: Detour, to: str, fingerprint: str) -> Tried | None:
-    """The try whose beginning this state is: the one to be taken back, or one before it. The nearest counts."""
+    """The latest try, up to the one being reverted, that began in this state."""
     path = detour.path
     place = next(index for index, one in enumerate(path) if one.label == to)
     return next((one for one in reversed(path[: place + 1]) if one.before == fingerprint), None)
 
 
 def revert_from(detour: Detour, label: str) -> Detour:
-    """This try and all that came after it are taken back."""
+    """The detour with this try and all later ones marked as reverted."""
     place = next(index for index, one in enumerate(detour.tries) if one.label == label)
     tries = tuple(replace(one, reverted=True) if index >= place else one for index, one in enumerate(detour.tries))
     return replace(detour, tries=tries)
 
 
 def goal_of(step: Step) -> Goal:
-    """What the step is for, or to see its target again.
+    """The goal of a detour for this step: that its expectation holds or its target is visible.
 
-    What an irreversible step expects is left out: only the step itself may bring it about.
+    The expectation of an irreversible step is left out: only the step itself may fulfil it.
     """
     expect = step.expect if step.effect != "irreversible" else None
     if step.zone == REACH:
@@ -127,9 +127,9 @@ def goal_of(step: Step) -> Goal:
 
 
 def find_arrival(goal: Goal, seen: Observation) -> str:
-    """The zone where the target is, `__reach__` if what the step was for holds, or nothing.
+    """The zone of the target, `__reach__` if the expectation holds, or an empty string.
 
-    A target that is there twice is not found: it is not known which of the two was meant.
+    A target that is visible twice is not found: it is not known which of the two was meant.
     """
     if goal.expect and holds(goal.expect, seen):
         return REACH
@@ -139,5 +139,5 @@ def find_arrival(goal: Goal, seen: Observation) -> str:
 
 
 def is_checkable(goal: Goal) -> bool:
-    """Whether it can be told without reading."""
+    """Whether the goal can be checked without a model."""
     return goal.target is not None or bool(goal.expect and goal.expect.checks)

@@ -14,15 +14,15 @@ from midcourse.domain.expectation import (
 from midcourse.domain.observation import Observation
 
 NEAR = THERE - 1
-"""As near as words can be: that it is there is for a check to say."""
+"""The highest closeness that words can show: only a check can show that the goal is reached."""
 
-_EMPTY = frozenset(
+_STOP_WORDS = frozenset(
     {"a", "an", "and", "are", "be", "in", "is", "it", "of", "on", "or", "that", "the", "to", "visible", "with"}
 )
 
 
 def word_overlap(goal: Goal, seen: Observation) -> float:
-    """From 0 to 9, by the share of the goal's words that are to be seen."""
+    """Closeness from 0 to 9, by the share of the goal's words that are visible."""
     wanted = goal_words(goal)
     if not wanted:
         return 0.0
@@ -37,11 +37,11 @@ def goal_words(goal: Goal) -> frozenset[str]:
 
 def words_of(*texts: str) -> frozenset[str]:
     found = {word for text in texts for word in re.findall(r"[^\W_]+", text.lower())}
-    return frozenset(found - _EMPTY)
+    return frozenset(found - _STOP_WORDS)
 
 
 def clamp_closeness(judged: float, *, checkable: bool) -> float:
-    """A judge's word as a number between 0 and 10. That it is there counts only where nothing better can be asked."""
+    """A judge's value, limited to 0 to 10, or to 9 for a goal that a check can decide."""
     if judged != judged:  # not a number
         return 0.0
     return min(max(0.0, judged), NEAR if checkable else THERE)

@@ -1,6 +1,6 @@
-"""Ways to undo one act of a detour, the surest first. Only the fingerprint tells whether one worked.
+"""Ways to undo one act of a detour, the most reliable first.
 
-Pure: from the step, the screen before it and the screen now. A way back is a guess, so the result is always verified.
+A way back is a guess from the step, the screen before it and the screen now, so its result is always verified by fingerprint.
 """
 
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from midcourse.domain.replace import replace
 from midcourse.domain.skill import Catalogue, Skill
 
 SWITCHES = ("checked", "selected", "on", "pressed", "expanded", "open")
-"""States that a second click turns back."""
+"""States that a second click reverts."""
 TEXTS = ("value", "text")
-"""States that show what was written or chosen."""
+"""States that show what was typed or selected."""
 CLOSERS = ("cancel", "close", "dismiss", "back", "no", "not now", "x", "×")
-"""Labels of what takes a dialog or a menu away and leaves all as it was, the surest first."""
+"""Labels of controls that close a dialog or menu without changing anything else, the most reliable first."""
 KEYS = ("key", "keys")
-"""What a skill's argument is called that names a key."""
+"""Names of skill arguments that name a key."""
 ESCAPE = "Escape"
 OPPOSITES = {
     "enter": ESCAPE,
@@ -35,7 +35,7 @@ OPPOSITES = {
     "win": "Win",
     "f11": "F11",
 }
-"""Everything else is answered with Escape."""
+"""The key that reverts each key; Escape for all others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class WayBack:
 
 @dataclass(frozen=True, kw_only=True)
 class ActContext:
-    """An act, what was seen before it, and what is seen now."""
+    """An act, the screen before it, and the screen now."""
 
     step: Step
     before: Observation
@@ -58,13 +58,13 @@ class ActContext:
         return self.catalogue.skill(self.step.skill)
 
 
-def ways_back(scene: ActContext) -> tuple[WayBack, ...]:
-    """At most one of each kind."""
+def find_ways_back(scene: ActContext) -> tuple[WayBack, ...]:
+    """The ways to undo the act, at most one of each strategy."""
     return (*_restore(scene), *_toggle(scene), *_own_undo(scene), *_close(scene), *_opposite_key(scene))
 
 
 def _restore(scene: ActContext) -> Iterator[WayBack]:
-    """Write what was there before: to empty a field that had a text in it would be another change."""
+    """Write the text that was there before."""
     was, is_now = scene.before.zone(scene.step.zone), scene.now.zone(scene.step.zone)
     if was is None or is_now is None:
         return
@@ -72,12 +72,12 @@ def _restore(scene: ActContext) -> Iterator[WayBack]:
         old, new = was.get(name), is_now.get(name)
         argument = next((n for n, value in scene.step.arguments if isinstance(value, str)), None)
         if isinstance(old, str) and old != new and argument is not None:
-            yield WayBack(strategy="restore", draft=_again(scene, _with(scene.step.arguments, argument, old)))
+            yield WayBack(strategy="restore", draft=_repeat(scene, _with(scene.step.arguments, argument, old)))
             return
 
 
 def _toggle(scene: ActContext) -> Iterator[WayBack]:
-    """The same on the same thing turns it back; a skill that is told which way is told the other."""
+    """Repeat the act on the same switch; a skill with a boolean argument gets the previous value."""
     was, is_now = scene.before.zone(scene.step.zone), scene.now.zone(scene.step.zone)
     if was is None or is_now is None or not _switched(was, is_now):
         return
@@ -86,11 +86,11 @@ def _toggle(scene: ActContext) -> Iterator[WayBack]:
     old = next((was.get(name) for name in SWITCHES if was.get(name) is not None), None)
     if flag is not None and isinstance(old, bool):
         arguments = _with(arguments, flag, old)
-    yield WayBack(strategy="toggle", draft=_again(scene, arguments))
+    yield WayBack(strategy="toggle", draft=_repeat(scene, arguments))
 
 
 def _own_undo(scene: ActContext) -> Iterator[WayBack]:
-    """What the skill itself names, unless that wants to be told something."""
+    """Use the undo skill that the skill names, unless it requires arguments."""
     skill = scene.skill
     undo = scene.catalogue.skill(skill.undo) if skill and skill.undo else None
     if undo is None or any(parameter.required for parameter in undo.parameters):
@@ -99,17 +99,17 @@ def _own_undo(scene: ActContext) -> Iterator[WayBack]:
 
 
 def _close(scene: ActContext) -> Iterator[WayBack]:
-    """Cancel, close or dismiss what has opened since: only what was not there before is meant."""
-    clicks = _clicking(scene)
+    """Cancel, close or dismiss what the act opened: only zones that were not there before count."""
+    clicks = _find_click_skill(scene)
     there = [(zone.role, zone.label) for zone in scene.before.zones]
     opened = [zone for zone in scene.now.zones if (zone.role, zone.label) not in there]
-    found = sorted((CLOSERS.index(label), zone.id) for zone in opened if (label := _word(zone)) in CLOSERS)
+    found = sorted((CLOSERS.index(label), zone.id) for zone in opened if (label := _normalised_label(zone)) in CLOSERS)
     if found and clicks is not None:
         yield WayBack(strategy="close", draft=_draft(clicks, found[0][1]))
 
 
 def _opposite_key(scene: ActContext) -> Iterator[WayBack]:
-    """The opposite of a key; Escape for any other act that opened something."""
+    """Press the opposite of the key that was pressed; Escape after any other act."""
     press = find_key_skill(scene.catalogue)
     if press is None:
         return
@@ -119,14 +119,14 @@ def _opposite_key(scene: ActContext) -> Iterator[WayBack]:
     yield WayBack(strategy="key", draft=replace(_draft(skill, scene.step.zone), arguments=((name, key),)))
 
 
-def _clicking(scene: ActContext) -> Skill | None:
-    """How things are clicked here."""
+def _find_click_skill(scene: ActContext) -> Skill | None:
+    """The skill that clicks a zone in this world."""
     skills = (scene.skill, scene.catalogue.skill("click"))
     return next((one for one in skills if one and one.on_zone and not any(p.required for p in one.parameters)), None)
 
 
 def find_key_skill(catalogue: Catalogue) -> tuple[Skill, str] | None:
-    """How keys are pressed here without a zone, and what the key is called."""
+    """The skill that presses a key without a zone, and the name of its argument."""
     for skill in catalogue.skills:
         names = [parameter.name for parameter in skill.parameters if parameter.required]
         if not skill.on_zone and len(names) == 1 and names[0] in KEYS:
@@ -138,11 +138,11 @@ def _switched(was: Zone, is_now: Zone) -> bool:
     return any(was.get(name) is not None and was.get(name) != is_now.get(name) for name in SWITCHES)
 
 
-def _word(zone: Zone) -> str:
+def _normalised_label(zone: Zone) -> str:
     return zone.label.strip().lower()
 
 
-def _again(scene: ActContext, arguments: Arguments) -> Draft:
+def _repeat(scene: ActContext, arguments: Arguments) -> Draft:
     return Draft(zone=scene.step.zone, skill=scene.step.skill, arguments=arguments)
 
 

@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"[-−]?\d[\d.,' \u00a0\u202f]*")
 
 
 def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
-    """A text, ignoring case and blanks; a number in any notation. A boolean cannot be looked for and counts as shown."""
+    """Whether a value appears on a screen: a text ignoring case and blanks, a number in any notation. A boolean always does."""
     if value is None:
         return False
     if isinstance(value, bool):
@@ -24,7 +24,7 @@ def is_shown(value: Scalar, screens: Iterable[Observation]) -> bool:
 
 
 def screen_texts(screen: Observation) -> Iterable[str]:
-    """All that is written there."""
+    """All texts on the screen."""
     yield screen.surface.title
     yield screen.surface.address
     for zone in screen.zones:
@@ -37,7 +37,7 @@ def _plain(text: str) -> str:
 
 
 def _numbers(text: str) -> set[float]:
-    """With either sign for decimals: 1.234,50 and 1,234.50 are the same, and 1.234 may be either of two."""
+    """Numbers in the text, with either decimal separator: 1.234,50 and 1,234.50 are the same, and 1.234 is two numbers."""
     found: set[float] = set()
     for written in _NUMBER.findall(text):
         bare = re.sub(r"['\s]", "", written).replace("−", "-").rstrip(".,")

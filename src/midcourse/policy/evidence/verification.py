@@ -22,7 +22,7 @@ from midcourse.domain.skill import Effect
 
 
 def holds(expectation: Expectation, seen: Observation, before: str | None = None) -> bool | None:
-    """Whether all checks hold. None: it says nothing that can be checked without reading.
+    """Whether all checks hold. None: there are no checks, so a reader is needed.
 
     `before` is the fingerprint to compare with; without one, nothing counts as changed.
     """
@@ -58,7 +58,7 @@ def _check(check: Check, seen: Observation, before: str | None) -> bool:
 
 
 def _is_sign(check: Check) -> bool:
-    """Whether it holds because something in particular is there, not because something is missing, or always."""
+    """Whether it requires something specific to be visible, and cannot hold because something is missing, or always."""
     match check:
         case ZoneAppears():
             return bool(check.role or check.label.strip("*"))
@@ -84,7 +84,7 @@ _CONTAINER = re.compile(r"(.+)(?<!\[)@(?!\])(.+)", re.DOTALL)
 
 
 def is_in_container(zone: Zone, label: str) -> bool:
-    """Whether this is `label@container`, two patterns, and the zone is within what the second names: a row, group or dialog."""
+    """Whether `label` is a pair of patterns `label@container` that matches the zone and the row, group or dialog around it."""
     parts = _CONTAINER.fullmatch(label)
     return (
         parts is not None and fnmatchcase(zone.label, parts[1]) and fnmatchcase(str(zone.get("within") or ""), parts[2])
@@ -110,13 +110,13 @@ class Sight:
 
     @property
     def expected(self) -> bool | None:
-        """Whether the expectation came true: it holds now. None if nothing can be said."""
+        """Whether the expectation holds now. None if unknown."""
         found = self._holds(self.expect)
         return self.read if found is None else found
 
     @property
     def newly_expected(self) -> bool:
-        """Whether it holds now and did not before: only that is evidence that this act did it."""
+        """Whether the expectation holds now and did not before: only that is evidence that this act fulfilled it."""
         if self.expect is None or not self.expected:
             return False
         if needs_reader(self.expect):
@@ -125,9 +125,9 @@ class Sight:
 
     @property
     def happened(self) -> bool:
-        """Evidence enough for an irreversible act: a sign that was not there before.
+        """Whether there is sufficient evidence of an irreversible act: a sign that was not there before.
 
-        That something changed or is gone is none, since an error page does that too.
+        That something changed or is gone is not sufficient, since an error page does that too.
         """
         if self.expect is None or not self.expected or self._holds(self.absent_when):
             return False
@@ -138,13 +138,13 @@ class Sight:
 
     @property
     def absent(self) -> bool:
-        """Positive evidence that nothing happened. Two kinds of evidence that contradict each other are none."""
+        """Whether there is positive evidence that nothing happened, and none to the contrary."""
         shown = self.absent_when is not None and any(_is_sign(check) for check in self.absent_when.checks)
         return shown and bool(self._holds(self.absent_when)) and not self.newly_expected
 
     @property
     def is_consistent(self) -> bool:
-        """Whether nothing to be seen contradicts that it happened: no unmet expectation, and no sign of absence."""
+        """Whether nothing visible contradicts that it happened: no unmet expectation, and no sign of absence."""
         return self.after is not None and self.expected is not False and not self._holds(self.absent_when)
 
     @property
@@ -158,20 +158,22 @@ class Sight:
 
 
 def judge(effect: Effect, report: Outcome, sight: Sight) -> Outcome:
-    """The outcome of an act that was dispatched, from the world's own word and from what is seen."""
+    """The outcome of a dispatched act, from the world's report and from what is seen."""
     if effect == "irreversible":
         return _judge_irreversible(report, sight)
     if report.status == "unknown" and sight.newly_expected:
         return replace(report, status="ok", evidence="expectation")
     if report.status == "ok" and sight.expected is False:
         if sight.unchanged:
-            return replace(report, status="no_effect", reason="no_effect", detail="nothing changed; " + unmet(sight))
-        return replace(report, status="failed", reason="expectation_unmet", detail=unmet(sight))
+            return replace(
+                report, status="no_effect", reason="no_effect", detail="nothing changed; " + describe_unmet(sight)
+            )
+        return replace(report, status="failed", reason="expectation_unmet", detail=describe_unmet(sight))
     return report
 
 
 def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
-    """Unknown is the default. A refusal, an error page or a time-out is not evidence that nothing happened.
+    """The outcome of an irreversible act, by default unknown. A refusal, error page or time-out is not evidence of absence.
 
     Nor is a sign of absence while the act may still be under way: verification bars it first.
     """
@@ -184,12 +186,12 @@ def _judge_irreversible(report: Outcome, sight: Sight) -> Outcome:
     if sight.absent and report.status != "unknown":
         detail = report.detail or "the sign that nothing was done is there"
         return replace(report, status="no_effect", reason="no_effect", detail=detail, evidence="absent_when")
-    reason, detail = report.reason or "no_evidence", report.detail or unmet(sight)
+    reason, detail = report.reason or "no_evidence", report.detail or describe_unmet(sight)
     return replace(report, status="unknown", reason=reason, detail=detail, evidence="")
 
 
-def unmet(sight: Sight) -> str:
-    """What was expected and what is there instead, in a sentence."""
+def describe_unmet(sight: Sight) -> str:
+    """What was expected and what is there instead, as text."""
     wanted = describe(sight.expect) if sight.expect else "no expectation was given"
     there = f"the screen is '{sight.after.surface.title}'" if sight.after else "nothing could be seen"
     return f"expected {wanted}; {there}"

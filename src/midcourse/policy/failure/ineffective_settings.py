@@ -1,11 +1,11 @@
-"""Finds settings of recovery that can never take effect together. They are refused, because they show a misunderstanding."""
+"""Finds recovery settings that can never take effect together. They are refused, because they show a misunderstanding."""
 
 from collections.abc import Collection
 
 from midcourse.domain.budget import Limits
 from midcourse.policy.failure.recovery import cool_down
 
-OF_REPLANNING = (
+REPLANNING_SETTINGS = (
     "replan_on_critical",
     "replan_on_high",
     "replan_on_medium",
@@ -13,18 +13,18 @@ OF_REPLANNING = (
     "replan_timeout_seconds",
     "human_after",
 )
-"""Without replanning after failures these mean nothing."""
+"""Settings without effect if there is no replanning after failures."""
 
 
 def find_ineffective_setting(limits: Limits, given: Collection[str]) -> str:
-    """The first of the settings `given` that can never take effect, and why; or nothing."""
+    """The first of the settings `given` that can never take effect, and why; or an empty string."""
     if not limits.auto_replan:
-        idle = next((name for name in OF_REPLANNING if name in given), "")
+        idle = next((name for name in REPLANNING_SETTINGS if name in given), "")
         return f"{idle} can never take effect: auto_replan is off" if idle else ""
     if "max_error_replans" in given and limits.max_error_replans > limits.max_replans:
         return _never("max_error_replans", limits.max_error_replans, f"max_replans = {limits.max_replans} comes first")
     if "human_after" in given and limits.human_after is not None:
-        return _why_nobody_is_asked(limits, limits.human_after)
+        return _why_never_asked(limits, limits.human_after)
     if "replan_interval_seconds" in given and min(limits.max_error_replans, limits.max_replans) < 2:
         return "replan_interval_seconds can never take effect: there is never a second replan"
     if "replan_timeout_seconds" in given and limits.replan_timeout_seconds >= (most := _longest_replan(limits)):
@@ -33,7 +33,7 @@ def find_ineffective_setting(limits: Limits, given: Collection[str]) -> str:
     return ""
 
 
-def _why_nobody_is_asked(limits: Limits, after: int) -> str:
+def _why_never_asked(limits: Limits, after: int) -> str:
     if after > limits.max_error_replans:
         return _never("human_after", after, f"max_error_replans = {limits.max_error_replans} comes first")
     if after >= limits.max_replans:
@@ -47,6 +47,6 @@ def _never(name: str, value: float, why: str) -> str:
 
 
 def _longest_replan(limits: Limits) -> float:
-    """The planner is asked once, once more if its answer is refused, and again whenever it cannot be reached."""
+    """Seconds that a replan may take: one request, one more if its answer is refused, and retries while unreachable."""
     waits = sum(cool_down(limits, "transport", n) for n in range(limits.max_step_retries))
     return (limits.max_step_retries + 2) * limits.plan_timeout_seconds + waits * (1.0 + limits.backoff_jitter)

@@ -11,7 +11,7 @@ from midcourse.domain.failure import Classification, Failure, Severity, Track
 from midcourse.domain.plan import PlannedStep
 from midcourse.domain.run import Run
 from midcourse.policy.detour.choice import may_detour
-from midcourse.policy.failure.classification import AT_ONCE, OUT_OF_SIGHT, may_pass
+from midcourse.policy.failure.classification import NO_DELAY, OUT_OF_SIGHT, may_pass
 
 Answer: TypeAlias = Literal["continue", "retry", "look_and_retry", "detour", "replan", "ask", "stop"]
 
@@ -20,26 +20,25 @@ Answer: TypeAlias = Literal["continue", "retry", "look_and_retry", "detour", "re
 class Recovery:
     answer: Answer
     because: str = ""
-    """A reason to report besides the failure itself."""
+    """A reason to report in addition to the failure itself."""
     hopeless: bool = False
-    """Of a stop: no plan can help, as opposed to: no further attempt is allowed."""
+    """Whether a stop means that no plan can help, rather than that no further attempt is allowed."""
 
 
 def choose_recovery(
     run: Run, failure: Failure, step: PlannedStep | None = None, track: Track | None = None
 ) -> Recovery:
-    """`step` is the one that failed, if it was a step; `track` is what became of such failures in other runs.
+    """The cheapest recovery that can work. `step` is the one that failed, if it was a step.
 
-    The cheapest answer that can work comes first. What other runs met is asked only about another plan: a retry that works
-    leaves no track.
+    `track` says how such failures ended in other runs. It only counts against another plan: retries that work leave no track.
     """
-    decision = _on_its_own(run, failure, step)
+    decision = _choose_without_track(run, failure, step)
     if decision.answer == "replan" and (because := why_give_up(run.limits, track)):
         return Recovery(answer="stop", because=because, hopeless=True)
     return decision
 
 
-def _on_its_own(run: Run, failure: Failure, step: PlannedStep | None) -> Recovery:
+def _choose_without_track(run: Run, failure: Failure, step: PlannedStep | None) -> Recovery:
     limits, found = run.limits, failure.found
     if found.nature == "structural" and limits.structural_stop:
         return Recovery(answer="stop", hopeless=True)
@@ -66,9 +65,9 @@ def _on_its_own(run: Run, failure: Failure, step: PlannedStep | None) -> Recover
 
 
 def has_waited_for(run: Run, failure: Failure, step: PlannedStep) -> bool:
-    """Whether a step of an earlier plan has been tried on this screen until it had no retries left, for the same reason. What
-    would not pass then is not waited for once more because a new plan meets it in another place. A step that worked on a
-    retry does not count: a program may be slow at every step.
+    """Whether another step used up its retries on this screen for the same reason. Then waiting again would not help.
+
+    A step that worked on a retry does not count: a program may be slow at every step.
     """
     seen = run.seen.fingerprint if run.seen else ""
     tried = Counter({step.call: -failure.tries - 1})
@@ -97,7 +96,7 @@ def after_error(run: Run, severity: Severity) -> Recovery:
 
 
 def may_replan(run: Run) -> bool:
-    """Whether another plan that continues nothing is within the ceiling."""
+    """Whether the ceiling allows another plan that does not continue the current one."""
     extensions = run.counts.extensions if run.limits.count_extensions else 0
     return run.counts.replans + extensions < run.limits.max_replans
 
@@ -114,57 +113,57 @@ def _triggers(limits: Limits, severity: Severity) -> bool:
             return False
 
 
-SLOW = 3.0
-"""How many times longer, each time, what needs time to pass is waited for: something is overloaded, or a line is down. Measured:
-fewer tries fail than with doubling, and three of them span more than a minute."""
+SLOW_GROWTH = 3.0
+"""Growth of the delay where something is overloaded or a connection is down. Measured: fewer tries fail than with doubling,
+and three of them span more than a minute."""
 
 
 def retry_delay(run: Run, reason: str, tries: int, found: Classification | None = None) -> float:
-    """Doubles with each retry of the same step, or triples for what needs time, up to a ceiling; a little different for every run."""
+    """Seconds before the next retry: doubled each time, or tripled for what needs time, up to a ceiling, with jitter."""
     needs_time = found is not None and (found.category in ("RESOURCE", "TIMEOUT") or found.nature == "transport")
-    if not needs_time or reason in AT_ONCE:
+    if not needs_time or reason in NO_DELAY:
         return add_jitter(run, cool_down(run.limits, reason, tries))
     limits = run.limits
-    return add_jitter(run, _growing(limits.retry_delay_seconds, SLOW, tries + 1, limits.max_retry_delay_seconds))
+    return add_jitter(run, _grow(limits.retry_delay_seconds, SLOW_GROWTH, tries + 1, limits.max_retry_delay_seconds))
 
 
 def cool_down(limits: Limits, reason: str, tries: int) -> float:
-    """How long the same step has to wait at least."""
-    if reason in AT_ONCE:
+    """Seconds that the same step has to wait at least."""
+    if reason in NO_DELAY:
         return 0.0
-    return _growing(limits.retry_delay_seconds, 2.0, tries, limits.max_retry_delay_seconds)
+    return _grow(limits.retry_delay_seconds, 2.0, tries, limits.max_retry_delay_seconds)
 
 
 def replan_delay(run: Run) -> float:
-    """How long the next plan after a failure has to wait. The first has not to; then the interval doubles each time."""
+    """Seconds before the next plan after a failure: 0 for the first, then an interval that doubles each time."""
     if run.replanned_at is None:
         return 0.0
     least = run.limits.replan_interval_seconds
-    interval = _growing(least, 2.0, run.counts.error_replans - 1, max(least, run.limits.max_retry_delay_seconds))
+    interval = _grow(least, 2.0, run.counts.error_replans - 1, max(least, run.limits.max_retry_delay_seconds))
     return max(0.0, run.replanned_at + interval - run.now)
 
 
-def _growing(seconds: float, growth: float, times: int, most: float) -> float:
+def _grow(seconds: float, growth: float, times: int, most: float) -> float:
     return min(seconds * growth ** min(max(times, 0), 32), most)
 
 
 SHORTEST_WAIT = 1.0
-"""Seconds that a wait for a model lasts at least: waits use up the run's time, so they must not be too short to help."""
+"""Seconds that a wait for a model lasts at least, since a shorter one would not help."""
 
 
 def add_jitter(run: Run, seconds: float) -> float:
-    """Longer by up to a share of itself, so that runs that failed together do not all come back together."""
+    """The delay, extended by up to `backoff_jitter` of itself, so that runs that failed together do not retry together."""
     return round(seconds * (1.0 + run.limits.backoff_jitter * stable_fraction(run.started_at, run.next_id)), 3)
 
 
 def stable_fraction(*of: str | int | float) -> float:
-    """At least 0 and below 1, from data alone: the core has no dice."""
+    """A pseudorandom number in [0, 1) derived from data, since the core has no randomness."""
     digest = blake2b(json.dumps(of).encode(), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64
 
 
 def why_give_up(limits: Limits, track: Track | None) -> str:
-    """The numbers that speak against another plan, or nothing."""
+    """The statistics that argue against another plan, or an empty string."""
     after = limits.lesson_stop_after
     if track is None or after is None or track.mended or track.unmended < after or track.lot < limits.lesson_tries:
         return ""
@@ -173,6 +172,6 @@ def why_give_up(limits: Limits, track: Track | None) -> str:
     return f"{numbers}; {known_as}{limits.lesson_tries:.0%} of runs try all the same"
 
 
-def sample_of(run_id: str, lesson: str) -> float:
-    """For this run and this failure, the same whenever it is drawn again."""
+def sample_fraction(run_id: str, lesson: str) -> float:
+    """A number in [0, 1) that is always the same for this run and this failure."""
     return stable_fraction("lesson", run_id, lesson)

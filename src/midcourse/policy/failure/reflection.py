@@ -1,4 +1,4 @@
-"""Explanation of failures by rules, from their classification and what was tried. Needs no model."""
+"""Explanation of failures by rules, from their classification and the attempts so far. Needs no model."""
 
 from dataclasses import dataclass
 
@@ -108,36 +108,36 @@ BY_NATURE: dict[Nature, Remedy] = {
     "transport": BY_TYPE["network"],
     "permission": BY_TYPE["permission"],
 }
-"""For what is of no particular type."""
+"""Remedies for failures without a specific error type."""
 
-AGAIN = 2
-"""From how many failures with the same reason on that is a sign by itself."""
+REPEATED = 2
+"""Failures with the same reason that count as a contributing factor."""
 
 
 def explain_failure(
     failure: Failure, failed: FailedStep | None = None, attempts: tuple[FailedStep, ...] = ()
 ) -> Reflection:
-    """`failed` is the step, if it was one; `attempts` are all that failed so far, this one included."""
+    """Explain a failure. `failed` is the step, if it was one; `attempts` are all failed ones so far, including this one."""
     found = failure.found
-    advice = BY_TYPE.get(found.error_type) or BY_NATURE[found.nature]
+    remedy = BY_TYPE.get(found.error_type) or BY_NATURE[found.nature]
     return Reflection(
         analysis=Analysis(
             error_type=found.error_type,
             severity=found.severity,
-            root_cause=_root_cause(advice, failure, failed),
+            root_cause=_root_cause(remedy, failure, failed),
             contributing_factors=_factors(failure, failed, attempts),
-            preventable=advice.preventable,
+            preventable=remedy.preventable,
         ),
-        fix=Fix(message=advice.fix, changes=advice.changes),
+        fix=Fix(message=remedy.fix, changes=remedy.changes),
     )
 
 
-def _root_cause(advice: Remedy, failure: Failure, failed: FailedStep | None) -> str:
-    said = f" ({failure.detail})" if failure.detail else ""
+def _root_cause(remedy: Remedy, failure: Failure, failed: FailedStep | None) -> str:
+    detail = f" ({failure.detail})" if failure.detail else ""
     if failed is None:
-        return f"{advice.cause}{said}"
+        return f"{remedy.cause}{detail}"
     on = f" on '{failed.target}'" if failed.target else ""
-    return f"{failed.skill}{on}: {advice.cause}{said}"
+    return f"{failed.skill}{on}: {remedy.cause}{detail}"
 
 
 def _factors(failure: Failure, failed: FailedStep | None, attempts: tuple[FailedStep, ...]) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def _factors(failure: Failure, failed: FailedStep | None, attempts: tuple[Failed
     if failure.tries:
         factors.append(f"it was tried {failure.tries + 1} times, with waits in between")
     same = [attempt for attempt in attempts if attempt.reason == failure.reason]
-    if len(same) >= max(AGAIN, failure.tries + 2):
+    if len(same) >= max(REPEATED, failure.tries + 2):
         factors.append(f"{len(same)} tries failed for the same reason, '{failure.reason}'")
     if failed is not None:
         elsewhere = {attempt.target for attempt in attempts if attempt.skill == failed.skill} - {failed.target}

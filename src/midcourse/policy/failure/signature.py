@@ -1,9 +1,9 @@
-"""Signatures of failures: messages without what differs from one time to the next.
+"""Signatures of failures: messages without the parts that differ between occurrences.
 
     Permission denied: '/srv/a/report-17.csv'   ->   permission denied: <name>
 
-Out go times, addresses, quoted names, paths, hexadecimal, ids and numbers, but not a number that is the message: of `HTTP 404`
-or `errno 13` it stays.
+Times, addresses, quoted names, paths, hexadecimal, ids and numbers with any unit are replaced, but not a number that is the
+message, as in `HTTP 404` or `errno 13`.
 """
 
 import re
@@ -14,7 +14,7 @@ from math import sqrt
 from midcourse.domain.records.lesson import Embedding
 
 LONGEST = 300
-"""Characters of a signature. What tells failures apart comes early."""
+"""Characters of a signature. What distinguishes failures comes early."""
 
 TRIGRAM_BUCKETS = 512
 """Length of a trigram embedding. On `benchmarks/memory.py` 1,024 is not better, and every lesson stores one."""
@@ -28,7 +28,12 @@ _DATE = r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{4}"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?"
 _CODES = ("http ", "http/1\\.1 ", "http/2 ", "status ", "errno ", "code ", "code: ", "error ", "error: ")
 _NO_CODE = "".join(f"(?<!{word})" for word in _CODES)
-_UNIT = r"\s?(?:%|[kmgt]i?b|bytes?|[mnµ]?s|secs?|seconds?|minutes?|hours?)?"
+_POWER = r"(?:e[+-]?\d+)"
+_SPACED = (
+    r"%|[kmgt]i?b|bytes?|[mnµ]?s|secs?|seconds?|minutes?|hours?|[cmkµn]?m|px|m?v|k?w|[kmg]?hz|°[cf]?|rad|deg|rpm|fps"
+)
+_WRITTEN_ON = r"(?!(?:st|nd|rd|th|d|fa|xx)\b)[a-zµμωΩ°%′″²³]{1,5}"
+_UNIT = rf"(?:(?:\s(?:{_SPACED})|{_WRITTEN_ON}|%)(?:/[a-zµ]{{1,4}}[²³]?)?)?"
 _ZONE = r"(?:\s?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
 
 RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -47,6 +52,9 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"(?<![\w/])(?:[\w.@+-]+/)+[\w@+-]*\.(?:{_EXTENSIONS})\b", "<path>"),
         (rf"(?<![\w./])[\w@+-]+(?:\.\w+)*\.(?:{_EXTENSIONS})\b(?!\.\w)", "<path>"),
         (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<id>"),
+        (rf"(?<![\w.])[+-]?\d+\.\d+{_POWER}?{_UNIT}(?![\w.-])", "<n>"),
+        (rf"(?<![\w.-])[+-]?\d+e[+-]\d+{_UNIT}(?![\w-])", "<n>"),
+        (rf"(?<![\w.-])\d{{4,}}(?:{_SPACED})(?![\w-])", "<n>"),
         (r"\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,}\b", "<hex>"),
         (r"\b(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)+):\d+\b", "<host>"),
         (r"\b(?=[\w-]*\d)(?=[\w-]*[a-z])[a-z0-9]+(?:[_-][a-z0-9]+)+\b", "<id>"),
@@ -54,11 +62,11 @@ RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"{_NO_CODE}(?<!\w)(?<!\w\.)[+-]?\d+(?:[.,]\d+)*{_UNIT}(?!\w)", "<n>"),
     )
 )
-"""In this order: a time in a path is a path, and a number in a URL none."""
+"""Patterns in order of precedence: a time in a path is part of the path, and a number in a URL part of the URL."""
 
 
 def normalise(message: str) -> str:
-    """The words of a message: what stays the same when the same happens to something else."""
+    """The message without the parts that differ between occurrences."""
     text = message
     for pattern, placeholder in RULES:
         text = pattern.sub(placeholder, text)
@@ -66,26 +74,25 @@ def normalise(message: str) -> str:
 
 
 def signature_of(reason: str, detail: str) -> str:
-    """Of a failed step: its reason, and what was said about it."""
+    """The signature of a failure: its reason and its normalised message."""
     words = normalise(detail)
     return f"{reason}: {words}" if words else reason
 
 
 def lesson_key(place: str, skill: str, role: str, label: str, signature: str) -> str:
-    """By which a lesson is counted: the same failure of the same skill on the same kind of thing in the same place.
+    """The key that lessons are counted by: the same failure of the same skill on the same kind of target in the same place.
 
-    Narrower than the signature, because a run may be stopped for it: that a form rejects something says nothing about
-    the next form.
+    Narrower than the signature, because a run may be stopped for it: that one form rejects a value says nothing about
+    another.
     """
     what = "\x1f".join((place, skill, role, normalise(label), signature))
     return blake2b(what.encode(), digest_size=8).hexdigest()
 
 
 def trigram_embedding(message: str) -> Embedding:
-    """The set of three-letter sequences in a message's words, hashed to a unit vector: full-text similarity as a cosine.
+    """The set of trigrams in a message's words, hashed to a unit vector: text similarity as a cosine.
 
-    An embedding, so that stores compare it like a provider's. Trigrams instead of whole words, because programs vary the
-    form of a word more than its stem (`permission`, `permitted`).
+    Trigrams instead of whole words, because programs vary the form of a word more than its stem (`permission`, `permitted`).
     """
     counts = [0.0] * TRIGRAM_BUCKETS
     for trigram in set(_trigrams(normalise(message))):

@@ -9,38 +9,41 @@ from midcourse.policy.failure.recovery import cool_down
 from midcourse.policy.identity import plan_digest
 
 MOST_ROUNDS = 2
-"""How often the same plan may be walked from the same screen to its end. Once more, and it goes round in a circle."""
+"""How often the same plan may be completed from the same screen. The next time counts as a circle."""
 
 MOST_WALKED = 50
-"""How many plans a run remembers."""
+"""Plans that a run remembers."""
 
 
 INTERRUPTED = ("expectation_unmet", "signed_out")
-"""Something else appeared in place of what was expected, such as a pop-up or a sign-in."""
+"""Reasons that mean that something else appeared instead, such as a pop-up or a sign-in."""
+
+MISSING_RESULTS = ("missing_dependency",)
+"""Reasons that mean that a step lacked a result and was not tried. No screen shows whether it is available now."""
 
 
 def why_refused(run: Run, steps: tuple[PlannedStep, ...]) -> str:
-    """The reason to refuse a plan before any of it runs, or nothing.
+    """The reason to refuse a plan before any of it runs, or an empty string.
 
-    A step that failed is looked at only as far as the screen is known: behind a step that may change it, the same try
-    may be sensible, and `repeats_failure` is asked again when it comes up.
+    Failed steps are checked only up to the first step that may change the screen: after it the same try may be sensible,
+    and `repeats_failure` is asked again when the step is due.
     """
     for step in steps:
         if is_finished(run, step):
             return f"step {step.index + 1} ({step.skill}) is finished already and must not be done again"
-    for step in steps:
-        if repeats_failure(run, step) and not seconds_to_wait(run, step):
+    for number, step in enumerate(steps):
+        if repeats_failure(run, step, after=number) and not seconds_to_wait(run, step):
             return f"step {step.index + 1} ({step.skill}) failed before, and nothing has changed since"
         if step.effect != "read":
             break
     return ""
 
 
-def without_finished_end(run: Run, steps: tuple[PlannedStep, ...], *, final: bool) -> tuple[PlannedStep, ...]:
-    """What is left to do of a final plan whose last steps are finished; the plan itself if that cannot be said.
+def drop_finished_end(run: Run, steps: tuple[PlannedStep, ...], *, final: bool) -> tuple[PlannedStep, ...]:
+    """The steps of a final plan without finished ones at its end, or all steps if that is not safe.
 
-    After a crash a planner may well propose again what it had proposed. Steps before the finished ones are done again only
-    if that does no harm. With a `done_when` nothing is left out: whether the task is done is then not the plan's to say.
+    After a crash a planner may propose the same plan again. Steps before the finished ones are repeated only if they are
+    harmless. With a `done_when` nothing is dropped: then it decides whether the task is done, not the plan.
     """
     left = steps
     while left and is_finished(run, left[-1]):
@@ -50,9 +53,9 @@ def without_finished_end(run: Run, steps: tuple[PlannedStep, ...], *, final: boo
 
 
 def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
-    """Whether the very same plan went well from this screen twice and led back to it.
+    """Whether the same plan succeeded on this screen twice and led back to it.
 
-    Waiting is not a circle, and neither is scrolling: the same screen then shows another part of itself.
+    Waiting is not a circle, and neither is scrolling, which shows another part of the same screen.
     """
     if not run.limits.replan_admission or all(step.effect == "read" for step in steps):
         return False
@@ -61,9 +64,9 @@ def goes_in_a_circle(run: Run, steps: tuple[PlannedStep, ...]) -> bool:
 
 
 def with_adopted(run: Run, segment: Segment) -> tuple[Walked, ...]:
-    """What the run remembers once it takes this plan up.
+    """The remembered plans after this plan is adopted.
 
-    A new plan is progress, even if it fails: a pop-up that comes back after it may be closed again.
+    A new plan is progress, even if it fails: a pop-up that returns after it may be closed again.
     """
     plan = plan_digest(f"{segment.made_under}{segment.view}", segment.steps)
     if any(walked.plan == plan for walked in run.walked):
@@ -72,12 +75,12 @@ def with_adopted(run: Run, segment: Segment) -> tuple[Walked, ...]:
 
 
 def with_progress(run: Run) -> tuple[Walked, ...]:
-    """What the run remembers once there is something new, such as an effect that can happen only once."""
+    """The remembered plans after progress, such as an effect that can happen only once."""
     return tuple(replace(walked, times=min(walked.times, 1)) for walked in run.walked)
 
 
 def with_walked(run: Run, segment: Segment) -> tuple[Walked, ...]:
-    """What the run remembers once it has got to the end of this plan."""
+    """The remembered plans after this plan is completed."""
     before = _walked(run, plan_digest(f"{segment.made_under}{segment.view}", segment.steps))
     others = tuple(walked for walked in run.walked if walked is not before)
     return (*others, replace(before, times=before.times + 1))[-MOST_WALKED:]
@@ -92,19 +95,20 @@ def is_finished(run: Run, step: PlannedStep) -> bool:
     return bool(step.identity) and step.identity in run.finished_irreversible
 
 
-def repeats_failure(run: Run, step: PlannedStep, *, retry: bool = False) -> bool:
-    """Whether the same call failed under the present screen, and neither waiting nor seeing better excuses it.
+def repeats_failure(run: Run, step: PlannedStep, *, retry: bool = False, after: int = 0) -> bool:
+    """Whether the same call failed on the current screen, and neither waiting nor seeing better excuses it.
 
-    For a retry recovery has counted and waited already; but the screen may have become one that it failed on for good.
+    For a retry, recovery has already counted and waited, but the screen may have become one on which it failed permanently.
+    `after` is the number of steps before it in the plan: a step that lacked a result may get it from them.
     """
-    tried = _tried(run, step)
+    tried = [attempt for attempt in _tried(run, step) if not _is_supplied(run, attempt, after)]
     if retry:
         return any(not _passing(attempt) and attempt.reason not in OUT_OF_SIGHT for attempt in tried)
     return bool(tried) and not (_may_be_tried_again(run, tried) and _cooled_down_at(run, tried) <= run.now)
 
 
 def seconds_to_wait(run: Run, step: PlannedStep) -> float:
-    """How many seconds of waiting would excuse this step; 0 if none would, or none are needed."""
+    """Seconds of waiting that would excuse this step; 0 if none would, or none are needed."""
     tried = _tried(run, step)
     if not tried or not _may_be_tried_again(run, tried):
         return 0.0
@@ -112,7 +116,7 @@ def seconds_to_wait(run: Run, step: PlannedStep) -> float:
 
 
 def _tried(run: Run, step: PlannedStep) -> list[Attempt]:
-    """The tries of this call that the present screen reminds of."""
+    """Failed tries of this call on the current screen."""
     if not run.limits.replan_admission or run.seen is None:
         return []
     seen = run.seen
@@ -120,8 +124,15 @@ def _tried(run: Run, step: PlannedStep) -> list[Attempt]:
     return [a for a in same if seen.stale or a.reason not in OUT_OF_SIGHT]
 
 
+def _is_supplied(run: Run, attempt: Attempt, after: int) -> bool:
+    """Whether a missing result may be available now, and the step has retries left."""
+    if attempt.completed is None or attempt.count > run.limits.max_step_retries:
+        return False
+    return run.counts.completed + after > attempt.completed
+
+
 def _may_be_tried_again(run: Run, tried: list[Attempt]) -> bool:
-    """All of them were transient or interrupted, and together no more than a step's retries."""
+    """Whether all tries were transient or interrupted, and the step has retries left."""
     times = sum(attempt.count for attempt in tried)
     excused = all(_passing(attempt) or _interrupted(run, attempt) for attempt in tried)
     return times <= run.limits.max_step_retries and excused
@@ -132,7 +143,7 @@ def _passing(attempt: Attempt) -> bool:
 
 
 def _interrupted(run: Run, attempt: Attempt) -> bool:
-    """What came up in its place is gone: the same may well work now."""
+    """Whether the interruption is gone, so that the same step may work now."""
     present = run.seen.fingerprint if run.seen else ""
     return attempt.reason in INTERRUPTED and present == attempt.before != attempt.after
 

@@ -8,7 +8,7 @@ from midcourse.domain.plan import REPLAN, PlanVersion, Step
 
 @dataclass(frozen=True, kw_only=True)
 class StepChange:
-    """The same skill on the same thing, with other arguments."""
+    """The same skill on the same target with different arguments."""
 
     before: Step
     after: Step
@@ -16,20 +16,20 @@ class StepChange:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanDiff:
-    """The steps of two plans, without `__replan__`. A step that is in both is shown as the later plan has it."""
+    """The steps of two plans, without `__replan__`. A step that is in both is taken from the later plan."""
 
     kept: tuple[Step, ...]
     done: tuple[Step, ...]
-    """Of the earlier plan only, because they were carried out."""
+    """Steps of the earlier plan only, because they were carried out."""
     dropped: tuple[Step, ...]
-    """Of the earlier plan only, and never carried out."""
+    """Steps of the earlier plan only that were never carried out."""
     new: tuple[Step, ...]
     changed: tuple[StepChange, ...] = ()
-    """In place of one that was dropped and one that is new."""
+    """Pairs of a dropped and a new step, which are then in neither of these."""
 
 
 def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanDiff:
-    """`carried_out`: how many steps of the earlier plan were, before another took its place."""
+    """Compare two plans. `carried_out` is the number of steps of the earlier plan that were carried out."""
     earlier, later = _steps(before), _steps(after)
     again = Counter(step.call for step in earlier) & Counter(step.call for step in later)
     kept, new = _shared(later, again)
@@ -46,7 +46,7 @@ def diff(before: PlanVersion, after: PlanVersion, carried_out: int = 0) -> PlanD
 
 
 def _paired(dropped: tuple[Step, ...], new: tuple[Step, ...]) -> tuple[StepChange, ...]:
-    """Each new step with the first that was dropped there and has no other yet, in the order of the later plan."""
+    """Each new step with the first unpaired dropped step on the same target, in the order of the later plan."""
     free = list(dropped)
     pairs: list[StepChange] = []
     for step in new:
@@ -66,7 +66,7 @@ def _steps(plan: PlanVersion) -> tuple[Step, ...]:
 
 
 def _shared(steps: tuple[Step, ...], shared: Counter[str]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Those in both plans, as often as they are in both, and the others. Both in the plan's order."""
+    """The steps that are in both plans, as often as they are in both, and the others, in the plan's order."""
     left = shared.copy()
     both: list[Step] = []
     others: list[Step] = []

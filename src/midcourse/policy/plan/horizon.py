@@ -44,7 +44,7 @@ class Scope:
     beyond: bool = False
     """Keep steps on screens that were not observed, as a fixed plan does. For comparisons in benchmarks."""
     detours: bool = False
-    """Whether a detour planner is there to find what a step only names (`__reach__`)."""
+    """Whether there is a detour planner to find what a step only names (`__reach__`)."""
 
 
 def may_plan_beyond(limits: Limits, plans_made: int) -> bool:
@@ -53,7 +53,7 @@ def may_plan_beyond(limits: Limits, plans_made: int) -> bool:
 
 
 def resolve(drafts: tuple[Draft, ...], final: bool | None, version: int, scope: Scope) -> Resolved:
-    """The steps of this draft that can be carried out from here, up to the next transition."""
+    """Resolve the steps of this draft that can be carried out on this screen, up to the next transition."""
     candidates = [_candidate(number, draft, scope) for number, draft in enumerate(drafts, start=1)]
     # The earliest cut wins. Where two fall together, a transition comes first: it is about the step before the cut.
     cuts = (
@@ -96,7 +96,7 @@ class _Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cut:
-    """Where a plan ends before its draft does: how many candidates are kept, and why the others are not."""
+    """A point where the plan ends before its draft: how many candidates are kept, and why the others are not."""
 
     keep: int
     repairs: tuple[str, ...]
@@ -111,7 +111,7 @@ def _candidate(number: int, draft: Draft, scope: Scope) -> _Candidate:
 
 
 def _cut_after_transition(candidates: list[_Candidate], final: bool | None, scope: Scope) -> _Cut | None:
-    """After the first step that may change the screen, unless it is the last step of the last plan."""
+    """Cut after the first step that may change the screen, unless it is the last step of the last plan."""
     if scope.beyond:
         return None
     for one, after in zip_longest(candidates, candidates[1:]):
@@ -126,7 +126,7 @@ def _cut_after_transition(candidates: list[_Candidate], final: bool | None, scop
 
 
 def _cut_at_replan(candidates: list[_Candidate]) -> _Cut | None:
-    """Where the draft itself says `__replan__`."""
+    """Cut where the draft itself says `__replan__`."""
     replan = next((one for one in candidates if one.is_replan), None)
     if replan is None:
         return None
@@ -136,7 +136,7 @@ def _cut_at_replan(candidates: list[_Candidate]) -> _Cut | None:
 
 
 def _cut_behind_gap(candidates: list[_Candidate]) -> _Cut | None:
-    """Before the first irreversible step that comes after a dropped one."""
+    """Cut before the first irreversible step after a dropped one."""
     for one in dropwhile(lambda one: not one.problem, candidates):
         if one.skill and not one.problem and one.skill.effect == "irreversible":
             why = f"cut before step {one.number} ({one.skill.name}): a step that it may rely on was dropped"
@@ -152,7 +152,7 @@ def _cut_for_length(candidates: list[_Candidate], most: int) -> _Cut | None:
 
 
 def step_problem(draft: Draft | Step, skill: Skill, scope: Scope) -> str:
-    """Why this step cannot be done on the visible screen, or nothing."""
+    """Why this step cannot be done on the visible screen, or an empty string."""
     if draft.zone == REACH:
         return _aim_problem(draft, scope)
     if skill.on_zone and not scope.beyond and scope.observation.zone(draft.zone) is None:
@@ -184,7 +184,7 @@ def _aim_problem(draft: Draft | Step, scope: Scope) -> str:
 
 
 def arguments_problem(arguments: Arguments, parameters: tuple[Parameter, ...], task: Task) -> str:
-    """Why these arguments do not fit the parameters, or nothing."""
+    """Why these arguments do not fit the parameters, or an empty string."""
     given = dict(arguments)
     if len(given) != len(arguments):
         return "an argument is given twice"
@@ -257,8 +257,8 @@ def _step(draft: Draft, skill: Skill, version: int, index: int, scope: Scope) ->
         call=call_digest(skill.name, target, draft.arguments),
         asks=bool(find_unvouched(draft.arguments, skill.parameters, scope.task)),
     )
-    foreseen = planned_consequence(step, scope.observation.surface.origin)
-    return replace(step, ruled=provisional_ruling(scope.task, foreseen))
+    planned = planned_consequence(step, scope.observation.surface.origin)
+    return replace(step, ruled=provisional_ruling(scope.task, planned))
 
 
 def _transition(draft: Draft, skill: Skill) -> bool:
@@ -266,7 +266,7 @@ def _transition(draft: Draft, skill: Skill) -> bool:
 
 
 def _needed(draft: Draft) -> tuple[str, ...]:
-    """Results that the draft declares, and those that its arguments refer to."""
+    """Names of the results that the draft declares to need, and those that its arguments refer to."""
     referred = (value.name for _, value in draft.arguments if isinstance(value, Reference) and value.source == "result")
     return tuple(dict.fromkeys((*draft.needs, *referred)))
 

@@ -23,8 +23,8 @@ C = TypeVar("C", bound=Expectation | Probe)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rewriting:
-    """What becomes of a text, of a pattern and of a value."""
+class Rewriter:
+    """Functions that rewrite a text, a pattern and a value."""
 
     text: Callable[[str], str]
     pattern: Callable[[str], str]
@@ -32,16 +32,16 @@ class Rewriting:
 
 
 def insert_placeholders(condition: C, blanks: Placeholders) -> C:
-    """Names in place of values. Raises `Unclear`."""
+    """The condition with names in place of values. Raises `Unclear`."""
 
     def pattern(text: str) -> str:
         return blanks.insert(text, in_pattern=True)
 
-    return _rewritten(condition, Rewriting(text=blanks.insert, pattern=pattern, value=blanks.insert_in_value))
+    return _rewritten(condition, Rewriter(text=blanks.insert, pattern=pattern, value=blanks.insert_in_value))
 
 
 def insert_placeholders_safely(condition: C, blanks: Placeholders) -> C:
-    """The same, and `Unclear` as well where a value may be there by chance or in another spelling."""
+    """As `insert_placeholders`, but also raises `Unclear` where a value may occur by chance or in another spelling."""
 
     def sure(text: str, *, in_pattern: bool = False) -> str:
         if not blanks.is_sure(text, in_pattern=in_pattern):
@@ -58,48 +58,48 @@ def insert_placeholders_safely(condition: C, blanks: Placeholders) -> C:
         sure("" if value is None or isinstance(value, bool) else str(value))
         return blanks.insert_in_value(value)
 
-    return _rewritten(condition, Rewriting(text=text, pattern=pattern, value=value))
+    return _rewritten(condition, Rewriter(text=text, pattern=pattern, value=value))
 
 
 def fill_placeholders(condition: C, blanks: Placeholders) -> C:
-    """Values in place of names. Raises `Unclear` for a name that is not an input."""
+    """The condition with values in place of names. Raises `Unclear` for a name that is not an input."""
 
     def pattern(text: str) -> str:
         return blanks.fill(text, in_pattern=True)
 
-    return _rewritten(condition, Rewriting(text=blanks.fill, pattern=pattern, value=blanks.fill_in_value))
+    return _rewritten(condition, Rewriter(text=blanks.fill, pattern=pattern, value=blanks.fill_in_value))
 
 
 def condition_texts(condition: Expectation | Probe) -> tuple[str, ...]:
-    """All that is written in it."""
-    said: list[str] = []
+    """All texts in the condition."""
+    texts: list[str] = []
 
     def text(text: str) -> str:
-        said.append(text)
+        texts.append(text)
         return text
 
     def value(value: Scalar) -> Scalar:
         return value if value is None or isinstance(value, bool) else text(str(value))
 
-    _rewritten(condition, Rewriting(text=text, pattern=text, value=value))
-    return tuple(said)
+    _rewritten(condition, Rewriter(text=text, pattern=text, value=value))
+    return tuple(texts)
 
 
-def _rewritten(condition: C, by: Rewriting) -> C:
+def _rewritten(condition: C, by: Rewriter) -> C:
     if isinstance(condition, Probe):
         return replace(condition, arguments=_arguments(condition.arguments, by))
     checks = tuple(_check(check, by) for check in condition.checks)
     return replace(condition, checks=checks, says=by.text(condition.says))
 
 
-def _arguments(arguments: Arguments, by: Rewriting) -> Arguments:
+def _arguments(arguments: Arguments, by: Rewriter) -> Arguments:
     def one(value: Argument) -> Argument:
         return value if isinstance(value, Reference) else by.value(value)
 
     return tuple((name, one(value)) for name, value in arguments)
 
 
-def _check(check: Check, by: Rewriting) -> Check:
+def _check(check: Check, by: Rewriter) -> Check:
     match check:
         case ZoneAppears() | ZoneGone():
             return replace(check, label=by.pattern(check.label))

@@ -1,7 +1,7 @@
 """Digests of tasks and screens that do not depend on the values of inputs.
 
-A screen is all that can be seen and read on it. What a run has put there itself is left out: until a step has passed an
-input on, its value on the screen is the application's own, one of many options perhaps, and counts.
+The digest of a screen covers everything visible on it except what the run itself has entered. Until a step has passed an
+input on, its value on the screen is the application's own, such as one of many options, and counts.
 """
 
 import json
@@ -16,7 +16,7 @@ from midcourse.policy.reuse.conditions import insert_placeholders
 from midcourse.policy.reuse.placeholders import Placeholders
 
 PASSING = ("focused", "seen")
-"""States by which a screen has not become another one."""
+"""States that do not make a screen a different one."""
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _TIMES = re.compile(
@@ -38,7 +38,7 @@ _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
 def task_digest(task: Task, blanks: Placeholders) -> str:
-    """The same goal in the same world, to be known by the same sign, for inputs of the same names. Raises `Unclear`."""
+    """Identifies a task: goal, world, `done_when` and the names of its inputs. Raises `Unclear`."""
     done_when = None if task.done_when is None else repr(insert_placeholders(task.done_when, blanks))
     return _digest(
         "task",
@@ -53,7 +53,7 @@ def task_digest(task: Task, blanks: Placeholders) -> str:
 
 
 def surface_digest(seen: Observation, passed_on: Pairs) -> str:
-    """The same screen, but for the values of the inputs that have been passed on so far. Raises `Unclear`."""
+    """Identifies a screen, regardless of the values of the inputs that have been passed on so far. Raises `Unclear`."""
     blanks = Placeholders(passed_on)
     surface = seen.surface
     zones = sorted(_zone(zone, blanks) for zone in seen.zones)
@@ -79,7 +79,7 @@ def _zone(zone: Zone, blanks: Placeholders) -> list[str]:
 
 
 def _text(text: str, blanks: Placeholders) -> str:
-    """Names first: a date that is the value of an input is not a clock."""
+    """The text with placeholders. Inputs come first: a date that is the value of an input is not a clock."""
     return _TIMES.sub("#", blanks.insert(text))
 
 

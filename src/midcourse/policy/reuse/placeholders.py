@@ -1,8 +1,8 @@
 """Replaces values of inputs in a text by placeholders with their names, and back by other values.
 
-A value is recognised as a whole, not within a longer word; one of one or two characters only where it is all there is, since
-else it is there by chance as often as not. Two inputs of one value cannot be told apart, so a text with that value in it has
-no answer (`Unclear`).
+A value is recognised as a whole, not within a longer word; one of one or two characters only if it is the whole text, since
+otherwise it often occurs by chance. Two inputs with the same value cannot be distinguished, so a text with that value is
+`Unclear`.
 """
 
 import re
@@ -29,27 +29,27 @@ class Placeholders:
     # --- values become names
 
     def insert(self, text: str, *, in_pattern: bool = False) -> str:
-        """The text with names in place of values. Raises `Unclear` where a value is that of two inputs."""
+        """The text with names in place of values. Raises `Unclear` for a value that two inputs have."""
         names = self._patterns if in_pattern else self._plain
         parts: list[str] = []
         done = 0
         for found in _occurrences(names, text):
             if (name := names[found[0]]) is None:
                 raise Unclear(f"more than one input is {found[0]!r}")
-            parts += (_braced(text[done : found.start()]), f"{{{name}}}")
+            parts += (_escape_braces(text[done : found.start()]), f"{{{name}}}")
             done = found.end()
-        return "".join((*parts, _braced(text[done:])))
+        return "".join((*parts, _escape_braces(text[done:])))
 
     def insert_in_value(self, value: Scalar) -> Scalar:
-        """A text as `blank` has it; a number that is an input's becomes its name, unless it is a short one."""
+        """The value with names inserted: a text by `insert`; a number that is an input's becomes its name, unless it is short."""
         if isinstance(value, str):
             blanked = self.insert(value)
-            if (name := _alone(blanked)) is not None and not isinstance(self._inputs[name], str):
+            if (name := _sole_name(blanked)) is not None and not isinstance(self._inputs[name], str):
                 raise Unclear(f"{value!r} is the input '{name}', written out")
             return blanked
         if is_short(value) or not self.names_of(value):
             return value
-        if (name := self._plain[_written(value)]) is None:
+        if (name := self._plain[_as_text(value)]) is None:
             raise Unclear(f"more than one input is {value!r}")
         return f"{{{name}}}"
 
@@ -60,7 +60,7 @@ class Placeholders:
         return tuple(name for name, own in self._inputs.items() if type(own) is type(value) and own == value)
 
     def is_sure(self, text: str, *, in_pattern: bool = False) -> bool:
-        """Whether no value is in it that is too short to say so, and none in another spelling."""
+        """Whether the text contains no value that is too short to recognise, and none in another spelling."""
         names = self._patterns if in_pattern else self._plain
         if any(is_short(value) and occurs(value, text) for value in names):
             return False
@@ -70,21 +70,21 @@ class Placeholders:
     # --- names become values
 
     def fill(self, template: str, *, in_pattern: bool = False) -> str:
-        """Raises `Unclear` for a name that is not an input."""
+        """The template with values in place of names. Raises `Unclear` for a name that is not an input."""
 
         def value(found: re.Match[str]) -> str:
             if found[1] is None:
                 return found[0][0]
-            text = _written(self._value(found[1]))
+            text = _as_text(self._value(found[1]))
             return _SPECIAL.sub(r"[\1]", text) if in_pattern else text
 
         return _BLANK.sub(value, template)
 
     def fill_in_value(self, template: Scalar) -> Scalar:
-        """A name alone keeps the type of its input."""
+        """As `fill`, but a template that is only a name becomes the value of that input, with its type."""
         if not isinstance(template, str):
             return template
-        name = _alone(template)
+        name = _sole_name(template)
         return self.fill(template) if name is None else self._value(name)
 
     def _value(self, name: str) -> Scalar:
@@ -94,11 +94,11 @@ class Placeholders:
 
 
 def is_short(value: Scalar) -> bool:
-    return len(_written(value)) < SHORTEST_SURE
+    return len(_as_text(value)) < SHORTEST_SURE
 
 
 def occurs(value: str, text: str) -> bool:
-    """As a whole, not within a longer word."""
+    """Whether the value is in the text as a whole, not within a longer word."""
     return re.search(_whole(value), text) is not None
 
 
@@ -112,18 +112,18 @@ def without_placeholders(template: str) -> str:
 
 
 def _by_value(inputs: Pairs, *, in_pattern: bool) -> dict[str, str | None]:
-    """Names by how their values are written. None: by two of them, or one whose name cannot be written in braces."""
+    """Names of inputs by the text of their values. None: two inputs have it, or the name cannot be written in braces."""
     names: dict[str, str | None] = {}
     for name, value in inputs:
-        if value is None or isinstance(value, bool) or not _written(value).strip():
+        if value is None or isinstance(value, bool) or not _as_text(value).strip():
             continue
-        text = _SPECIAL.sub(r"[\1]", _written(value)) if in_pattern else _written(value)
+        text = _SPECIAL.sub(r"[\1]", _as_text(value)) if in_pattern else _as_text(value)
         names[text] = None if text in names or not name or re.search(r"[{}]", name) else name
     return names
 
 
 def _occurrences(names: dict[str, str | None], text: str) -> list[re.Match[str]]:
-    """The longest values first: one may be a part of another."""
+    """Occurrences of the values in the text. Longer values take precedence: one may be a part of another."""
     meant = (value for value in names if value in text and (not is_short(value) or value == text))
     values = sorted(meant, key=len, reverse=True)
     return list(re.finditer("|".join(map(_whole, values)), text)) if values else []
@@ -142,18 +142,18 @@ def _cut(names: dict[str, str | None], text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    """Letters and digits only, as `1,290.50` and `PO 7731` have them; a cut in between stays one."""
+    """The letters and digits of a text such as `1,290.50` or `PO 7731`; a cut in between is kept."""
     return "".join(letter for letter in text.casefold() if letter.isalnum() or letter == "\0")
 
 
-def _written(value: Scalar) -> str:
+def _as_text(value: Scalar) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def _braced(text: str) -> str:
+def _escape_braces(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _alone(template: str) -> str | None:
+def _sole_name(template: str) -> str | None:
     found = _BLANK.fullmatch(template)
     return found[1] if found else None

@@ -1,8 +1,7 @@
-"""Turns a segment of a plan into one that other runs can reuse, and back into steps. Only if nothing in it belongs to this run.
+"""Turns a segment of a plan into one that other runs can reuse, and back into steps, if nothing in it is specific to this run.
 
-An argument is a reference, the very value of one input, or words of the task itself; a segment with any other is not kept.
-Labels are those of the screen it is found by. What it expects of later screens must not contain what may be an input by
-chance.
+An argument must be a reference, exactly the value of one input, or words of the task itself; else the segment is not kept.
+Labels are those of the screen that it is found by. Its expectations must not contain what may be an input by chance.
 """
 
 from collections.abc import Iterable
@@ -27,21 +26,21 @@ class ReuseKey:
     task: Task
     seen: Observation
     after: int
-    """Irreversible steps that are finished."""
+    """The number of finished irreversible steps."""
     task_digest: str
     surface_digest: str
 
 
 def reuse_key(task: Task, seen: Observation, *, passed_on: Iterable[str] = (), after: int = 0) -> ReuseKey | Unclear:
-    """`passed_on` are the inputs that earlier steps have told the world."""
-    told = {name: value for name, value in task.inputs if name in passed_on}
+    """The key of a situation. `passed_on` are the inputs that earlier steps have passed to the world."""
+    passed = {name: value for name, value in task.inputs if name in passed_on}
     try:
         return ReuseKey(
             task=task,
             seen=seen,
             after=after,
             task_digest=task_digest(task, Placeholders(task.inputs)),
-            surface_digest=surface_digest(seen, tuple(told.items())),
+            surface_digest=surface_digest(seen, tuple(passed.items())),
         )
     except Unclear as why:
         return why
@@ -51,7 +50,7 @@ def reuse_key(task: Task, seen: Observation, *, passed_on: Iterable[str] = (), a
 
 
 def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable[str]) -> KeptSegment | Unclear:
-    """This plan as other runs may use it; without a plan, that here the task is done. Or why it is of no use to them."""
+    """The plan as a reusable segment, or why it is not reusable. Without a plan, the segment says that the task is done here."""
     task, blanks = situation.task, Placeholders(situation.task.inputs)
     own = tuple(sorted(apart))
     try:
@@ -65,7 +64,7 @@ def build_segment(situation: ReuseKey, plan: PlanVersion | None, apart: Iterable
             apart=own,
             apart_digest=values_digest(task.inputs, own),
             goal=blanks.insert(task.goal),
-            title=_or_nothing(situation.seen.surface.title, blanks),
+            title=_insert_or_empty(situation.seen.surface.title, blanks),
             steps=tuple(_kept_step(step, task, situation.seen, blanks) for step in steps),
             final=plan.final if plan else True,
             version=plan.version if plan else 0,
@@ -88,7 +87,7 @@ def _kept_step(step: Step, task: Task, seen: Observation, blanks: Placeholders) 
         transition=step.transition,
         needs=step.needs,
         gives=step.gives,
-        says=_or_nothing(step.says, blanks),
+        says=_insert_or_empty(step.says, blanks),
     )
     return KeptStep(role=target.role, label=blanks.insert(target.label), draft=draft)
 
@@ -111,12 +110,12 @@ def _is_constant(value: Scalar, task: Task, blanks: Placeholders) -> bool:
     text = str(value)
     if names_in(blanks.insert(text)) or not blanks.is_sure(text):
         return False
-    said = (task.goal, *task.files, *(condition_texts(task.done_when) if task.done_when else ()))
-    return any(occurs(text, without_placeholders(blanks.insert(words))) for words in said)
+    texts = (task.goal, *task.files, *(condition_texts(task.done_when) if task.done_when else ()))
+    return any(occurs(text, without_placeholders(blanks.insert(words))) for words in texts)
 
 
-def _or_nothing(words: str, blanks: Placeholders) -> str:
-    """Words for people: nothing hangs on them, so none are better than an old value."""
+def _insert_or_empty(words: str, blanks: Placeholders) -> str:
+    """Text for people, with placeholders; empty if unclear, since no text is better than an old value."""
     try:
         return blanks.insert(words) if blanks.is_sure(words) else ""
     except Unclear:
@@ -124,7 +123,7 @@ def _or_nothing(words: str, blanks: Placeholders) -> str:
 
 
 def find_passed_on(steps: Iterable[Step], inputs: Pairs) -> tuple[str, ...]:
-    """The inputs that these steps tell the world, in arguments or by what they act on."""
+    """Names of the inputs that these steps pass to the world, in arguments or by what they act on."""
     blanks = Placeholders(inputs)
     names = {name for step in steps for name in _names_of(step, blanks)}
     return tuple(sorted(names))
@@ -146,13 +145,13 @@ def _names_of(step: Step, blanks: Placeholders) -> Iterable[str]:
 
 
 def is_applicable(segment: KeptSegment, situation: ReuseKey) -> bool:
-    """Whether it was kept for this point of the task, and for the same values of the inputs that no step passes on."""
+    """Whether the segment was kept for this point of the task, and for the same values of the inputs that no step passes on."""
     own = values_digest(situation.task.inputs, segment.apart)
     return (segment.after, segment.apart_digest) == (situation.after, own)
 
 
 def propose_steps(segment: KeptSegment, situation: ReuseKey) -> tuple[Draft, ...] | Unclear:
-    """Its steps for the inputs of this task and the zones of this screen; or why there are none."""
+    """The segment's steps for the inputs of this task and the zones of this screen, or why there are none."""
     blanks = Placeholders(situation.task.inputs)
     try:
         steps = tuple(_draft(step, situation.seen, blanks) for step in segment.steps)
@@ -162,7 +161,7 @@ def propose_steps(segment: KeptSegment, situation: ReuseKey) -> tuple[Draft, ...
 
 
 def repeats_failed_step(drafts: Iterable[Draft], seen: Observation, attempts: Iterable[FailedStep]) -> bool:
-    """Whether one of them does what has failed in this run already."""
+    """Whether one of the drafts repeats a step that failed in this run."""
     failed = {(attempt.skill, attempt.target) for attempt in attempts}
     labels = {zone.id: zone.label for zone in seen.zones}
     return any((draft.skill, labels.get(draft.zone, "")) in failed for draft in drafts)

@@ -1,1 +1,1 @@
-"""Runs on Temporal: durable, and carried by many workers. `workflow.py` drives, `activities.py` performs."""
+"""Runs on Temporal: durable, on many workers. `workflow.py` drives, `activities.py` performs."""

@@ -9,6 +9,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from midcourse.domain.command import AskPerson, Record
 from midcourse.domain.phase import Asking, Ended, Paused
 from midcourse.domain.run import Run
+from midcourse.errors import FleetUnavailable
 
 STATUS = SearchAttributeKey.for_keyword("MidcourseStatus")
 WORLD = SearchAttributeKey.for_keyword("MidcourseWorld")
@@ -17,7 +18,7 @@ FINAL_REASON = SearchAttributeKey.for_keyword("MidcourseFinalReason")
 
 
 def status_of(run: Run) -> str:
-    """running, asking, paused or ended. A run asks once its question is out, and is paused once that is written down."""
+    """The status: running, asking, paused or ended. A run is asking once its question was sent, and paused once that is stored."""
     settled = not any(isinstance(issued.command, AskPerson | Record) for issued in run.pending)
     match run.phase:
         case Asking() if settled:
@@ -30,11 +31,25 @@ def status_of(run: Run) -> str:
             return "running"
 
 
+ALL = (STATUS, WORLD, TENANT, FINAL_REASON)
+NOT_OURS = (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED)
+"""The answers of a server where clients may not register attributes, such as Temporal Cloud."""
+
+
 async def register(client: Client) -> None:
-    """Make the attributes known to the namespace, unless they are."""
+    """Register the attributes with the namespace, unless they are.
+
+    Raises `FleetUnavailable` if they are not, and only an administrator may register them.
+    """
     service, namespace = client.operator_service, client.namespace
-    known = await service.list_search_attributes(ListSearchAttributesRequest(namespace=namespace))
-    missing = [key.name for key in (STATUS, WORLD, TENANT, FINAL_REASON) if key.name not in known.custom_attributes]
+    try:
+        known = await service.list_search_attributes(ListSearchAttributesRequest(namespace=namespace))
+    except RPCError as error:
+        if error.status not in NOT_OURS:
+            raise
+        await _check_registered(client)
+        return
+    missing = [key.name for key in ALL if key.name not in known.custom_attributes]
     if not missing:
         return
     attributes = dict.fromkeys(missing, IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD)
@@ -43,5 +58,23 @@ async def register(client: Client) -> None:
             AddSearchAttributesRequest(namespace=namespace, search_attributes=attributes)
         )
     except RPCError as error:
+        if error.status in NOT_OURS:
+            raise FleetUnavailable(_say_missing(namespace)) from error
         if error.status != RPCStatusCode.ALREADY_EXISTS:  # another process was faster
             raise
+
+
+async def _check_registered(client: Client) -> None:
+    """By a query, which any client may make, and which is refused if it names an attribute that does not exist."""
+    query = " AND ".join(f"{key.name} = ''" for key in ALL)
+    try:
+        await client.count_workflows(query)
+    except RPCError as error:
+        if error.status != RPCStatusCode.INVALID_ARGUMENT:
+            raise
+        raise FleetUnavailable(_say_missing(client.namespace)) from error
+
+
+def _say_missing(namespace: str) -> str:
+    names = ", ".join(key.name for key in ALL)
+    return f"Temporal's namespace '{namespace}' lacks search attributes that only its administrator can add: {names}, all of type Keyword"

@@ -9,11 +9,10 @@ result = await handle.result()
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
 
 from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState, TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -25,50 +24,60 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
-    WorkflowUpdateFailedError,
-    WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.exceptions import ActivityError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from midcourse.domain.approval import Decision, Question
+from midcourse.domain.approval import Question
 from midcourse.domain.event import ResumeAsked
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
 from midcourse.drive import is_over
 from midcourse.errors import RunEnded, RunUnknown
-from midcourse.perform.asking import decided
-from midcourse.policy.approval.check import why_needs_all_values
-from midcourse.policy.approval.question import changes_between, describe_change
-from midcourse.ports.controls import Controls
-from midcourse.ports.store import FleetStore
+from midcourse.ports.controls import Request
+from midcourse.ports.driving import SharedStore
+from midcourse.ports.inbox import PostedControls
 from midcourse.runtimes.temporal.attributes import FINAL_REASON, STATUS, TENANT, WORLD, register, status_of
 from midcourse.runtimes.temporal.codec import data_converter
-from midcourse.runtimes.temporal.wire import Pace, Start, Word, queue_of, run_id_of, workflow_id
-from midcourse.runtimes.temporal.workflow import RunWorkflow
+from midcourse.runtimes.temporal.profile import Profile
+from midcourse.runtimes.temporal.supervisor import SupervisorWorkflow
+from midcourse.runtimes.temporal.wire import WAKE, Placement, queue_of, run_id_of, workflow_id
 from midcourse.sealing import Key
 
 TURN = timedelta(seconds=5)
-"""A worker that takes a turn and is not done by then counts as frozen. A turn takes milliseconds, or a second if the whole
-history must be read first.
+"""The timeout of a turn, after which its worker counts as frozen. A turn takes milliseconds, or a second if the whole history
+must be read first.
 """
 
 
 HEALTHY_WITHIN = 120.0
 NOT_HEALTHY = "not healthy yet"
-"""What a server says that listens already and cannot answer yet, and the seconds in which it will, on a busy machine."""
+"""The message of a server that listens but cannot answer yet, and the seconds in which it will on a busy machine."""
 
 
-async def connect(address: str, *, namespace: str = "default", keys: Sequence[Key] = ()) -> Client:
-    """To a Temporal server, ready for workers and clients of ours. With `keys`, payloads are sealed."""
+async def connect(
+    address: str, *, namespace: str = "default", keys: Sequence[Key] = (), profile: Profile | None = None
+) -> Client:
+    """Connect to a Temporal server and register the search attributes. With `keys`, payloads are sealed.
+
+    A `profile` secures the connection; address and namespace are those given here.
+    """
+    secured = profile or Profile(name="")
     give_up_at = time.monotonic() + HEALTHY_WITHIN
     while True:
         try:
-            client = await Client.connect(address, namespace=namespace, data_converter=data_converter(keys))
-        except RuntimeError as trouble:
-            if NOT_HEALTHY not in str(trouble) or time.monotonic() > give_up_at:
+            client = await Client.connect(
+                address,
+                namespace=namespace,
+                data_converter=data_converter(keys),
+                tls=secured.tls or False,
+                api_key=secured.api_key or None,
+                rpc_metadata=secured.metadata,
+            )
+        except RuntimeError as error:
+            if NOT_HEALTHY not in str(error) or time.monotonic() > give_up_at:
                 raise
             await asyncio.sleep(0.1)
         else:
@@ -76,17 +85,17 @@ async def connect(address: str, *, namespace: str = "default", keys: Sequence[Ke
             return client
 
 
-PROMPT = 8.0
-"""Seconds after which a client that waits for a worker says that none answers."""
+PROMPT = 2.0
+"""Seconds that a message waits for Temporal, which it can do without."""
 
 
 class RunBroken(Exception):
-    """A bug of ours or of an adapter ended the execution, not the run: once it is fixed, `resume` continues."""
+    """A bug ended the execution, not the run: once it is fixed, `resume` continues."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """A run as the engine's lists have it."""
+    """A run in the engine's lists."""
 
     run: str
     status: str
@@ -94,25 +103,32 @@ class Listed:
     world: str
     final_reason: str
     waits_for_worker: bool = False
-    """Whether something of it was handed out, and no worker had taken it at that moment. Only `describe` says so."""
+    """Whether it has a task that no worker has taken. Set only by `describe`."""
 
 
 class FleetClient:
     """One tenant's runs on one Temporal namespace."""
 
-    def __init__(self, client: Client, *, store: FleetStore, tenant: str, pace: Pace | None = None) -> None:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        store: SharedStore,
+        tenant: str,
+        placement: Placement | None = None,
+    ) -> None:
         self._client = client
         self._store = store
         self._tenant = tenant
-        self._pace = pace or Pace()
+        self._placement = placement or Placement()
 
     async def begin(self, run: Run, task: Task, *, world: str, after: str = "") -> "RunHandle":
-        """Enter a run in the store, then have it driven. Raises what `Store.begin` raises."""
+        """Create a run in the store and start it. Raises what `Store.begin` raises."""
         await self._store.begin(run, task, after=after)
         return await self.start(run, world=world)
 
-    async def start(self, run: Run, *, world: str, picked_up: bool = False) -> "RunHandle":
-        """Have a run that is in the store driven. If it is already, nothing happens."""
+    async def start(self, run: Run, *, world: str) -> "RunHandle":
+        """Start a run that is in the store. Does nothing if it is already started."""
         attributes = [
             SearchAttributePair(STATUS, status_of(run)),
             SearchAttributePair(WORLD, world),
@@ -120,8 +136,8 @@ class FleetClient:
         ]
         with suppress(WorkflowAlreadyStartedError):
             await self._client.start_workflow(
-                RunWorkflow.go,
-                Start(run=run, pace=self._pace, picked_up=picked_up),
+                SupervisorWorkflow.go,
+                self._placement,
                 id=workflow_id(self._tenant, run.id),
                 task_queue=queue_of(self._tenant),
                 task_timeout=TURN,
@@ -142,29 +158,29 @@ class FleetClient:
         return bool(answer.pollers)
 
     async def resume(self, run_id: str, *, world: str) -> str:
-        """End a pause; or restart a run whose execution broke or never began.
+        """End a pause, or restart a run whose execution broke or never began.
 
-        Returns why that comes to nothing, or nothing.
+        Returns why that has no effect, or an empty string.
         """
         try:
             listed = await self.handle(run_id).describe()
         except RunUnknown:
             listed = None
         if listed is not None and listed.status != "broken":
-            return await self.handle(run_id).tell(ResumeAsked(), seconds=PROMPT)
+            return await self.handle(run_id).tell(ResumeAsked())
         run, _ = await self._store.load(run_id)
         if is_over(run):
             raise RunEnded(f"run {run_id} has ended")
-        await self.start(run, world=world, picked_up=run.seq > 0)
+        await self.start(run, world=world)
         return ""
 
     def handle(self, run_id: str) -> "RunHandle":
-        """Of a run that was begun, here or elsewhere."""
-        found = self._client.get_workflow_handle_for(RunWorkflow.go, workflow_id(self._tenant, run_id))
+        """The handle of a run that was started, here or by another process."""
+        found = self._client.get_workflow_handle_for(SupervisorWorkflow.go, workflow_id(self._tenant, run_id))
         return RunHandle(found, self._store)
 
     async def runs(self, *, status: str = "", world: str = "", final_reason: str = "") -> AsyncIterator[Listed]:
-        """This tenant's runs, newest first, as far as the engine still knows them; the store knows all."""
+        """This tenant's runs that the engine still knows, newest first; the store knows all."""
         wanted = ((TENANT, self._tenant), (STATUS, status), (WORLD, world), (FINAL_REASON, final_reason))
         query = " AND ".join(f"{key.name} = '{_quoted(value)}'" for key, value in wanted if value)
         seen: set[str] = set()
@@ -174,48 +190,41 @@ class FleetClient:
                 yield _listed(execution)
 
 
-class RunHandle(Controls[Coroutine[Any, Any, str]]):
-    """A run under way somewhere. What is told to it is refused with a reason if it would come to nothing."""
+class RunHandle(PostedControls):
+    """A run in the fleet. A request that would have no effect is refused with a reason."""
 
-    def __init__(self, handle: "WorkflowHandle[RunWorkflow, str]", store: FleetStore) -> None:
+    def __init__(self, handle: "WorkflowHandle[SupervisorWorkflow, str]", store: SharedStore) -> None:
         self.run_id = run_id_of(handle.id)
         self._handle = handle
         self._store = store
 
-    async def answer(self, question: Question, decision: Decision) -> str:
-        """Decide a question that is out. If it has been replaced by another, the refusal says what changed."""
-        if incomplete := why_needs_all_values(question, decision):
-            return incomplete
-        why_not = await self.tell(decided(question, decision))
-        return f"{why_not}{await self._changed_since(question)}" if why_not else ""
+    async def open_question(self) -> Question | None:
+        return await self._store.open_question(self.run_id)
 
-    async def _changed_since(self, question: Question) -> str:
-        """What is asked about now differs so from what this question showed; nothing if it still is the open one."""
-        now = await self._store.open_question(self.run_id)
-        if now is None or now.id == question.id:
-            return ""
-        changes = changes_between(question.consequences, now.consequences)
-        return f"; changed since: {'; '.join(map(describe_change, changes))}" if changes else ""
+    async def tell(self, request: Request, /) -> str:
+        """Post a message. A worker finds it by itself; a run that no supervisor has takes none, until it is resumed."""
+        if await self._is_abandoned():
+            result = await self._store.result(self.run_id)
+            return f"the run has ended: {result.final_reason}" if result else f"run {self.run_id} is not driven here"
+        posted = await self._store.post(self.run_id, replace(request, at=time.time()))
+        if posted.number and posted.resting:
+            with suppress(RPCError, TimeoutError):
+                async with asyncio.timeout(PROMPT):
+                    await self._handle.signal(WAKE, posted.number)
+        return posted.refused
 
-    async def tell(self, word: Word, /, *, seconds: float = 30.0) -> str:
-        """Raises `TimeoutError` if no worker has taken it in this time. It may still be taken later."""
+    async def _is_abandoned(self) -> bool:
+        """Whether no supervisor has the run. If Temporal is away it may: a message needs the store only."""
         try:
-            async with asyncio.timeout(
-                seconds
-            ):  # `rpc_timeout` is for each of the requests that the library waits with
-                await self._handle.execute_update(RunWorkflow.tell, word)  # pyright: ignore[reportUnknownMemberType]
-        except WorkflowUpdateFailedError as refused:
-            return str(refused.cause)
-        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError):
-            raise TimeoutError(f"no worker answered for run {self.run_id} within {seconds:g} s") from None
-        except RPCError as error:
-            if error.status != RPCStatusCode.NOT_FOUND:
-                raise
-            return await self._why_not_there()
-        return ""
+            async with asyncio.timeout(PROMPT):
+                return (await self.describe()).status == "broken"
+        except RunUnknown:
+            return True
+        except (RPCError, TimeoutError):
+            return False
 
     async def describe(self) -> Listed:
-        """As the engine has it. Raises `RunUnknown` if it has no such run."""
+        """The run in the engine's lists. Raises `RunUnknown` if it has no such run."""
         try:
             found = await self._handle.describe()
         except RPCError as error:
@@ -225,18 +234,15 @@ class RunHandle(Controls[Coroutine[Any, Any, str]]):
         return replace(_listed(found), waits_for_worker=_waits_for_worker(found))
 
     async def result(self) -> Result:
-        """Wait for the end of the run, and say what it came to."""
+        """Wait for the end of the run, and return its result."""
         try:
             await self._handle.result()
         except WorkflowFailureError as failure:
-            raise RunBroken(f"run {self.run_id} broke: {failure.cause}") from failure
+            bug = failure.cause.cause if isinstance(failure.cause, ActivityError) else failure.cause
+            raise RunBroken(f"run {self.run_id} broke: {bug}") from failure
         result = await self._store.result(self.run_id)
         assert result is not None, "a run that ended has a result"
         return result
-
-    async def _why_not_there(self) -> str:
-        result = await self._store.result(self.run_id)
-        return f"the run has ended: {result.final_reason}" if result else f"run {self.run_id} is not driven here"
 
 
 def _waits_for_worker(found: WorkflowExecutionDescription) -> bool:
@@ -247,11 +253,11 @@ def _waits_for_worker(found: WorkflowExecutionDescription) -> bool:
 
 
 def _listed(execution: WorkflowExecution) -> Listed:
-    said = execution.typed_search_attributes
+    attributes = execution.typed_search_attributes
     alive = execution.status in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED)
 
     def value_of(key: SearchAttributeKey[str]) -> str:
-        return said.get(key) or ""
+        return attributes.get(key) or ""
 
     return Listed(
         run=run_id_of(execution.id),

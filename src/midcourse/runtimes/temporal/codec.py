@@ -1,13 +1,11 @@
 """Codec for Temporal payloads: compact JSON, sealed if there is a key. With a key, unsealed payloads are refused.
 
-Search attributes are not sealed, or the engine could not search by them: they hold no more than `attributes.py` says.
+Search attributes are not sealed, since the engine has to search by them: they contain only what `attributes.py` defines.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, cast
+from typing import Any
 
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import (
@@ -25,17 +23,16 @@ from temporalio.converter import (
 )
 
 from midcourse.codec import decode_any, encode
-from midcourse.runtimes.temporal.wire import Done, Work
 from midcourse.sealing import Key, SealBroken, Seals
 
 SEALED = b"binary/encrypted"
 REFUSED = b"binary/refused"
 BOUND = "bound"
-"""Metadata of a payload that can be opened only for the run that it was sealed for."""
+"""Metadata of a payload that can only be opened for the run that it was sealed for."""
 
 
 def data_converter(keys: Sequence[Key] = ()) -> DataConverter:
-    """The first key seals, all of them open: put a new one first, and drop an old one when no run needs it any more."""
+    """The data converter. The first key seals, all of them open: put a new one first, and drop an old one when no run needs it."""
     if not keys:
         return DataConverter(payload_converter_class=Payloads)
     return DataConverter(
@@ -48,16 +45,15 @@ def data_converter(keys: Sequence[Key] = ()) -> DataConverter:
 # --- JSON
 
 
-class TerseConverter(EncodingPayloadConverter):
-    """JSON as our codec writes it. What goes out with every step is written without what goes without saying."""
+class JsonConverter(EncodingPayloadConverter):
+    """JSON as `midcourse.codec` writes it."""
 
     @property
     def encoding(self) -> str:
         return "json/plain"
 
     def to_payload(self, value: Any) -> Payload | None:
-        text = _compact(terse(value)) if isinstance(value, Work | Done) else encode(value)
-        return Payload(metadata={"encoding": self.encoding.encode()}, data=text.encode())
+        return Payload(metadata={"encoding": self.encoding.encode()}, data=encode(value).encode())
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
         return decode_any(type_hint or Any, payload.data)
@@ -78,38 +74,22 @@ class RefusingConverter(EncodingPayloadConverter):
 
 
 class Payloads(CompositePayloadConverter):
-    """The engine's own, with ours in place of its JSON."""
+    """The engine's converters, with ours in place of its JSON converter."""
 
     def __init__(self) -> None:
         usual = DefaultPayloadConverter.default_encoding_payload_converters
-        ours = (TerseConverter() if isinstance(c, JSONPlainPayloadConverter) else c for c in usual)
+        ours = (JsonConverter() if isinstance(c, JSONPlainPayloadConverter) else c for c in usual)
         super().__init__(RefusingConverter(), *ours)
-
-
-def terse(value: object) -> object:
-    """Without fields that have their default, so such a default must never change. `kind` stays: it tells the members
-    of a union apart.
-    """
-    if is_dataclass(value) and not isinstance(value, type):
-        said = ((field, getattr(value, field.name)) for field in fields(value))
-        return {f.name: terse(v) for f, v in said if f.name == "kind" or f.default is MISSING or v != f.default}
-    if isinstance(value, tuple):
-        return [terse(item) for item in cast(tuple[object, ...], value)]
-    return value
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 # --- encryption
 
 
 class Sealing(PayloadCodec, WithSerializationContext):
-    """AES-GCM, bound to the id of its key and to the run that the payload is for.
+    """Seals payloads with AES-GCM, bound to the id of the key and to the run that the payload is for.
 
-    Any client that reaches Temporal can write. So what is not sealed, or was sealed for another run, is refused where it is
-    read: a forged decision is rejected as an update, and the run continues.
+    Any client that reaches Temporal can write. So a payload that is not sealed, or was sealed for another run, is refused when
+    it is read.
     """
 
     def __init__(self, keys: Sequence[Key]) -> None:
@@ -131,7 +111,7 @@ class Sealing(PayloadCodec, WithSerializationContext):
 
     def _seal(self, payload: Payload) -> Payload:
         metadata = {"encoding": SEALED, "key": self._seals.first.encode(), BOUND: b"run"}
-        data = self._seals.seal(payload.SerializeToString(), self._stands_for(metadata))
+        data = self._seals.seal(payload.SerializeToString(), self._associated_data(metadata))
         return Payload(metadata=metadata, data=data)
 
     def _open(self, payload: Payload) -> Payload:
@@ -139,15 +119,15 @@ class Sealing(PayloadCodec, WithSerializationContext):
             return _refused("a payload is not sealed, although there are keys")
         key = payload.metadata["key"].decode(errors="replace")
         try:
-            return Payload.FromString(self._seals.open(key, payload.data, self._stands_for(payload.metadata)))
+            return Payload.FromString(self._seals.open(key, payload.data, self._associated_data(payload.metadata)))
         except SealBroken as broken:
             return _refused(f"a payload cannot be opened: {broken}")
 
-    def _stands_for(self, metadata: Mapping[str, bytes]) -> bytes:
-        """What a seal confirms besides its content. An earlier version did not bind it to a run."""
+    def _associated_data(self, metadata: Mapping[str, bytes]) -> bytes:
+        """The associated data of a seal. An earlier version did not bind it to a run."""
         return metadata["key"] + (b"\0" + self._workflow.encode() if BOUND in metadata else b"")
 
 
 def _refused(why: str) -> Payload:
-    """The reader of this payload gets the error: raised here, it would stop all payloads that came with it."""
+    """A payload that raises when it is read: raised here, the error would affect all payloads of the message."""
     return Payload(metadata={"encoding": REFUSED}, data=why.encode())

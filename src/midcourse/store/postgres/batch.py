@@ -1,5 +1,6 @@
-"""A batch: writes that wait and become one transaction."""
+"""The records of one command, collected until they are written with its turn, and only by the claim that drives the run."""
 
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import psycopg
@@ -11,79 +12,146 @@ from midcourse.domain.records.answers import Answered, Asked
 from midcourse.domain.records.audit import AuditLog, Head
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.run import Run
-from midcourse.domain.task import Task
 from midcourse.errors import RunBusy
-from midcourse.ports.store import Happened, Standing
+from midcourse.ports.driving import Claim, MessageWaiting
+from midcourse.store.deltas import NO_BASE, Base, compress
+from midcourse.store.postgres import queries
 from midcourse.store.postgres.database import Database, Place
-from midcourse.store.postgres.journal import Entry
 from midcourse.store.postgres.kinds import Key, Kind
-from midcourse.store.postgres.people import traces
-from midcourse.store.postgres.records import Records
+from midcourse.store.postgres.people import writes_for
+from midcourse.store.postgres.records import COMMANDS, Records
 from midcourse.store.postgres.statements import (
     ADD_TO_AUDIT,
+    FENCE,
+    KEEP_TURN,
     SAVE_ASKED,
+    SAVE_BASE,
     SAVE_EVENT,
-    TAKE_TURN,
-    TELL_STANDING,
+    UPDATE_STANDING,
     Statement,
     Values,
 )
-from midcourse.store.postgres.tables import turns
+from midcourse.store.postgres.tables import drives
+from midcourse.store.state import final_reason_of
 
 T = TypeVar("T")
 
+BASE_EVERY = 50
+"""Turns after which a whole state is stored again."""
+
+
+@dataclass
+class Drive:
+    """What the writers of one claim share."""
+
+    claim: Claim
+    base: Base = field(default=NO_BASE)
+    listed: str = ""
+    """The phase that the list of runs shows."""
+
 
 class PostgresBatch(Records):
-    """The writes of one command, say. Used by one task at a time.
+    """Collected writes, used by one task at a time. They are written only while the claim is the latest.
 
-    An act's ledger entry is written immediately, before the act, and takes along what waits; so do `begin` and `keep`, which
-    can be refused. A `flush` that raised may be called again: nothing in it minds being written twice.
+    An act's ledger entry is written immediately, before the act, together with the collected writes. What raised may be called
+    again: all writes are idempotent.
     """
 
-    def __init__(self, database: Database, run_id: str = "", turn: int = 0, attempt: int = 0) -> None:
+    def __init__(self, database: Database, drive: Drive) -> None:
         super().__init__(database)
-        self._turn = run_id, turn, attempt
+        self._drive = drive
+        self._claim = drive.claim
         self._waiting: dict[tuple[Statement, Values], Values] = {}
         self._values: dict[Place, tuple[Any, int]] = {}
-        self._events: dict[tuple[str, int], Event] = {}
 
     async def flush(self) -> None:
-        if not self._waiting:
-            return
-        run_id, turn, _ = self._turn
-        if turn:
-            self._waiting[TAKE_TURN, (run_id,)] = self._turn
+        if self._waiting:
+            claim = self._claim
+            await self._send([*self._collected(), (FENCE, (claim.run, claim.epoch, claim.holder))])
+            self._forget_flushed()
+
+    async def keep(
+        self,
+        run: Run,
+        event: Event,
+        commands: tuple[Command, ...],
+        *,
+        claim: Claim | None = None,
+        known: int | None = None,
+        message: int = 0,
+    ) -> None:
+        assert claim in (None, self._claim), "a batch belongs to one claim"
+        body, issued = encode(event, Event), encode(commands, COMMANDS)
+        month = await self._database.month_of(run.id)
+        state, base = self._state(run)
+        listed = self._listed(run)
+        turn = (run.id, self._claim.epoch, self._claim.holder, known, message, run.seq, base.seq, state)
+        writes: list[tuple[Statement, Values]] = [
+            *self._collected(),
+            (SAVE_EVENT, (run.id, month, run.seq, event.kind, body, issued)),
+            *writes_for(run.id, run.seq, event, body),
+        ]
+        if listed:
+            writes.append((UPDATE_STANDING, (run.id, run.seq, listed, final_reason_of(run), event.at)))
+        if base is not self._drive.base:
+            writes.append((SAVE_BASE, (run.id, base.seq, compress(base.text))))
+        writes.append((KEEP_TURN, turn))
         try:
-            await self._database.write([(statement, values) for (statement, _), values in self._waiting.items()])
+            await self._send(writes)
+        except _TurnRefused as refused:
+            await self._check_turn(run, (body, issued), refused.reached)
+        self._drive.base, self._drive.listed = base, listed or self._drive.listed
+        self._forget_flushed()
+
+    def _state(self, run: Run) -> tuple[bytes, Base]:
+        """The stored form of the state, and the whole state that it refers to."""
+        text, base = encode(run).encode(), self._drive.base
+        if not base.text or run.seq - base.seq >= BASE_EVERY:
+            base = Base(run.seq, text)
+        return compress(text, base), base
+
+    def _listed(self, run: Run) -> str:
+        """The phase for lists if it has to be written: lists tell only waiting and ended runs apart."""
+        phase = run.phase.kind if run.phase.kind in ("asking", "paused", "ended") else "running"
+        return phase if phase != self._drive.listed else ""
+
+    async def _send(self, writes: list[tuple[Statement, Values]]) -> None:
+        """Write all of it in one transaction. The last one is refused if the claim is not the latest."""
+        try:
+            written = await self._database.write(writes)
         except psycopg.errors.NotNullViolation as refused:
-            if refused.diag.table_name != turns.name:
+            if refused.diag.table_name != drives.name:
                 raise
-            raise RunBusy(f"run {run_id!r} has gone on without turn {turn}: another process drives it") from None
+            written = 0
+        if written == 0:
+            raise _TurnRefused(await self.check())
+
+    async def check(self) -> int:
+        """The turn that the run has reached. Raises `RunBusy` if the claim is not the latest."""
+        claim = self._claim
+        for epoch, holder, seq in await self._database.rows(queries.CLAIMED_BY, (claim.run,)):
+            if (epoch, holder) == (claim.epoch, claim.holder):
+                return seq
+        raise RunBusy(f"run {claim.run!r} was claimed by another process")
+
+    async def _check_turn(self, run: Run, turn: tuple[str, str], reached: int) -> None:
+        """Return if the turn is stored already: an earlier try was written although its answer was lost. Else a message waits."""
+        if reached < run.seq:
+            raise MessageWaiting
+        if await self._database.rows(queries.TURN, {"run": run.id, "seq": run.seq}) != [turn]:
+            raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
+
+    def _collected(self) -> list[tuple[Statement, Values]]:
+        return [(statement, values) for (statement, _), values in self._waiting.items()]
+
+    def _forget_flushed(self) -> None:
+        """Clear what was written, and cache it."""
         for place, (value, weight) in self._values.items():
             self._database.remember(*place, value, weight)
         self._waiting.clear()
         self._values.clear()
-        self._events.clear()
 
-    async def append(self, run_id: str, happened: tuple[Happened, ...], standing: Standing | None = None) -> None:
-        month = await self._database.month_of(run_id)
-        for item in happened:
-            body = encode(item.event, Event)
-            self._events[run_id, item.seq] = item.event
-            await self._write((SAVE_EVENT, (run_id, month, item.seq, item.event.kind, body, None)))
-            await self._write(*traces(run_id, item.seq, item.event, body))
-        if standing and happened:
-            began_at = happened[0].event.at
-            told = (run_id, happened[-1].seq, standing.phase, standing.final_reason, began_at)
-            await self._write((TELL_STANDING, told))
-
-    async def begin(self, run: Run, task: Task, *, after: str = "", job: str = "") -> None:
-        await self.flush()
-        await super().begin(run, task, after=after, job=job)
-
-    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
-        await self.flush()
-        await super().keep(run, event, commands)
+    # --- reads that need what is not flushed yet
 
     async def asked(self, run_id: str) -> tuple[Asked, ...]:
         await self._flush_if(SAVE_ASKED)
@@ -98,7 +166,7 @@ class PostgresBatch(Records):
         return await super().audit()
 
     async def audit_head(self) -> Head:
-        """With what waits to be added to it."""
+        """The last row, including those that are not flushed yet."""
         await self._flush_if(ADD_TO_AUDIT)
         return await super().audit_head()
 
@@ -111,7 +179,7 @@ class PostgresBatch(Records):
         if entry.dispatched_at is not None and entry.outcome is None:
             await self.flush()
 
-    # --- what waits comes before what is stored
+    # --- unflushed writes take precedence over stored rows
 
     async def _write(self, *writes: tuple[Statement, Values]) -> None:
         for statement, values in writes:
@@ -121,21 +189,21 @@ class PostgresBatch(Records):
         self, kind: Kind[T], run_id: str, key: Key, value: T, values: Values, *also: tuple[Statement, Values]
     ) -> None:
         await self._database.month_of(run_id)
-        waits = self._waits(kind, run_id, key)
+        waits = self._unflushed(kind, run_id, key)
         if waits is not None and kind.settle and kind.settle(waits, value) is waits:
             return
         self._values[kind, run_id, key] = value, len(values[-1])
         await self._write((kind.write, values), *also)
 
-    def _waits(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
+    def _unflushed(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
         found = self._values.get((kind, run_id, key))
         return found[0] if found else None
 
-    def _at_hand(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
-        return self._waits(kind, run_id, key) or super()._at_hand(kind, run_id, key)
+    def _cached(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
+        return self._unflushed(kind, run_id, key) or super()._cached(kind, run_id, key)
 
     async def _get(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
-        waits = self._waits(kind, run_id, key)
+        waits = self._unflushed(kind, run_id, key)
         if waits is not None and kind.settle is None:
             return waits
         stored = await super()._get(kind, run_id, key)
@@ -151,11 +219,10 @@ class PostgresBatch(Records):
             found[key] = kind.settle(found[key], value) if kind.settle and key in found else value
         return dict(sorted(found.items()))
 
-    async def _entries(self, run_id: str, above: int) -> list[Entry]:
-        entries = {entry.seq: entry for entry in await super()._entries(run_id, above)}
-        entries |= {
-            seq: Entry(seq=seq, event=event)
-            for (run, seq), event in self._events.items()
-            if run == run_id and seq > above
-        }
-        return [entries[seq] for seq in sorted(entries)]
+
+class _TurnRefused(Exception):
+    """Nothing was written, although the claim is the latest. The run has reached this turn."""
+
+    def __init__(self, reached: int) -> None:
+        super().__init__()
+        self.reached = reached

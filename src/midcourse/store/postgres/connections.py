@@ -1,4 +1,4 @@
-"""Connections of one tenant, shared by everything a store does at the same time.
+"""Connections of one tenant, shared by all concurrent calls to a store.
 
 Not SQLAlchemy's engine: it takes as long to hand out a connection as PostgreSQL to write a step (design/0005).
 """
@@ -16,20 +16,19 @@ from midcourse.errors import FormatUnknown
 from midcourse.store.postgres.address import for_libpq
 
 APP_ROLE = "midcourse_app"
-"""Who a store is to the database: owns nothing, and sees one tenant's rows."""
-SCHEMA_VERSION = "0004"
-"""The oldest schema that this version works with. A newer one is fine: workers outlive migrations."""
+"""The database role of a store: it owns nothing, and sees one tenant's rows."""
+SCHEMA_VERSION = "0007"
+"""The oldest schema that this version works with. A newer one is accepted, since workers outlive migrations."""
 
-GREETING = "SELECT set_config('midcourse.tenant', %s, false), set_config('role', %s, false)"
-"""Once a connection, not once a transaction: a statement alone is a transaction then. A pooler between us and the
-server that hands out its connections by transaction would mix tenants' settings: there must be none."""
+SET_UP = "SELECT set_config('midcourse.tenant', %s, false), set_config('role', %s, false)"
+"""Sent once per connection instead of per transaction, so that a single statement is a transaction. Do not use a pooler that
+assigns connections per transaction: it would mix tenants' settings."""
 
 
 class Connections:
-    """At most `size`, each opened when it is first needed and given back after every use.
+    """A pool of at most `size` connections, opened when first needed. For use in one event loop.
 
-    A broken one is dropped, and the next caller opens another, so a restarted server is found again. For
-    use in one event loop.
+    A broken connection is dropped, and the next caller opens another, so a restarted server is found again.
     """
 
     def __init__(self, url: str, tenant: str, role: str, size: int) -> None:
@@ -41,7 +40,7 @@ class Connections:
 
     @asynccontextmanager
     async def one(self) -> AsyncGenerator[AsyncConnection]:
-        """Raises `ConnectionError` if the server cannot be reached, or went away in the middle."""
+        """A connection. Raises `ConnectionError` if the server cannot be reached or is lost meanwhile."""
         async with self._free:
             with driver_errors_translated():
                 connection = await self._alive() or await self._open()
@@ -53,6 +52,16 @@ class Connections:
                     else:
                         await connection.close()
 
+    @asynccontextmanager
+    async def own(self) -> AsyncGenerator[AsyncConnection]:
+        """A connection besides those of the pool, for a caller that keeps it. Raises as `one` does."""
+        with driver_errors_translated():
+            connection = await self._open()
+            try:
+                yield connection
+            finally:
+                await connection.close()
+
     async def close(self) -> None:
         while self._idle:
             await self._idle.pop().close()
@@ -60,7 +69,7 @@ class Connections:
     async def _alive(self) -> AsyncConnection | None:
         while self._idle:
             connection = self._idle.pop()
-            if not _has_something_to_say(connection):
+            if not _has_unread_data(connection):
                 return connection
             await connection.close()
         return None
@@ -68,15 +77,15 @@ class Connections:
     async def _open(self) -> AsyncConnection:
         connection = await AsyncConnection.connect(self._address, autocommit=True)
         try:
-            await self._greet(connection)
+            await self._set_up(connection)
         except BaseException:
             await connection.close()
             raise
         return connection
 
-    async def _greet(self, connection: AsyncConnection) -> None:
+    async def _set_up(self, connection: AsyncConnection) -> None:
         try:
-            await connection.execute(GREETING, (self.tenant, self._role))
+            await connection.execute(SET_UP, (self.tenant, self._role))
             found = await (await connection.execute("SELECT version_num FROM midcourse.alembic_version")).fetchone()
         except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedTable):  # no such role, no such table
             found = None
@@ -94,8 +103,8 @@ def driver_errors_translated() -> Generator[None]:
         raise ConnectionError(f"PostgreSQL: {str(error).strip()}") from error
 
 
-def _has_something_to_say(connection: AsyncConnection) -> bool:
-    """A server speaks up on an idle connection only to say goodbye, or nothing that is worth keeping it for."""
+def _has_unread_data(connection: AsyncConnection) -> bool:
+    """Whether an idle connection has unread data, which usually means that the server has closed it."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))

@@ -9,16 +9,16 @@ from midcourse.store.postgres.connections import Connections
 from midcourse.store.postgres.kinds import Key, Kind
 from midcourse.store.postgres.queries import MONTH
 from midcourse.store.postgres.recent import Recent
-from midcourse.store.postgres.statements import Statement, Values, together
+from midcourse.store.postgres.statements import Statement, Values, combine
 from midcourse.store.state import unknown
 
 T = TypeVar("T")
 
 Place: TypeAlias = tuple[Kind[Any], str, Key]
-"""Where something of a run is: kind, run, key."""
+"""The key of a cached record: kind, run, key."""
 
 MEMORY = 16_000_000
-"""Characters of JSON that are remembered at most."""
+"""Characters of JSON that are cached at most."""
 MOST_MONTHS = 100_000
 
 
@@ -34,16 +34,19 @@ class Database:
             return await (await connection.execute(sql, values)).fetchall()
 
     async def execute(self, sql: bytes, values: Sequence[Any] | Mapping[str, Any]) -> int:
-        """How many rows it touched."""
+        """Execute a statement. Returns the number of affected rows."""
         async with self.connections.one() as connection:
             return (await connection.execute(sql, values)).rowcount
 
-    async def write(self, writes: Iterable[tuple[Statement, Values]]) -> None:
-        """All of it or nothing. It is on disk when this returns; if it raises, it may be, and can be written again."""
-        await self.execute(*together(writes))
+    async def write(self, writes: Iterable[tuple[Statement, Values]]) -> int:
+        """Write all in one transaction, durable on return. After an error it may be written, and can be written again.
+
+        Returns the number of rows that the last one wrote.
+        """
+        return await self.execute(*combine(writes))
 
     async def month_of(self, run_id: str) -> date:
-        """When the run was entered; `RunUnknown` if it never was."""
+        """The month in which the run was created. Raises `RunUnknown`."""
         month = self._months.get(run_id)
         if month is None:
             found = await self.rows(MONTH, (run_id,))
@@ -54,7 +57,7 @@ class Database:
         return month
 
     def enter(self, run_id: str, month: date) -> None:
-        """Remember that the run exists, so that the database is not asked again."""
+        """Cache the month of an existing run."""
         self._months.put(run_id, month)
 
     # --- memory

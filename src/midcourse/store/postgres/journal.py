@@ -12,7 +12,7 @@ from midcourse.replay import turn
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A row of the journal; without commands if only the event was written."""
+    """A row of the journal, without commands if only the event was written."""
 
     seq: int
     event: Event
@@ -20,7 +20,7 @@ class Entry:
 
 
 def state_after(run: Run, entries: Iterable[Entry]) -> Run:
-    """The state that these lead to. What comes after a gap has led nowhere yet."""
+    """The state after these entries, up to the first gap."""
     for entry in entries:
         if entry.seq != run.seq + 1:
             break
@@ -29,7 +29,7 @@ def state_after(run: Run, entries: Iterable[Entry]) -> Run:
 
 
 def with_commands(opening: Run, entries: list[Entry]) -> tuple[JournalRow, ...]:
-    """As stored, or else as the director decides from the opening on. Without either, what comes after a gap is left out."""
+    """Rows with their commands, as stored or else recomputed. Entries after a gap without stored commands are left out."""
     rows: list[JournalRow] = []
     run = opening
     derived = any(entry.commands is None for entry in entries)

@@ -32,14 +32,14 @@ class Kind(Generic[T]):
     """Selects the body by run and key."""
     decode: Callable[[str], T]
     since: bytes = b""
-    """Selects keys and bodies by run from a key on, in order of keys; only of kinds that are read so."""
+    """Selects keys and bodies by run from a key on, in order; only for kinds that are read this way."""
     remembered: bool = False
     settle: Callable[[T, T], T] | None = None
-    """Which of the two counts, what is there or what comes; if not simply the latter."""
+    """Chooses between the stored and the new value; None: the new one."""
 
 
 def _adopted(there: PlanVersion, comes: PlanVersion) -> PlanVersion:
-    """What an earlier command made comes too late."""
+    """The plan of the later command."""
     return comes if comes.made_by >= there.made_by else there
 
 
@@ -82,4 +82,4 @@ SESSION = Kind(
     decode=str,
 )
 THE_ONE = ""
-"""The key of what a run has only one of."""
+"""The key of kinds with one record per run."""

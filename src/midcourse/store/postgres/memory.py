@@ -1,4 +1,4 @@
-"""Lessons of a tenant's agents in PostgreSQL. The nearest ones are found by pgvector if it is installed."""
+"""Lessons of a tenant's agents in PostgreSQL. Similar ones are found by pgvector if it is installed."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -7,13 +7,14 @@ from psycopg import AsyncConnection
 
 from midcourse.codec import decode, encode
 from midcourse.domain.failure import Track
-from midcourse.domain.records.lesson import NOTHING_SAID, Embedding, Lesson, Recalled, Untrusted, renew
+from midcourse.domain.records.lesson import NO_TEXT, Embedding, Lesson, Recalled, Untrusted, update_lesson
 from midcourse.domain.replace import replace
-from midcourse.ports.memory import LATEST_RUNS
+from midcourse.policy.failure.lessons import rank_by_task
+from midcourse.ports.memory import LATEST_RUNS, MOST_COMPARED
 from midcourse.store.postgres.database import Database
 
 READABLE = "CASE WHEN agent = %(agent)s THEN body ELSE shared END AS readable"
-"""An agent's own words as they are; another's as a person has shared them, which may be not at all."""
+"""An agent's own lessons as they are; another's only as shared by a person, otherwise empty."""
 
 OWN = b"SELECT body FROM midcourse.lessons WHERE agent = %s AND key = %s FOR UPDATE"
 
@@ -22,7 +23,7 @@ ON CONFLICT (tenant, agent, key) DO UPDATE SET body = excluded.body"""
 
 PLACE = b"UPDATE midcourse.lessons SET model = %s, point = %s WHERE agent = %s AND key = %s"
 
-SAY = b"""INSERT INTO midcourse.lesson_words (key, run, mended) VALUES (%s, %s, %s)
+SAVE_VERDICT = b"""INSERT INTO midcourse.lesson_words (key, run, mended) VALUES (%s, %s, %s)
 ON CONFLICT (tenant, key, run) DO UPDATE SET mended = excluded.mended"""
 
 TRACK = b"""SELECT key, count(*) FILTER (WHERE mended), count(*) FILTER (WHERE NOT mended)
@@ -42,6 +43,9 @@ ALIKE = """SELECT readable, alike FROM (
     FROM midcourse.lessons WHERE model = %(model)s
 ) AS found WHERE readable <> '' AND alike >= %(above)s ORDER BY alike DESC LIMIT %(limit)s"""
 
+LATEST = f"""SELECT readable FROM (SELECT saved, {READABLE} FROM midcourse.lessons) AS found
+WHERE readable <> '' ORDER BY saved DESC LIMIT %(most)s""".encode()
+
 HAS_PGVECTOR = b"SELECT count(*) FROM pg_extension WHERE extname = 'vector'"
 
 ALL = b"SELECT body, shared FROM midcourse.lessons ORDER BY saved DESC"
@@ -52,7 +56,7 @@ DELETE FROM midcourse.lessons WHERE key = %(key)s"""
 
 
 class PostgresMemory:
-    """Of one agent of the tenant whose connections these are."""
+    """The memory of one agent of a tenant."""
 
     def __init__(self, database: Database, agent: str) -> None:
         self._database = database
@@ -66,15 +70,15 @@ class PostgresMemory:
                 place = (point.model, list(point.values), self._agent, lesson.key)
                 await connection.execute(PLACE, place)
 
-    async def credit(self, key: str, run: str, fix: Untrusted = NOTHING_SAID) -> None:
+    async def credit(self, key: str, run: str, fix: Untrusted = NO_TEXT) -> None:
         async with self._transaction() as connection:
-            await connection.execute(SAY, (key, run, True))
+            await connection.execute(SAVE_VERDICT, (key, run, True))
             known = await self._own(connection, key)
             if known is not None and fix.text:
                 await self._put(connection, replace(known, fix=fix))
 
     async def debit(self, key: str, run: str) -> None:
-        await self._database.execute(SAY, (key, run, False))
+        await self._database.execute(SAVE_VERDICT, (key, run, False))
 
     async def track(self, key: str, *, besides: str = "") -> Track:
         return (await self._tracks([key], besides)).get(key, Track(lesson=key))
@@ -96,13 +100,20 @@ class PostgresMemory:
         }
         return await self._recalled(await self._database.rows(_alike(cosine), asked))
 
+    async def of_task(self, error_type: str, task: str, *, above: float, limit: int = 3) -> tuple[Recalled, ...]:
+        rows = await self._database.rows(LATEST, {"agent": self._agent, "most": MOST_COMPARED})
+        lessons = [decode(Lesson, body) for (body,) in rows]
+        best = rank_by_task(lessons, error_type, task, above=above, limit=limit)
+        tracked = await self._with_tracks([lesson for lesson, _ in best])
+        return tuple(Recalled(lesson=lesson, alike=alike) for lesson, (_, alike) in zip(tracked, best, strict=True))
+
     # --- for people
 
     async def lessons(self) -> tuple[Lesson, ...]:
         rows = await self._database.rows(ALL, ())
-        told = await self._told([decode(Lesson, body) for body, _ in rows])
+        tracked = await self._with_tracks([decode(Lesson, body) for body, _ in rows])
         sharers = [decode(Lesson, shared).shared_by if shared else "" for _, shared in rows]
-        return tuple(replace(lesson, shared_by=by) for lesson, by in zip(told, sharers, strict=True))
+        return tuple(replace(lesson, shared_by=by) for lesson, by in zip(tracked, sharers, strict=True))
 
     async def share(self, key: str, agent: str, by: str) -> bool:
         async with self._transaction() as connection:
@@ -129,7 +140,7 @@ class PostgresMemory:
 
     async def _put(self, connection: AsyncConnection, lesson: Lesson) -> None:
         known = await self._own(connection, lesson.key)
-        body = encode(renew(known, lesson) if known else lesson)
+        body = encode(update_lesson(known, lesson) if known else lesson)
         await connection.execute(PUT, (self._agent, lesson.key, lesson.signature, body))
 
     async def _tracks(self, keys: list[str], besides: str = "") -> dict[str, Track]:
@@ -137,13 +148,15 @@ class PostgresMemory:
         rows = await self._database.rows(TRACK, asked)
         return {key: Track(lesson=key, mended=mended, unmended=unmended) for key, mended, unmended in rows}
 
-    async def _told(self, lessons: list[Lesson]) -> list[Lesson]:
+    async def _with_tracks(self, lessons: list[Lesson]) -> list[Lesson]:
         tracks = await self._tracks(sorted({lesson.key for lesson in lessons}))
         return [replace(lesson, track=tracks.get(lesson.key, Track(lesson=lesson.key))) for lesson in lessons]
 
     async def _recalled(self, rows: list[tuple[str, float]]) -> tuple[Recalled, ...]:
-        told = await self._told([decode(Lesson, body) for body, _ in rows])
-        return tuple(Recalled(lesson=lesson, alike=float(alike)) for lesson, (_, alike) in zip(told, rows, strict=True))
+        tracked = await self._with_tracks([decode(Lesson, body) for body, _ in rows])
+        return tuple(
+            Recalled(lesson=lesson, alike=float(alike)) for lesson, (_, alike) in zip(tracked, rows, strict=True)
+        )
 
 
 def _alike(cosine: str) -> bytes:

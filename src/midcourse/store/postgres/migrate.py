@@ -1,17 +1,17 @@
 """Migrates a database to the schema of this version: tables, row-level security, the application's role, partitions.
 
-The URL is that of the owner of the tables. Stores work as the application's role, which owns nothing and is bound by
-row-level security; a login that is to be a store's needs only `GRANT midcourse_app TO that_login`.
+The URL is that of the owner of the tables. Stores use the application's role, which owns nothing and is subject to
+row-level security; the login of a store only needs `GRANT midcourse_app TO that_login`.
 """
 
 import re
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, NullPool, create_engine, text
+from sqlalchemy import Connection, text
 
 from midcourse.errors import TaskInvalid
-from midcourse.store.postgres.address import for_sqlalchemy
+from midcourse.store.postgres.address import engine_for
 from midcourse.store.postgres.connections import APP_ROLE
 from midcourse.store.postgres.partitions import make_partitions
 from midcourse.store.postgres.tables import SCHEMA
@@ -35,11 +35,10 @@ END $$"""
 
 
 def migrate(url: str, *, role: str = APP_ROLE) -> None:
-    """Safe to call again, and from several processes concurrently: one works, the others wait and find it done."""
+    """Migrate the database. Safe to call again, and from several processes concurrently: one works, the others wait."""
     if not NAME.fullmatch(role):
         raise TaskInvalid(f"{role!r} is not a valid name for a role: lower-case letters, digits and _ only")
-    engine = create_engine(for_sqlalchemy(url), poolclass=NullPool)
-    with engine.begin() as connection:
+    with engine_for(url).begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('midcourse migrate', 0))"))
         connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
         _ensure_role(connection, role)

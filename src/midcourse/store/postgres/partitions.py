@@ -1,4 +1,4 @@
-"""Creates monthly partitions ahead of time. `migrate` does it; call it at least a few times a year.
+"""Creates monthly partitions ahead of time, and deletes old ones. `migrate` creates them; call it at least a few times a year.
 
 A month without a partition is harmless: its rows go to the default partition, and move when it is made.
 """
@@ -9,15 +9,16 @@ from typing import LiteralString
 import psycopg
 from psycopg.sql import SQL, Identifier, Literal
 
+from midcourse.errors import TaskInvalid
 from midcourse.store.postgres.address import for_libpq
 from midcourse.store.postgres.tables import PARTITIONED, SCHEMA
 
 AHEAD = 3
-"""Months beyond the present one."""
+"""Months beyond the current one."""
 
 
 def make_partitions(url: str, *, ahead: int = AHEAD) -> tuple[str, ...]:
-    """The names of those that were missing. The URL is that of the tables' owner."""
+    """Create missing partitions and return their names. The URL is that of the tables' owner."""
     made: list[str] = []
     with psycopg.connect(for_libpq(url)) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('midcourse partitions', 0))")
@@ -28,6 +29,45 @@ def make_partitions(url: str, *, ahead: int = AHEAD) -> tuple[str, ...]:
                     _make(connection, table.name, name, first, after)
                     made.append(name)
     return tuple(made)
+
+
+def runs_of_month(url: str, month: date) -> tuple[tuple[str, str], ...]:
+    """Tenant and id of the runs that were entered in this month and observed something.
+
+    The URL is that of the tables' owner. Raises `TaskInvalid` for a month that is not over.
+    """
+    part = f"observations_{month:%Y_%m}"
+    with psycopg.connect(for_libpq(url)) as connection:
+        _check_over(connection, month)
+        if not _exists(connection, part):
+            return ()
+        table = Identifier(SCHEMA, part)
+        connection.execute(SQL("ALTER TABLE {} NO FORCE ROW LEVEL SECURITY").format(table))
+        found = connection.execute(SQL("SELECT DISTINCT tenant, run FROM {}").format(table)).fetchall()
+        connection.execute(SQL("ALTER TABLE {} FORCE ROW LEVEL SECURITY").format(table))
+    return tuple((tenant, run) for tenant, run in found)
+
+
+def drop_month(url: str, month: date) -> tuple[str, ...]:
+    """Delete journals, observations and screenshots of the runs of a month. Returns the names of the dropped partitions.
+
+    The URL is that of the tables' owner. Raises `TaskInvalid` for a month that is not over.
+    """
+    dropped: list[str] = []
+    with psycopg.connect(for_libpq(url)) as connection:
+        _check_over(connection, month)
+        for table in PARTITIONED:
+            name = f"{table.name}_{month:%Y_%m}"
+            if _exists(connection, name):
+                connection.execute(SQL("DROP TABLE {}").format(Identifier(SCHEMA, name)))
+                dropped.append(name)
+    return tuple(dropped)
+
+
+def _check_over(connection: psycopg.Connection, month: date) -> None:
+    ((this, _),) = _months(connection, 0)
+    if month >= this:
+        raise TaskInvalid(f"{month:%Y-%m} is not over: only earlier months can be deleted")
 
 
 def _months(connection: psycopg.Connection, ahead: int) -> list[tuple[date, date]]:
@@ -54,7 +94,7 @@ MAKE: tuple[LiteralString, ...] = (
     "ALTER TABLE {month} FORCE ROW LEVEL SECURITY",
     "ALTER TABLE {parent} ATTACH PARTITION {month} FOR VALUES FROM ({first}) TO ({after})",
 )
-"""Attached, not created in place: that would lock the parent against readers."""
+"""Partitions are created separately and attached, since creating them in place would lock the parent against readers."""
 
 
 def _make(connection: psycopg.Connection, parent: str, name: str, first: date, after: date) -> None:

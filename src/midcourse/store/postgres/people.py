@@ -5,13 +5,13 @@ from midcourse.policy.audit import is_human_input
 from midcourse.store.postgres.statements import ADD_TO_AUDIT, CLOSE_QUESTION, NO_QUESTION, Statement, Values
 
 
-def question_of(event: Event) -> int:
+def answered_question(event: Event) -> int:
     return event.question if isinstance(event, ApprovalDecided) else NO_QUESTION
 
 
-def traces(run_id: str, seq: int, event: Event, body: str) -> list[tuple[Statement, Values]]:
+def writes_for(run_id: str, seq: int, event: Event, body: str) -> list[tuple[Statement, Values]]:
     if not is_human_input(event):
         return []
     audit = ADD_TO_AUDIT, (run_id, seq, body)
-    question = question_of(event)
+    question = answered_question(event)
     return [audit, (CLOSE_QUESTION, (run_id, question, body))] if question else [audit]

@@ -2,7 +2,23 @@
 
 MONTH = b"SELECT month FROM midcourse.runs WHERE id = %s"
 
-STATE = b"SELECT month, task, coalesce(state, opening) FROM midcourse.runs WHERE id = %s"
+STATE = b"""SELECT month, task, coalesce(runs.state, opening), runs.seq, drives.seq, drives.state, states.seq, states.body
+FROM midcourse.runs LEFT JOIN midcourse.drives ON drives.run = runs.id
+LEFT JOIN midcourse.states ON states.run = runs.id AND states.seq = drives.base WHERE runs.id = %s"""
+
+CLAIMED_BY = b"SELECT epoch, holder, seq FROM midcourse.drives WHERE run = %s"
+
+ENTER_DRIVE = b"""INSERT INTO midcourse.drives (run) SELECT id FROM midcourse.runs WHERE id = %s
+ON CONFLICT (tenant, run) DO NOTHING"""
+
+HOLD_DRIVE = b"SELECT decided, resting FROM midcourse.drives WHERE run = %s FOR UPDATE"
+
+MESSAGES = b"SELECT number, event FROM midcourse.inbox WHERE run = %s AND number > %s ORDER BY number"
+
+UNREAD = b"""SELECT drives.run FROM midcourse.drives JOIN unnest(%s::text[], %s::int[]) AS known (run, number)
+ON known.run = drives.run AND drives.messages > known.number"""
+
+TO_WAKE = b"SELECT run, messages FROM midcourse.drives WHERE resting AND messages > decided LIMIT 1000"
 
 JOB = b"SELECT month, task, job FROM midcourse.runs WHERE id = %s"
 
@@ -43,4 +59,4 @@ AUDIT_HEAD = b"SELECT n, hash FROM midcourse.audit ORDER BY n DESC LIMIT 1"
 ANCHORS = b"""SELECT head FROM (SELECT body::json ->> 'audit' AS head FROM midcourse.results) AS kept
 WHERE head IS NOT NULL"""
 
-SAID = b"SELECT run, seq, event FROM midcourse.journal WHERE kind = ANY (%s)"
+HUMAN_INPUTS = b"SELECT run, seq, event FROM midcourse.journal WHERE kind = ANY (%s)"

@@ -1,4 +1,4 @@
-"""A cache of recent records, so that the database is not asked for what was just written."""
+"""A cache of recent records, which saves reading what was just written."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
@@ -9,7 +9,7 @@ V = TypeVar("V")
 
 
 class Recent(Generic[K, V]):
-    """Values up to a total weight; the least recently used leave first."""
+    """A cache with a maximum total weight; the least recently used values are dropped first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -36,5 +36,5 @@ class Recent(Generic[K, V]):
             self._total -= found[1]
 
     def __iter__(self) -> Iterator[K]:
-        """As they were when it began: what is dropped meanwhile does no harm."""
+        """Iterate over a copy of the keys, so that values may be dropped meanwhile."""
         return iter(tuple(self._values))

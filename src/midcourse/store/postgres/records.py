@@ -11,24 +11,23 @@ from midcourse.domain.event import ApprovalDecided, Event
 from midcourse.domain.observation import Observation
 from midcourse.domain.plan import PlanVersion
 from midcourse.domain.records.answers import Answered, Asked
-from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, Said
+from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head, HumanInput
 from midcourse.domain.records.ledger import LedgerEntry
 from midcourse.domain.result import Result
 from midcourse.domain.run import Run
 from midcourse.domain.task import Task
-from midcourse.errors import KeyTaken, RunBusy, TaskInvalid
-from midcourse.policy.audit import HUMAN_INPUT_KINDS, is_human_input
-from midcourse.ports.store import Happened, JournalRow, RunSummary
+from midcourse.errors import KeyTaken, TaskInvalid
+from midcourse.policy.audit import HUMAN_INPUT_KINDS
+from midcourse.ports.store import Happened, JournalRow, RunQuery, RunStatus, RunSummary
 from midcourse.sealing import open_text
-from midcourse.store.postgres import queries
+from midcourse.store.deltas import Base, expand
+from midcourse.store.postgres import listing, queries
 from midcourse.store.postgres.database import Database
 from midcourse.store.postgres.journal import Entry, state_after, with_commands
 from midcourse.store.postgres.kinds import CONSEQUENCE, ENTRY, OBSERVATION, PLAN, RESULT, SESSION, THE_ONE, Key, Kind
-from midcourse.store.postgres.people import question_of
 from midcourse.store.postgres.statements import (
     ENTER,
     HOLD_KEY,
-    KEEP,
     NO_QUESTION,
     SAVE_ASKED,
     SAVE_QUESTION,
@@ -50,8 +49,8 @@ class Records:
     # --- state and journal
 
     async def begin(self, run: Run, task: Task, *, after: str = "", job: str = "") -> None:
-        """`job` is kept for the process that makes the run's ports; nothing here reads it."""
-        goal = task.goal.replace("\0", " ")  # the one character that a text cannot have; the task itself is escaped
+        """As in the port. `job` is stored for the process that makes the run's ports."""
+        goal = task.goal.replace("\0", " ")  # a PostgreSQL text cannot contain NUL; in the task it is escaped
         given = (run.id, task.key, goal, encode(task), job)
         values = (*given, encode(run), run.seq, run.phase.kind, final_reason_of(run))
         async with self._database.connections.one() as connection, connection.transaction():
@@ -66,29 +65,8 @@ class Records:
         rows = await self._database.rows(queries.LATEST_WITH_KEY, (key,))
         return rows[0][0] if rows else None
 
-    async def keep(self, run: Run, event: Event, commands: tuple[Command, ...]) -> None:
-        """A turn that is stored already may be kept again, without effect. Any other turn in its place is `RunBusy`."""
-        turn = encode(event, Event), encode(commands, COMMANDS)
-        values = {
-            "run": run.id,
-            "seq": run.seq,
-            "state": encode(run),
-            "phase": run.phase.kind,
-            "final_reason": final_reason_of(run),
-            "at": event.at,
-            "kind": event.kind,
-            "event": turn[0],
-            "commands": turn[1],
-            "audited": is_human_input(event),
-            "question": question_of(event),
-        }
-        if await self._database.execute(KEEP, values) == 0:
-            await self._database.month_of(run.id)
-            if await self._database.rows(queries.TURN, {"run": run.id, "seq": run.seq}) != [turn]:
-                raise RunBusy(f"run {run.id!r} has gone another way at turn {run.seq}: another process drives it")
-
     async def job(self, run_id: str) -> tuple[Task, str]:
-        """What the run was begun with."""
+        """The task and job that the run was created with."""
         rows = await self._database.rows(queries.JOB, (run_id,))
         if not rows:
             raise unknown(run_id)
@@ -97,17 +75,25 @@ class Records:
         return decode(Task, task), job
 
     async def load(self, run_id: str) -> tuple[Run, Task]:
-        """The state that was kept last, and the events that were appended since."""
-        rows = await self._database.rows(queries.STATE, (run_id,))
-        if not rows:
+        """The last stored state, with the events that were appended since."""
+        async with self._database.connections.one() as connection:
+            run, task = await self._read(connection, run_id)
+        return state_after(run, await self._entries(run_id, run.seq)), task
+
+    async def _read(self, connection: AsyncConnection, run_id: str) -> tuple[Run, Task]:
+        """The last stored state and the task."""
+        row = await (await connection.execute(queries.STATE, (run_id,))).fetchone()
+        if row is None:
             raise unknown(run_id)
-        month, task, state = rows[0]
+        month, task, state, state_seq, turn, delta, base_seq, base = row
         self._database.enter(run_id, month)
-        run = read_run(run_id, state)
-        return state_after(run, await self._entries(run_id, run.seq)), decode(Task, task)
+        if delta is not None and turn >= state_seq:
+            whole = Base(base_seq, expand(base))
+            state = expand(delta, whole).decode()
+        return read_run(run_id, state), decode(Task, task)
 
     async def runs(self, *, status: str = "", limit: int | None = None) -> tuple[RunSummary, ...]:
-        """Newest first; all, or those that are `running`, `asking`, `paused` or `ended`."""
+        """Runs, newest first; all, or those that are `running`, `asking`, `paused` or `ended`."""
         if status:
             rows = await self._database.rows(queries.RUNS_OF_STATUS, (status, limit))
         else:
@@ -115,9 +101,16 @@ class Records:
         return tuple(_summary(*row) for row in rows)
 
     async def runs_named(self, beginning: str, limit: int) -> tuple[RunSummary, ...]:
-        """Those whose ids begin so: first the one that is called exactly that, then the newest."""
+        """Runs whose ids begin with this: first an exact match, then the newest."""
         rows = await self._database.rows(queries.RUNS_NAMED, {"name": beginning, "limit": limit})
         return tuple(_summary(*row) for row in rows)
+
+    async def find_runs(self, query: RunQuery) -> tuple[RunSummary, ...]:
+        rows = await self._database.rows(listing.FIND, listing.values_of(query))
+        return tuple(listing.summary_of(*row) for row in rows)
+
+    async def count_runs(self) -> dict[RunStatus, int]:
+        return dict(await self._database.rows(listing.COUNT, ()))
 
     async def opening(self, run_id: str) -> Run:
         rows = await self._database.rows(queries.OPENING, (run_id,))
@@ -130,7 +123,7 @@ class Records:
         return with_commands(opening, await self._entries(run_id, opening.seq))
 
     async def happened(self, run_id: str, above: int) -> tuple[Happened, ...]:
-        """Events in places above this one. What is not settled yet may be written to its place again, and otherwise."""
+        """Events with numbers above this one. Recent ones may still be replaced."""
         return tuple(Happened(seq=entry.seq, event=entry.event) for entry in await self._entries(run_id, above))
 
     # --- what a run refers to
@@ -141,7 +134,7 @@ class Records:
         await self._put(SESSION, run_id, THE_ONE, kept, (run_id, kept))
 
     async def session(self, run_id: str) -> str:
-        """The caller is about to take the run over, and another worker may have changed it: cached records of it are dropped."""
+        """The session's handle. Drops cached records of the run: the caller takes it over from a worker that may have changed it."""
         self._database.forget(run_id)
         kept = await self._get(SESSION, run_id, THE_ONE) or ""
         return open_text(kept, _session_of(run_id), self._database.seals)
@@ -151,14 +144,14 @@ class Records:
         await self._put(OBSERVATION, run_id, observation.id, observation, values)
 
     async def observation(self, run_id: str, observation_id: str) -> Observation | None:
-        at_hand = self._at_hand(OBSERVATION, run_id, observation_id)
-        return at_hand or await self._get(OBSERVATION, run_id, observation_id)
+        cached = self._cached(OBSERVATION, run_id, observation_id)
+        return cached or await self._get(OBSERVATION, run_id, observation_id)
 
     async def save_plan(self, run_id: str, plan: PlanVersion) -> None:
         await self._put(PLAN, run_id, plan.version, plan, (run_id, plan.version, plan.made_by, encode(plan)))
 
     async def plan(self, run_id: str, version: int, made_by: int = 0) -> PlanVersion | None:
-        plan = self._at_hand(PLAN, run_id, version)
+        plan = self._cached(PLAN, run_id, version)
         if plan is None or plan.made_by != made_by:  # another worker may have drafted it again
             plan = await self._get(PLAN, run_id, version)
         return plan if plan and made_by in (0, plan.made_by) else None
@@ -191,7 +184,7 @@ class Records:
     # --- questions to people
 
     async def save_question(self, question: Question) -> None:
-        """Put it where other processes find it. An earlier one of the same run is withdrawn."""
+        """Save a question for other processes. An earlier one of the same run is withdrawn."""
         await self._database.month_of(question.run)
         await self._write(
             (WITHDRAW_QUESTIONS, (question.run, question.id)),
@@ -199,12 +192,12 @@ class Records:
         )
 
     async def open_questions(self, limit: int | None = None) -> tuple[Question, ...]:
-        """Of runs that are waiting for the answer, the longest waiting first."""
+        """Open questions of waiting runs, the oldest first."""
         rows = await self._database.rows(queries.OPEN_QUESTIONS, (limit,))
         return tuple(decode(Question, body) for (body,) in rows)
 
     async def open_question(self, run_id: str) -> Question | None:
-        """The one that this run is waiting with; a run asks one at a time."""
+        """The open question of this run; a run asks one at a time."""
         rows = await self._database.rows(queries.OPEN_QUESTION, (run_id,))
         return decode(Question, rows[0][0]) if rows else None
 
@@ -228,19 +221,19 @@ class Records:
     async def audit(self) -> AuditLog:
         rows = await self._database.rows(queries.AUDIT, ())
         anchors = await self._database.rows(queries.ANCHORS, ())
-        said = await self._database.rows(queries.SAID, (list(HUMAN_INPUT_KINDS),))
+        sent = await self._database.rows(queries.HUMAN_INPUTS, (list(HUMAN_INPUT_KINDS),))
         return AuditLog(
             chain=self._database.connections.tenant,
             rows=tuple(AuditRow(n=n, run=run, seq=seq, body=body, hash=digest) for n, run, seq, body, digest in rows),
             anchors=tuple(decode(Head, head) for (head,) in anchors),
-            said=tuple(Said(run=run, seq=seq, body=body) for run, seq, body in said),
+            inputs=tuple(HumanInput(run=run, seq=seq, body=body) for run, seq, body in sent),
         )
 
     async def audit_head(self) -> Head:
         rows = await self._database.rows(queries.AUDIT_HEAD, ())
         return Head(n=rows[0][0], hash=rows[0][1]) if rows else START
 
-    # --- ways to the rows
+    # --- rows
 
     async def _write(self, *writes: tuple[Statement, Values]) -> None:
         await self._database.write(writes)
@@ -252,8 +245,8 @@ class Records:
         await self._database.write([(kind.write, values), *also])
         self._database.remember(kind, run_id, key, value, len(values[-1]))
 
-    def _at_hand(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
-        """Without asking the database, which may have another one by now."""
+    def _cached(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
+        """The cached record, which may be outdated."""
         return self._database.recall(kind, run_id, key)
 
     async def _get(self, kind: Kind[T], run_id: str, key: Key) -> T | None:
@@ -266,7 +259,7 @@ class Records:
         return value
 
     async def _since(self, kind: Kind[T], run_id: str, since: int) -> dict[int, T]:
-        """From this key on, in order of their keys."""
+        """Records from this key on, in order of their keys."""
         rows = await self._database.rows(kind.since, {"run": run_id, "since": since})
         return {key: kind.decode(body) for key, body in rows}
 
@@ -290,7 +283,7 @@ def _summary(run_id: str, goal: str, phase: str, final_reason: str, began_at: fl
 
 
 async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:
-    """Another transaction with the same key waits until this one is over."""
+    """Lock the key for this transaction and check it."""
     await connection.execute(HOLD_KEY, (key,))
     latest = await (await connection.execute(queries.LATEST_WITH_KEY, (key,))).fetchone()
     if latest is not None and latest[0] != after:
@@ -298,5 +291,5 @@ async def _take_key(connection: AsyncConnection, key: str, after: str) -> None:
 
 
 def _session_of(run_id: str) -> str:
-    """Open a sealed handle. It is bound to its run and cannot be opened for another one."""
+    """The associated data of a sealed handle, which binds it to its run."""
     return f"session of {run_id}"

@@ -1,7 +1,7 @@
 """The SQL that writes.
 
-What is written together is one statement: a `WITH` of which each part writes one row. So it is one transaction and one
-round trip, and costs the client less than half of what its parts would one by one (design/0005).
+Several writes become one statement: a `WITH` in which each part writes one row. So they are one transaction and one round
+trip, and cost the client less than half of separate statements (design/0005).
 """
 
 from collections.abc import Iterable
@@ -23,12 +23,13 @@ from midcourse.store.postgres.tables import (
     results,
     segments,
     sessions,
+    states,
 )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statement:
-    """Writes one row of this tenant's. The first `key` parameters say which."""
+    """A statement that writes one row. The first `key` parameters identify the row."""
 
     sql: str
     key: int
@@ -38,7 +39,7 @@ Values: TypeAlias = tuple[Any, ...]
 
 
 def _upsert(table: Table, *, where: str = "", leave: tuple[str, ...] = ()) -> Statement:
-    """Insert or replace. Its parameters are the columns: those of the key, then the others but for those to `leave`."""
+    """Insert or replace. Its parameters are the columns: those of the key, then the others except those in `leave`."""
     key = [column.name for column in table.primary_key if column.name != "tenant"]
     rest = [column.name for column in table.columns if not column.primary_key and column.name not in leave]
     columns = ", ".join(key + rest)
@@ -60,6 +61,7 @@ SAVE_SESSION = _upsert(sessions)
 SAVE_EVENT = _upsert(journal)
 KEEP_SEGMENT = _upsert(segments)
 SAVE_ASKED = _upsert(asked)
+SAVE_BASE = _upsert(states)
 SAVE_QUESTION = _upsert(approvals, leave=("asked_at", "open", "decision"))
 
 ADD_TO_AUDIT = Statement(
@@ -76,16 +78,25 @@ WITHDRAW_QUESTIONS = Statement(
     sql="UPDATE midcourse.approvals SET open = false WHERE run = %s AND question <> %s AND open",
     key=1,
 )
-"""All of a run but one: it asks one at a time."""
+"""Closes all questions of a run but one, since it asks one at a time."""
 NO_QUESTION = 0
-TAKE_TURN = Statement(
-    sql="""INSERT INTO midcourse.turns AS old (run, turn, attempt) VALUES (%s, %s, %s)
-    ON CONFLICT (tenant, run) DO UPDATE SET attempt = excluded.attempt,
-        turn = CASE WHEN (old.turn, old.attempt) <= (excluded.turn, excluded.attempt) THEN excluded.turn END""",
+FENCE = Statement(
+    sql="""UPDATE midcourse.drives AS old
+    SET epoch = CASE WHEN old.epoch = new.epoch AND old.holder = new.holder THEN old.epoch END
+    FROM (VALUES (%s, %s::int, %s)) AS new (run, epoch, holder) WHERE old.run = new.run""",
     key=1,
 )
-"""A writer that is behind gets a null turn, which the table refuses, and with it the whole transaction."""
-TELL_STANDING = Statement(
+"""Refuses the whole transaction, by a null epoch, unless this claim is the latest."""
+KEEP_TURN = Statement(
+    sql="""UPDATE midcourse.drives AS old SET decided = greatest(old.decided, new.decided), seq = new.seq, base = new.base,
+        state = new.state, epoch = CASE WHEN old.epoch = new.epoch AND old.holder = new.holder AND old.seq < new.seq
+            AND (new.known IS NULL OR old.messages = new.known) THEN old.epoch END
+    FROM (VALUES (%s, %s::int, %s, %s::int, %s::int, %s::int, %s::int, %s::bytea))
+        AS new (run, epoch, holder, known, decided, seq, base, state) WHERE old.run = new.run""",
+    key=1,
+)
+"""As `FENCE`; also refuses a turn that is stored, or that an unread message precedes."""
+UPDATE_STANDING = Statement(
     sql="""UPDATE midcourse.runs AS old SET phase = new.phase, final_reason = new.final_reason, told_at = new.seq,
         began_at = CASE WHEN old.began_at = 0 THEN new.at ELSE old.began_at END
     FROM (VALUES (%s, %s, %s, %s, %s)) AS new (id, seq, phase, final_reason, at)
@@ -93,7 +104,7 @@ TELL_STANDING = Statement(
         AND (old.began_at = 0 OR (old.phase, old.final_reason) <> (new.phase, new.final_reason))""",
     key=1,
 )
-"""Writes nothing where nothing is new, and nothing on behalf of a writer that is behind."""
+"""Writes nothing if nothing is new, or if the writer is outdated."""
 
 ENTER = b"""WITH known AS (INSERT INTO midcourse.tenants DEFAULT VALUES ON CONFLICT DO NOTHING)
 INSERT INTO midcourse.runs (id, key, goal, task, job, opening, seq, phase, final_reason)
@@ -101,31 +112,33 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, id) DO NOTHING 
 
 HOLD_KEY = b"SELECT pg_advisory_xact_lock(hashtextextended(current_setting('midcourse.tenant') || ' key ' || %s, 0))"
 
-KEEP = b"""WITH turned AS (
-    UPDATE midcourse.runs SET state = %(state)s, seq = %(seq)s, told_at = %(seq)s, phase = %(phase)s,
-        final_reason = %(final_reason)s, began_at = CASE WHEN began_at = 0 THEN %(at)s ELSE began_at END
-    WHERE id = %(run)s AND seq < %(seq)s RETURNING id, month
-), audited AS (
-    INSERT INTO midcourse.audit (run, seq, body) SELECT id, %(seq)s, %(event)s FROM turned WHERE %(audited)s
-    ON CONFLICT DO NOTHING
-), closed AS (
-    UPDATE midcourse.approvals AS old SET open = false, decision = %(event)s FROM turned
-    WHERE old.run = turned.id AND old.question = %(question)s AND old.open
-) INSERT INTO midcourse.journal (run, month, seq, kind, event, commands)
-SELECT id, month, %(seq)s, %(kind)s, %(event)s, %(commands)s FROM turned
-ON CONFLICT (tenant, run, month, seq) DO UPDATE
-SET kind = excluded.kind, event = excluded.event, commands = excluded.commands"""
-"""A turn that takes the run further. Changes nothing if the run does not exist, or has reached that turn already."""
+CLAIM_RUN = b"""INSERT INTO midcourse.drives AS old (run, epoch, holder, placed, resting)
+VALUES (%(run)s, 1, %(holder)s, %(placed)s, false)
+ON CONFLICT (tenant, run) DO UPDATE SET epoch = old.epoch + 1, holder = excluded.holder, resting = false,
+    placed = greatest(old.placed, excluded.placed)
+WHERE old.placed <= excluded.placed OR excluded.placed = 0
+RETURNING epoch, decided, rested_epoch, rested_seq"""
+"""A new epoch, unless a driver that was placed later has claimed the run."""
+
+REST = b"""UPDATE midcourse.drives SET resting = true, rested_epoch = epoch, rested_seq = %(seq)s, wake_at = %(wake_at)s
+WHERE run = %(run)s AND epoch = %(epoch)s AND holder = %(holder)s AND messages = %(known)s"""
+
+POST = b"""WITH counted AS (
+    UPDATE midcourse.drives SET messages = messages + 1 WHERE run = %(run)s RETURNING messages
+), told AS (
+    SELECT pg_notify('midcourse_' || md5(current_setting('midcourse.tenant')), %(run)s)
+) INSERT INTO midcourse.inbox (run, number, event) SELECT %(run)s, messages, %(event)s FROM counted, told RETURNING number"""
+"""Only messages notify, never turns: a notification locks the whole server for the moment of the commit."""
 
 
 @lru_cache(maxsize=256)
-def _together(statements: tuple[Statement, ...]) -> bytes:
+def _combine_statements(statements: tuple[Statement, ...]) -> bytes:
     *first, last = (statement.sql for statement in statements)
     parts = ", ".join(f"w{number} AS ({sql})" for number, sql in enumerate(first))
     return (f"WITH {parts} {last}" if parts else last).encode()
 
 
-def together(writes: Iterable[tuple[Statement, Values]]) -> tuple[bytes, list[Any]]:
-    """One statement for all of these. No two may be about the same row."""
+def combine(writes: Iterable[tuple[Statement, Values]]) -> tuple[bytes, list[Any]]:
+    """One statement for all of these writes. No two may write the same row."""
     statements, values = zip(*writes, strict=True)
-    return _together(statements), [value for row in values for value in row]
+    return _combine_statements(statements), [value for row in values for value in row]

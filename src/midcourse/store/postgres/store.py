@@ -11,65 +11,63 @@ import psycopg
 from midcourse.errors import RunBusy, TaskInvalid
 from midcourse.sealing import Seals
 from midcourse.store.postgres.address import for_libpq
-from midcourse.store.postgres.batch import PostgresBatch
-from midcourse.store.postgres.connections import APP_ROLE, GREETING, Connections, driver_errors_translated
+from midcourse.store.postgres.blobs import PostgresBlobs
+from midcourse.store.postgres.connections import APP_ROLE, SET_UP, Connections, driver_errors_translated
 from midcourse.store.postgres.database import Database
+from midcourse.store.postgres.driving import PostgresDriving
 from midcourse.store.postgres.memory import PostgresMemory
 from midcourse.store.postgres.plan_cache import PostgresPlanCache
-from midcourse.store.postgres.records import Records
 
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 CLAIM = b"SELECT pg_try_advisory_lock(hashtextextended(current_setting('midcourse.tenant') || ' run ' || %s, 0))"
 
 
-class PostgresStore(Records):
-    """What a method wrote is on the server's disk when it returns.
+class PostgresStore(PostgresDriving):
+    """A store in PostgreSQL. Writes are durable when a method returns.
 
-    If it raises `ConnectionError`, it may be there or not: write it again when the server is back, which the next call
-    finds out. Only `begin` minds, and says that there is such a run.
+    After a `ConnectionError` they may or may not be stored: write them again when the server is back. All writes are
+    idempotent except `begin`, which then reports that the run exists.
 
-    Many workers may share a database; each has one store for each tenant it works for, used in one event loop.
+    Many workers may share a database; each has one store per tenant, used in one event loop.
     """
 
     def __init__(
         self, url: str, *, tenant: str, role: str = APP_ROLE, connections: int = 10, seals: Seals | None = None
     ) -> None:
-        """`connections`: how many at most. The first is opened when something is first written or read.
-        `seals`: seal the handles of worlds' sessions; without them these are in the database in clear.
+        """`connections` is their maximum number; they are opened when needed. `seals` encrypt the handles of sessions, which
+        are otherwise stored in plain text.
         """
         if not TENANT.fullmatch(tenant):
             raise TaskInvalid(f"{tenant!r} is not a valid name for a tenant: letters, digits, '.', '_' and '-' only")
         super().__init__(Database(Connections(url, tenant, role, connections), seals))
         self._url = url
-        self._greeting = tenant, role
-
-    def batch(self, run_id: str = "", turn: int = 0, attempt: int = 0) -> PostgresBatch:
-        return PostgresBatch(self._database, run_id, turn, attempt)
-
-    async def ping(self) -> None:
-        await self._database.rows(b"SELECT 1", ())
+        self._set_up = tenant, role
 
     @property
     def segments(self) -> PostgresPlanCache:
-        """What this tenant's runs may do again."""
+        """The plan cache of this tenant."""
         return PostgresPlanCache(self._database)
 
+    @property
+    def blobs(self) -> PostgresBlobs:
+        """Screenshots of this tenant's runs."""
+        return PostgresBlobs(self._database)
+
     def memory(self, agent: str) -> PostgresMemory:
-        """What this tenant's agent has learned, over the same connections."""
+        """The memory of this tenant's agent, over the same connections."""
         return PostgresMemory(self._database, agent)
 
     @contextmanager
     def claim(self, run_id: str) -> Generator[None]:
-        """Hold a run while driving it; `RunBusy` if another process does.
+        """Lock a run while driving it. Raises `RunBusy` if another process drives it.
 
-        The server lets go of it when this process dies or the connection breaks, so the process that takes over after that may
-        find itself refused by `keep`.
+        The server releases the lock when this process dies or the connection breaks.
         """
         with driver_errors_translated():
             connection = psycopg.connect(for_libpq(self._url), autocommit=True)
         with connection:
-            connection.execute(GREETING, self._greeting)
+            connection.execute(SET_UP, self._set_up)
             if connection.execute(CLAIM, (run_id,)).fetchone() != (True,):
                 raise RunBusy(f"another process is driving run {run_id!r}")
             yield

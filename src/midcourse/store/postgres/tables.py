@@ -1,9 +1,9 @@
 """The tables as SQLAlchemy sees them. Migrations create and change them; a test compares the two.
 
-Every row has its tenant, and row-level security shows a connection only the rows of the tenant it named.
+Every row has its tenant, and row-level security shows a connection only the rows of the tenant that it has set.
 
-Bodies are JSON in text, not `jsonb`: they are read whole and have to come back to the letter, `1` not for `1.0`; and a page
-may hold the one character (NUL) that `jsonb` refuses. Cast it to query it.
+Bodies are JSON as text, not `jsonb`: they are read as a whole and have to be returned exactly, `1` not as `1.0`; and a page
+may contain NUL, which `jsonb` refuses. Cast it to query it.
 """
 
 from sqlalchemy import (
@@ -20,6 +20,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -36,17 +37,17 @@ metadata = MetaData(schema=SCHEMA)
 
 
 def _tenant() -> Column[str]:
-    """By default the writer's own."""
+    """The column of the tenant, by default the writer's."""
     return Column("tenant", Text, primary_key=True, server_default=text("current_setting('midcourse.tenant')"))
 
 
 def _run() -> Column[str]:
-    """Its run. No foreign key: that would lock the run's row for every row written, and runs are not deleted singly."""
+    """The column of the run. No foreign key, which would lock the run's row for every row written."""
     return Column("run", Text, primary_key=True)
 
 
 def _month() -> Column[object]:
-    """In which month the run was entered: all of a run is in one partition, and (run, seq) stays unique."""
+    """The month in which the run was created, so that a run is in one partition, and (run, seq) is unique."""
     return Column("month", Date, primary_key=True)
 
 
@@ -61,7 +62,7 @@ tenants = Table(
     Column("entered_at", DateTime(timezone=True), nullable=False, server_default=text("now()")),
     CheckConstraint("tenant <> ''", name="tenants_are_named"),
 )
-"""A tenant comes to be with its first run."""
+"""A tenant is created with its first run."""
 
 runs = Table(
     "runs",
@@ -116,6 +117,21 @@ observations = Table(
     postgresql_partition_by="RANGE (month)",
 )
 
+blobs = Table(
+    "blobs",
+    metadata,
+    _tenant(),
+    _run(),
+    _month(),
+    Column("digest", Text, primary_key=True),
+    Column("media_type", Text, nullable=False),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    postgresql_partition_by="RANGE (month)",
+)
+"""Screenshots, which go with the observations that name them."""
+
 plans = Table(
     "plans",
     metadata,
@@ -141,15 +157,45 @@ results = Table("results", metadata, _tenant(), _run(), _body())
 
 sessions = Table("sessions", metadata, _tenant(), _run(), Column("handle", Text, nullable=False))
 
-turns = Table(
-    "turns",
+drives = Table(
+    "drives",
     metadata,
     _tenant(),
     _run(),
-    Column("turn", Integer, nullable=False),
-    Column("attempt", BigInteger, nullable=False),
+    Column("epoch", Integer, nullable=False, server_default="0"),
+    Column("holder", Text, nullable=False, server_default=""),
+    Column("placed", BigInteger, nullable=False, server_default="0"),
+    Column("messages", Integer, nullable=False, server_default="0"),  # posted so far
+    Column("decided", Integer, nullable=False, server_default="0"),  # of these
+    Column("resting", Boolean, nullable=False, server_default=text("true")),
+    Column("rested_epoch", Integer, nullable=False, server_default="0"),
+    Column("rested_seq", Integer, nullable=False, server_default="0"),
+    Column("wake_at", Double),
+    Column("seq", Integer, nullable=False, server_default="0"),  # of the state
+    Column("base", Integer, nullable=False, server_default="0"),  # the turn whose whole state it is a difference to
+    Column("state", LargeBinary),  # none: the opening
 )
-"""The latest turn on whose behalf a batch wrote."""
+Index("drives_to_wake", drives.c.tenant, postgresql_where=text("resting AND messages > decided"))
+"""Decides who drives a run, what it has been told, and what its state is. Half of a page is left free, so that a turn changes it in place."""
+
+states = Table(
+    "states",
+    metadata,
+    _tenant(),
+    _run(),
+    Column("seq", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""A whole state of each run, written now and then."""
+
+inbox = Table(
+    "inbox",
+    metadata,
+    _tenant(),
+    _run(),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("event", Text, nullable=False),
+)
 
 approvals = Table(
     "approvals",
@@ -187,7 +233,7 @@ audit = Table(
     Column("hash", Text, nullable=False),
 )
 Index("audit_event_once", audit.c.tenant, audit.c.run, audit.c.seq, text("md5(body)"), unique=True)
-"""A trigger numbers the rows and chains each to the one before; the application may only add to them."""
+"""A trigger numbers the rows and chains each to the previous one; the application may only insert."""
 
 segments = Table(
     "segments",
@@ -200,7 +246,7 @@ segments = Table(
     _body(),
 )
 Index("segments_found", segments.c.tenant, segments.c.task, segments.c.surface)
-"""What worked, of no run in particular."""
+"""The plan cache, which is independent of runs."""
 
 lessons = Table(
     "lessons",
@@ -227,6 +273,6 @@ lesson_words = Table(
     Column("mended", Boolean, nullable=False),
 )
 Index("lesson_words_latest", lesson_words.c.tenant, lesson_words.c.key, lesson_words.c.told.desc())
-"""What each run has to say about a failure that it met and planned again for: a lesson's numbers are counted from here."""
+"""The verdict of each run about a failure after which it planned again. A lesson's numbers are counted from these."""
 
-PARTITIONED = (journal, observations)
+PARTITIONED = (journal, observations, blobs)

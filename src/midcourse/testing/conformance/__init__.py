@@ -5,6 +5,7 @@ To see the compared values when an assertion fails, put `pytest.register_assert_
 """
 
 from midcourse.testing.conformance.approver import ApproverConformance
+from midcourse.testing.conformance.blobs import BlobsConformance
 from midcourse.testing.conformance.detour import ClosenessJudgeConformance, DetourPlannerConformance
 from midcourse.testing.conformance.extractor import ExtractorConformance
 from midcourse.testing.conformance.memory import MemoryConformance
@@ -20,6 +21,7 @@ from midcourse.testing.conformance.world import WorldConformance, a_call
 
 __all__ = [
     "ApproverConformance",
+    "BlobsConformance",
     "ClosenessJudgeConformance",
     "DetourPlannerConformance",
     "ExtractorConformance",

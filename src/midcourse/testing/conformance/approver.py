@@ -34,6 +34,7 @@ APPROVE = Question(
 )
 HAPPENED = replace(APPROVE, about="happened", detail="the page said 504")
 REPEAT = replace(APPROVE, about="repeat", earlier=(Earlier(at=1_800_000_000.0, finding="exists"),), before=(ORDER,))
+ASKED = replace(APPROVE, about="question", consequences=(), says=(), detail="Which of the two accounts?")
 STUCK = replace(APPROVE, about="stuck", consequences=(), says=(), detail="fill failed: rejected")
 
 
@@ -63,6 +64,9 @@ class ApproverConformance:
 
     def test_how_should_it_go_on(self) -> None:
         self._answers(STUCK)
+
+    def test_what_does_the_user_know(self) -> None:
+        self._answers(ASKED)
 
     def test_text_that_is_hard_to_show(self) -> None:
         odd = "\x00\x1b[2J[red]\u202e\n"

@@ -113,6 +113,17 @@ class MemoryConformance:
         await agents["ann"].save(odd)
         assert await agents["ann"].recall(odd.signature) == (Recalled(lesson=as_kept(odd, "ann")),)
 
+    @_with_agents
+    async def test_a_lesson_is_found_by_its_error_type_in_a_similar_task(self, agents: Agents) -> None:
+        task = Untrusted(text="File the report of March")
+        await agents["ann"].save(replace(DENIED, error_type="permission", task=task))
+        await agents["ann"].save(replace(GONE, error_type="not_found", task=task))
+        (found,) = await agents["ann"].of_task("permission", "File the report of April", above=0.5)
+        assert found.lesson.key == DENIED.key
+        assert 0.5 <= found.alike < 1.0
+        assert await agents["ann"].of_task("permission", "Order a desk lamp", above=0.5) == ()
+        assert await agents["bob"].of_task("permission", task.text, above=0.5) == ()
+
     # --- counting
 
     @_with_agents

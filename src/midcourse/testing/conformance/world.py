@@ -20,6 +20,7 @@ from midcourse.domain.argument import Pairs, Scalar
 from midcourse.domain.observation import Observation, Zone
 from midcourse.domain.plan import GLOBAL, Target
 from midcourse.domain.skill import Effect, Parameter, Skill, ValueType
+from midcourse.ports.abilities import offers
 from midcourse.ports.world import Call, Rereads, World
 
 _SAMPLES: dict[ValueType, Scalar] = {"string": "x", "integer": 1, "number": 1.0, "boolean": True}
@@ -161,7 +162,7 @@ class WorldConformance:
 
     def test_reading_a_form_again_changes_nothing(self, tmp_path: Path) -> None:
         async def check(world: World) -> None:
-            if not isinstance(world, Rereads):
+            if not offers(world, Rereads):
                 return
             seen = await _seen(world)
             call = self.a_harmless_call(seen)

@@ -44,6 +44,12 @@ class ChatRequest:
         return wanted.get("json_schema", {}).get("schema", {})
 
     @property
+    def role(self) -> str:
+        """The role that asks, which is the name of the answer's schema or of the first tool."""
+        wanted: Any = self.body.get("response_format") or {}
+        return wanted.get("json_schema", {}).get("name", "") or next(iter(self.tools), "")
+
+    @property
     def tools(self) -> tuple[str, ...]:
         return tuple(tool["function"]["name"] for tool in self.body.get("tools") or ())
 

@@ -65,6 +65,7 @@ class SessionOptions:
     executable: str = ""
     width: int = 1280
     height: int = 800
+    scale: float = 1.0
     storage: str = ""
     downloads: str = ""
     authorities: str = ""
@@ -101,6 +102,7 @@ class BrowserSession:
                 proxy=proxy,
                 flags=guard.proxy.flags,
                 viewport={"width": options.width, "height": options.height},
+                device_scale_factor=options.scale,
                 accept_downloads=True,
                 service_workers="block",
                 **storage.load(),

@@ -83,17 +83,17 @@ class Skills(BaseWorld):
 
     # --- skills: mouse and keyboard
 
-    @skill(transition=True)
+    @skill(transition=True, by_position=True)
     async def click(self, zone: Zone, button: Literal["left", "right"] = "left", times: int = 1) -> Outcome | None:
         """Click it, which may submit a form."""
         return await self._input.click(zone, button=button, times=times)
 
-    @skill(undo="clear")
+    @skill(undo="clear", by_position=True)
     async def type(self, zone: Zone, text: str) -> Outcome | None:
         """Replace the text of a field."""
         return await self._input.write(zone, text)
 
-    @skill
+    @skill(by_position=True)
     async def clear(self, zone: Zone) -> Outcome | None:
         """Empty a field."""
         return await self._input.write(zone, "")
@@ -108,12 +108,12 @@ class Skills(BaseWorld):
         """Press keys where the focus is."""
         return await self._input.press(keys)
 
-    @skill
+    @skill(by_position=True)
     async def hover(self, zone: Zone) -> Outcome | None:
         """Move the mouse over it."""
         return await self._input.hover(zone)
 
-    @skill
+    @skill(by_position=True)
     async def scroll(
         self,
         zone: Zone,
@@ -124,7 +124,7 @@ class Skills(BaseWorld):
         right, down = _WAYS[direction]
         return await self._input.scroll(zone, right * amount, down * amount)
 
-    @skill
+    @skill(by_position=True)
     async def drag(
         self,
         zone: Zone,
@@ -263,12 +263,12 @@ class Skills(BaseWorld):
             if await self._running.change_stamp() != before:
                 return
 
-    @skill(effect="read")
+    @skill(effect="read", by_position=True)
     async def read(self, zone: Zone) -> Mapping[str, Scalar]:
         """Read all its text, or the path of a download."""
         return {"text": await self._input.read(zone)}
 
-    @skill(effect="read", offered_with=("output",))
+    @skill(effect="read", offered_with=("output",), by_position=True)
     async def extract(
         self, zone: Zone, name: Annotated[str, "of the output"], kind: Kind = "string"
     ) -> Mapping[str, Scalar] | Outcome:

@@ -1,6 +1,7 @@
 """The browser world: turns a call into an act on a page and its effects into an outcome."""
 
 from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from glob import escape
 from typing import ClassVar, get_args
@@ -11,6 +12,7 @@ from midcourse.domain.observation import Observation
 from midcourse.domain.outcome import Outcome
 from midcourse.domain.skill import Parameter
 from midcourse.errors import TaskInvalid
+from midcourse.pictures import When
 from midcourse.ports.world import Call, Catalogue
 from midcourse.worlds.base import Scene, Unseen, failed
 from midcourse.worlds.browser.chromium import Sandbox
@@ -30,7 +32,7 @@ from midcourse.worlds.browser.page.forms import (
 from midcourse.worlds.browser.page.frames import DocumentGone
 from midcourse.worlds.browser.page.input import ZoneUnreachable
 from midcourse.worlds.browser.page.redaction import SecretLocator
-from midcourse.worlds.browser.page.screenshots import Screenshots, When, draw_zones
+from midcourse.worlds.browser.page.screenshots import Screenshots, draw_zones
 from midcourse.worlds.browser.page.settle import Patience
 from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
 from midcourse.worlds.browser.session import BrowserSession, SessionOptions
@@ -49,9 +51,12 @@ class Browser(Skills):
     mapping of the same form. `within` is the operator's policy, which `origins` cannot exceed; "public" allows all origins
     outside private networks. `authorities` is a file of certificates to trust besides the usual ones.
 
-    `storage` is a file of cookies to begin with, kept up to date. `blobs` is the folder of screenshots, `downloads` that of
-    downloaded files; without it, they are deleted when the browser is closed. Only files below `uploads` may be uploaded:
-    by default any, none if it is empty.
+    `storage` is a file of cookies to begin with, kept up to date. `screenshots` says which observations are pictured,
+    `downloads` is the folder of downloaded files; without it, they are deleted when the browser is closed. Only files below
+    `uploads` may be uploaded: by default any, none if it is empty.
+
+    `width` and `height` are those of the visible part of a page, in CSS pixels. `scale` is how many pixels of a screenshot one of
+    them is: small print is easier to read at 2.
 
     `sandbox="off"` starts Chromium without its sandbox, as it always is for root.
 
@@ -60,7 +65,7 @@ class Browser(Skills):
 
     name = "browser"
     blocks = False
-    keeps: ClassVar[Mapping[str, str]] = {"blobs": "blobs", "downloads": "downloads"}
+    keeps: ClassVar[Mapping[str, str]] = {"downloads": "downloads"}
     host_options: ClassVar[Mapping[str, object]] = {
         "authorities": "",
         "executable": "",
@@ -80,11 +85,11 @@ class Browser(Skills):
         authorities: str = "",
         storage: str = "",
         screenshots: When = "never",
-        blobs: str = "",
         downloads: str = "",
         uploads: str | None = None,
         width: int = 1280,
         height: int = 800,
+        scale: float = 1.0,
         executable: str = "",
         sandbox: Sandbox = "on",
         quiet_seconds: float = 0.1,
@@ -99,6 +104,7 @@ class Browser(Skills):
             executable=executable,
             width=width,
             height=height,
+            scale=scale,
             storage=storage,
             downloads=downloads,
             origins=_allowed_origins(start, origins, within),
@@ -110,7 +116,7 @@ class Browser(Skills):
         )
         super().__init__(options)
         self._secrets = SecretLocator()
-        self._screenshots = Screenshots(screenshots, blobs, self._secrets)
+        self._screenshots = Screenshots(screenshots, self._secrets)
         self._catalogue = _catalogue(super().catalogue(), start, options.origins)
         self._reread: tuple[CommitSet, tuple[str, ...], tuple[str, ...] | None] | None = None
         """The last reread with its request and result, since it is needed before and after an approval."""
@@ -191,7 +197,15 @@ class Browser(Skills):
         seen = await super().observe()
         if isinstance(seen, Unseen):
             return seen
-        return replace(seen, screenshot=await self._screenshots.take(self._tab, seen.fingerprint))
+        screenshot = await self._screenshots.take(self._tab, seen.fingerprint)
+        return replace(seen, screenshot=screenshot, size=self._tab.size if screenshot else None)
+
+    def picture_looks(self) -> None:
+        """Take a screenshot at every look from now on."""
+        self._screenshots.take_all()
+
+    async def read_screenshot(self, digest: str) -> bytes | None:
+        return self._screenshots.read(digest)
 
     async def picture(self, seen: Observation, *, whole: bool = False) -> bytes:
         """A PNG of the page for a person, visible part or whole, with the zones of this observation drawn over it."""
@@ -210,6 +224,8 @@ class Browser(Skills):
         if self._tab.dialog is not None and call.skill not in _WITH_DIALOG:
             return failed("dialog_open", f"the dialog '{self._tab.dialog.message}' must be answered first")
         await self._session.end_attendance()
+        if call.pictured and not call.allowed and (moved := await self._find_moved(call)):
+            return moved
         guard = self._session.guard
         if (repeated := guard.answer_repeat(call)) is not None:
             return repeated
@@ -229,6 +245,14 @@ class Browser(Skills):
             outcome = _interruption_outcome(self._tab)
         self._screenshots.failed = outcome.status != "ok"
         return outcome
+
+    async def _find_moved(self, call: Call) -> Outcome | None:
+        """A failure if the page is no longer where its picture was taken: a position in it would be another thing now."""
+        with suppress(DocumentGone, PageInterrupted):
+            if await self._screenshots.is_current(self._tab):
+                return None
+        where = f"{call.target.role} '{call.target.label}'"
+        return failed("moved", f"the page was scrolled or another one came since {where} was seen in its picture")
 
     async def _with_response_evidence(self, outcome: Outcome, before: Scene) -> Outcome:
         """The outcome with the evidence of the responses and of the page that they led to."""
@@ -289,6 +313,10 @@ class Browser(Skills):
         """A failure if a secret may not be typed here. Registers it for redaction in screenshots, too."""
         if not call.secrets:
             return None
+        if call.pictured:
+            return failed(
+                "secret_not_allowed_here", "a secret can only be typed into a field that the page itself shows"
+            )
         values = dict(call.arguments)
         self._secrets.add((str(name), str(values[argument])) for argument, name in call.secrets)
         zone = await self._find(call.zone)

@@ -6,19 +6,15 @@ session that sends one of them is refused.
 """
 
 import asyncio
-import re
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
+from midcourse.files import folder_of_run
 from midcourse.ports.world import World
 from midcourse.worlds.host.threaded import start_in_thread
-
-_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
-_DEFAULT_TENANT = "default"
 
 
 class NotServed(Exception):
@@ -77,7 +73,7 @@ class WorldRegistry:
             raise NotServed(
                 f"{spec}: {names}: set by the operator of the host (midcourse fleet host --option), not by a session"
             )
-        folder = None if self._home is None else self._home / session_folder(key)
+        folder = None if self._home is None else self._home / folder_of_run(key)
         files = {} if folder is None else {option: str((folder / name).absolute()) for option, name in keeps.items()}
         return {**usual, **files, **given, **options}
 
@@ -89,11 +85,3 @@ class WorldRegistry:
         unknown = [name for name in own if name not in taken]
         if unknown:
             raise NotServed(f"{spec} has no option '{unknown[0]}'; there is {', '.join(taken)}")
-
-
-def session_folder(key: str) -> Path:
-    """The folder, relative to the home, in which the session of a run keeps its files. A key is a run's id, or 'tenant/run'."""
-    tenant, _, run = key.rpartition("/")
-    if not _PLAIN.fullmatch(run) or (tenant and not _PLAIN.fullmatch(tenant)):
-        return Path("runs") / f"key-{sha256(key.encode(errors='surrogatepass')).hexdigest()[:32]}"
-    return Path("runs") / run if tenant in ("", _DEFAULT_TENANT) else Path("tenants") / tenant / "runs" / run

@@ -2,6 +2,7 @@
 
 import hmac
 import logging
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias, TypeVar
 
@@ -26,6 +27,7 @@ from midcourse.worlds.host.wire import (
     Opened,
     ProbeAsk,
     RereadAsk,
+    ScreenshotAsk,
     Trouble,
 )
 
@@ -97,6 +99,10 @@ class Router:
                     return "null"
                 case "POST observe":
                     return encode(await session.observe(_read(Ask, body).epoch), Observation | Unseen)
+                case "POST screenshot":
+                    ask = _read(ScreenshotAsk, body)
+                    picture = await session.read_screenshot(ask.epoch, ask.digest)
+                    return encode(None if picture is None else b64encode(picture).decode(), str | None)
                 case "POST commit_set":
                     ask = _read(CallAsk, body)
                     return encode(await session.commit_set(ask.epoch, ask.call), CommitSet | None)

@@ -8,7 +8,8 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
-from midcourse.ports.world import Call, Finding, Rereads, Turn, World
+from midcourse.ports.abilities import offers
+from midcourse.ports.world import Call, Finding, Pictured, Rereads, Turn, World
 from midcourse.redact import keep_out_of_logs
 from midcourse.worlds.base import failed
 from midcourse.worlds.host.wire import Attached
@@ -68,6 +69,10 @@ class Session:
         fallback = Unseen(reason="failed", detail="what the world showed cannot be written down")
         return encodable(await self._world.observe()) or fallback
 
+    async def read_screenshot(self, epoch: int, digest: str) -> bytes | None:
+        self._admit(epoch)
+        return await self._world.read_screenshot(digest) if offers(self._world, Pictured) else None
+
     async def commit_set(self, epoch: int, call: Call) -> CommitSet | None:
         self._admit(epoch)
         commit = await self._world.commit_set(call)
@@ -75,7 +80,7 @@ class Session:
 
     async def reread(self, epoch: int, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
         self._admit(epoch)
-        return await self._world.reread(call, names) if isinstance(self._world, Rereads) else None
+        return await self._world.reread(call, names) if offers(self._world, Rereads) else None
 
     async def probe(self, epoch: int, name: str, arguments: Pairs) -> Finding:
         self._admit(epoch)

@@ -10,7 +10,8 @@ from midcourse.domain.approval import CommitSet
 from midcourse.domain.argument import Pairs
 from midcourse.domain.observation import Observation, Unseen
 from midcourse.domain.outcome import Outcome
-from midcourse.ports.world import Call, Catalogue, Finding, Rereads, World
+from midcourse.ports.abilities import offers
+from midcourse.ports.world import Call, Catalogue, Finding, Pictured, Rereads, World
 
 T = TypeVar("T")
 
@@ -67,11 +68,14 @@ class Threaded:
     async def observe(self) -> Observation | Unseen:
         return await self._call(self._world.observe())
 
+    async def read_screenshot(self, digest: str) -> bytes | None:
+        return await self._call(self._world.read_screenshot(digest)) if offers(self._world, Pictured) else None
+
     async def commit_set(self, call: Call) -> CommitSet | None:
         return await self._call(self._world.commit_set(call))
 
     async def reread(self, call: Call, names: tuple[str, ...]) -> tuple[str, ...] | None:
-        return await self._call(self._world.reread(call, names)) if isinstance(self._world, Rereads) else None
+        return await self._call(self._world.reread(call, names)) if offers(self._world, Rereads) else None
 
     async def act(self, call: Call) -> Outcome:
         return await self._call(self._world.act(call))

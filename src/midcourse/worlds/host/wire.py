@@ -2,7 +2,7 @@
 
     POST /sessions           OpenAsk -> Opened      with the host's token; 503 if it is full or stopping, 422 for other options
     GET  /sessions           -> (Listed, ...)       with the host's token
-    POST /sessions/ID/WHAT   attach, conceal, observe, commit_set, reread, act, probe, attend, bar, close; with the token of that session
+    POST /sessions/ID/WHAT   attach, conceal, observe, screenshot, commit_set, reread, act, probe, attend, bar, close; with the token of that session
 
 Every request to a session names its epoch, but for the first and `attend`. `not_after`: from then on the client no longer waits, so the
 request is not begun. A host may have been frozen meanwhile.
@@ -85,6 +85,14 @@ class Ask:
     """Request to observe or to close."""
 
     epoch: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScreenshotAsk:
+    """Request for the screenshot that an observation named. The answer is Base64, or null."""
+
+    epoch: int
+    digest: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,6 @@ from midcourse.worlds.simulated.erp import Erp
 from midcourse.worlds.simulated.faults import Fault
 from midcourse.worlds.simulated.quest import Quest
 from midcourse.worlds.simulated.shop import Shop
-from midcourse.worlds.simulated.tabletop import Tabletop
 from midcourse.worlds.simulated.web import Web
 from midcourse.worlds.simulated.windows import MAIN, Application, Control, View
 
@@ -28,7 +27,6 @@ __all__ = [
     "Quest",
     "Shop",
     "SimulatedWorld",
-    "Tabletop",
     "View",
     "Web",
     "Windows",

@@ -1,5 +1,6 @@
 """A desktop application with menus, nested dialogs, check boxes, text fields and context menus, as its description has it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -7,8 +8,7 @@ from midcourse.domain.observation import Zone
 from midcourse.domain.outcome import Outcome
 from midcourse.worlds.base import Scene, failed, no_effect, skill
 from midcourse.worlds.simulated.base import SimulatedWorld, Simulation
-from midcourse.worlds.simulated.generated import application_of
-from midcourse.worlds.simulated.windows import MAIN, Application, Control, Stack, View
+from midcourse.worlds.simulated.windows import MAIN, Application, Control, Stack, View, application_from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,15 +24,25 @@ class AppState:
     """What each open dialog goes back to if it is cancelled."""
 
 
-class Windows(SimulatedWorld[AppState]):
-    """Without an application, one is generated from the seed."""
+EMPTY = Application(views=(View(name=MAIN, title="Window", kind="window"),))
+"""One window with nothing in it, where none is described."""
 
+
+class Windows(SimulatedWorld[AppState]):
     name = "windows"
     stores = ("send",)
 
-    def __init__(self, application: Application | None = None, **simulation: Unpack[Simulation]) -> None:
+    def __init__(
+        self,
+        application: Application | None = None,
+        *,
+        views: Sequence[Mapping[str, object]] = (),
+        shortcuts: Mapping[str, str] | None = None,
+        **simulation: Unpack[Simulation],
+    ) -> None:
+        """An `application`, or one that a task file describes by its `views`, the main window first, and its `shortcuts`."""
+        self.application = application or (application_from(views, shortcuts or {}) if views else EMPTY)
         super().__init__(AppState(), **simulation)
-        self.application = application or application_of(simulation.get("seed", 0)).application
 
     def steps_to(self, view: str) -> int:
         """How far away this view is, in clicks. What a perfect judge would know."""
@@ -43,6 +53,8 @@ class Windows(SimulatedWorld[AppState]):
     def clicked(self, zone: Zone) -> Outcome | None:
         view, control = self._control(zone)
         top = self.application.view(self.state.stack[-1])
+        if control.forbidden:
+            return failed("permission", control.forbidden)
         if top.kind == "menu" and top is not view and not control.opens:
             self._pop_menus()  # a click elsewhere only closes the menu
         elif control.opens:
@@ -102,14 +114,19 @@ class Windows(SimulatedWorld[AppState]):
 
     def scene(self) -> Scene:
         views = self.application.usable(self.state.stack)
-        zones = [self._zone(view, control) for view in views for control in view.controls]
+        shown = ((view, control) for view in views for control in view.controls if self._is_shown(control))
+        zones = [self._zone(view, control) for view, control in shown]
         return Scene(views[0].title, *zones)
 
     def without_dialog(self) -> AppState | None:
         return self._closed(keep=False) if len(self.state.stack) > 1 else None
 
+    def _is_shown(self, control: Control) -> bool:
+        return not control.shows or bool(dict(self.state.texts).get(control.shows))
+
     def _zone(self, view: View, control: Control) -> Zone:
-        number, label = f"{view.name}/{control.label}", control.label
+        number = f"{view.name}/{control.label}"
+        label = dict(self.state.texts).get(control.shows) or control.label
         if control.counts and (times := self.state.marks.count(number)):
             label = f"{label} ({times})"
         match control.role:

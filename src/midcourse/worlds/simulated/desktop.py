@@ -34,7 +34,7 @@ class DesktopState:
 
 
 class Desktop(SimulatedWorld[DesktopState]):
-    name = "desktop"
+    name = "notepad"
     stores = ("press", "click")
     popup = Overlay(kind="popup", title="Update available", text="A new version is ready to install.", button="OK")
     error = Overlay(kind="error", title="Notepad", text="The file could not be saved, please try again.", button="OK")

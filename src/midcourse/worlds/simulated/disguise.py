@@ -31,5 +31,5 @@ class Disguises:
     def shown(self, index: int, zone: Zone) -> Zone:
         """One zone below the other; what goes by another id is to the right."""
         left = ASIDE if zone.id in self._ids else 0
-        bounds = (left, ROW * index, left + WIDTH, ROW * index + HEIGHT)
+        bounds = (left, ROW * index, WIDTH, HEIGHT)
         return replace(zone, id=self.id_of(zone.id), label=self._labels.get(zone.id, zone.label), bounds=bounds)

@@ -1,9 +1,16 @@
 """What a simulated application is made of: windows, dialogs and menus, the controls in them, and where a click leads."""
 
+import json
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
+
+from pydantic import ValidationError
+
+from midcourse.codec import decode
+from midcourse.errors import SkillInvalid
 
 Role: TypeAlias = Literal["menu", "menuitem", "button", "checkbox", "textbox", "row", "text"]
 MAIN = "main"
@@ -11,12 +18,16 @@ MAIN = "main"
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """One thing in a view. What it does when it is clicked is at most one of: opens, closes, counts."""
+    """One thing in a view. What it does when it is clicked is at most one of: forbidden, opens, closes, counts."""
 
     label: str
     role: Role = "button"
     opens: str = ""
     """The view that a click leads to."""
+    forbidden: str = ""
+    """Why a click on it is not permitted: it fails as `permission` with this message."""
+    shows: str = ""
+    """The text field, as `view/label`, whose text this is labelled with. It is hidden until something was written there."""
     context: str = ""
     """The menu that a right click opens."""
     closes: Literal["", "keep", "discard"] = ""
@@ -101,3 +112,33 @@ class Application:
                     seen.add(nxt)
                     queue.append((nxt, steps + 1))
         return found
+
+
+def application_from(views: Sequence[Mapping[str, object]], shortcuts: Mapping[str, str]) -> Application:
+    """The application that a task file describes. Raises `SkillInvalid` for what no application has, and for views that do not exist."""
+    described = [{**view, "controls": [_checked(Control, one) for one in _controls(view)]} for view in views]
+    values = {"views": [_checked(View, one) for one in described], "shortcuts": list(shortcuts.items())}
+    try:
+        application = decode(Application, json.dumps(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise SkillInvalid(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    names = [view.name for view in application.views]
+    if names[:1] != [MAIN]:
+        raise SkillInvalid(f"the first view of an application is '{MAIN}', its main window")
+    leads = [into for view in application.views for one in view.controls for into in (one.opens, one.context) if into]
+    for name in (*leads, *shortcuts.values()):
+        if name not in names:
+            raise SkillInvalid(f"there is no view '{name}'; there is {', '.join(names)}")
+    return application
+
+
+def _controls(view: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
+    return cast(Sequence[Mapping[str, object]], view.get("controls", ()))
+
+
+def _checked(kind: type[View | Control], value: Mapping[str, object]) -> Mapping[str, object]:
+    known = [field.name for field in fields(kind)]
+    if wrong := [name for name in value if name not in known]:
+        raise SkillInvalid(f"a {kind.__name__.lower()} has no {', '.join(map(repr, wrong))}; it has {', '.join(known)}")
+    return value

@@ -4,13 +4,11 @@ import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from PIL import Image, ImageChops
 
-from midcourse.blobs import BlobFolder
 from midcourse.redact import Redactor
 from midcourse.worlds.browser import Browser
 from midcourse.worlds.browser.page.redaction import SecretLocator
@@ -52,15 +50,10 @@ PLACES = {
 FORMS = {f"in {name}": f"<p>{{forms[{name}]}}</p>" for name in ENCODINGS}
 
 
-@pytest.fixture(scope="module")
-def blobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("blobs")
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def visitor(pages: Pages, blobs: Path) -> AsyncGenerator[Visitor]:
+async def visitor(pages: Pages) -> AsyncGenerator[Visitor]:
     known = {pages.url: {"secrets": ["pin"]}, pages.url.replace("127.0.0.1", "localhost"): {}}
-    async with visiting(pages, screenshots="all", blobs=str(blobs), width=800, height=840, origins=known) as hand:
+    async with visiting(pages, screenshots="all", width=800, height=840, origins=known) as hand:
         yield hand
 
 
@@ -81,12 +74,13 @@ def shows(secret: str) -> str:
     return STYLE + "".join(f"<section>{part}</section>" for part in parts)
 
 
-async def differing(visitor: Visitor, blobs: Path, *, concealed: bool) -> list[str]:
+async def differing(visitor: Visitor, *, concealed: bool) -> list[str]:
     """The places at which the screenshots of two secrets differ."""
     pictures: list[Image.Image] = []
     for secret in (ONE, OTHER):
         digest = await pictured(visitor, shows(secret), secret, concealed=concealed)
-        picture = await BlobFolder(blobs).read(digest)
+        assert isinstance(visitor.world, Browser)
+        picture = await visitor.world.read_screenshot(digest)
         assert picture, "there is one"
         pictures.append(Image.open(BytesIO(picture)).convert("RGB"))
     boxes = await page_of(visitor).evaluate(
@@ -97,12 +91,12 @@ async def differing(visitor: Visitor, blobs: Path, *, concealed: bool) -> list[s
     return [name for name, box in zip(PLACES | FORMS, corners, strict=True) if difference.crop(box).getbbox()]
 
 
-async def test_it_is_covered_wherever_and_however_it_is_shown(visitor: Visitor, blobs: Path) -> None:
-    assert await differing(visitor, blobs, concealed=True) == []
+async def test_it_is_covered_wherever_and_however_it_is_shown(visitor: Visitor) -> None:
+    assert await differing(visitor, concealed=True) == []
 
 
-async def test_it_could_be_seen_in_every_one_of_these_places(visitor: Visitor, blobs: Path) -> None:
-    assert await differing(visitor, blobs, concealed=False) == [*PLACES, *FORMS]
+async def test_it_could_be_seen_in_every_one_of_these_places(visitor: Visitor) -> None:
+    assert await differing(visitor, concealed=False) == [*PLACES, *FORMS]
 
 
 @pytest.mark.parametrize(

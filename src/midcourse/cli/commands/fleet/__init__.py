@@ -14,6 +14,7 @@ class FleetCommands(LazyGroup):
         "worker": Entry(f"{_HERE}worker", "Drive durable runs and carry out their commands, until it is stopped."),
         "host": Entry(f"{_HERE}host", "Own the sessions of worlds for the runs of a fleet, until it is stopped."),
         "migrate": Entry(f"{_HERE}migrate", "Bring a fleet's database to the schema of this version."),
+        "expire": Entry(f"{_HERE}expire", "Delete journals, observations and screenshots of the runs of a month."),
     }
 
 
@@ -22,4 +23,4 @@ commands = typer.Typer(cls=FleetCommands, no_args_is_help=True)
 
 @commands.callback()
 def fleet() -> None:
-    """Start a worker or a world host, or migrate a fleet's database. `midcourse up` does all of it on one machine."""
+    """Start a worker or a world host, or look after a fleet's database. `midcourse up` does all of it on one machine."""

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
@@ -15,7 +15,6 @@ from midcourse.cli.options import Fleet, OnceJson, teach
 from midcourse.cli.overrides import load_fleet_settings
 from midcourse.cli.session.signals import stop_event
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
-from midcourse.errors import TaskInvalid
 from midcourse.redact import log_discreetly
 
 if TYPE_CHECKING:
@@ -34,18 +33,13 @@ commands = typer.Typer()
             "midcourse fleet worker --set tenant=acme --set heartbeat_seconds=2",
             "another tenant's, and noticed sooner if it dies",
         ),
-        ("midcourse fleet worker --set build=2026-08-02 --current", "a new build, on which new runs begin"),
     ),
 )
 def worker(
     set_: Fleet = None,
-    current: Annotated[
-        bool,
-        typer.Option("--current", help="From now on new runs begin on this worker's build, and others move to it."),
-    ] = False,
     json: OnceJson = False,
 ) -> int:
-    """Drive durable runs and carry out their commands, until it is stopped.
+    """Drive durable runs until it is stopped.
 
     Start as many as you like, on as many machines: they share the runs of a
     tenant. If one dies, others continue its runs: nothing finished is done
@@ -54,27 +48,25 @@ def worker(
     MIDCOURSE_TEMPORAL_ADDRESS and MIDCOURSE_DATABASE_URL name Temporal and
     PostgreSQL; by default it is the fleet that `midcourse up` left in .midcourse.
 
-    Ctrl-C takes nothing new, finishes the current steps, and stops.
+    Ctrl-C takes nothing new, finishes the current steps, and stops; other
+    workers continue its runs. So a new version is deployed by starting its
+    workers and stopping the old ones.
 
     Exit codes: 0 stopped, 2 misuse, or no fleet there.
     """
     home, settings = load_fleet_settings(set_)
     open_home(home)
-    if current and not settings.build:
-        raise TaskInvalid("--current is for a worker with a build: name it with --set build=NAME")
     log_discreetly(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    return asyncio.run(_work(home, settings, current=current, json=json))
+    return asyncio.run(_work(home, settings, json=json))
 
 
-async def _work(home: Path, settings: FleetSettings, *, current: bool, json: bool) -> int:
+async def _work(home: Path, settings: FleetSettings, *, json: bool) -> int:
     from midcourse.app.fleet.connection import connected
-    from midcourse.app.fleet.worker import make_build_current, worker_of
+    from midcourse.app.fleet.worker import worker_of
 
     stopped = stop_event()
     where = terminal(silent=json)
     async with connected(settings) as fleet, worker_of(fleet, home):
-        if current:
-            await make_build_current(fleet)
         _announce(fleet, where, json=json)
         await stopped.wait()
         if not json:
@@ -92,20 +84,22 @@ def _announce(fleet: "FleetConnection", where: Terminal, *, json: bool) -> None:
     facts = {
         "pid": os.getpid(),
         "tenant": settings.tenant,
-        "temporal": settings.temporal_address,
-        "namespace": settings.temporal_namespace,
+        "temporal": fleet.temporal,
+        "namespace": fleet.client.namespace,
+        "security": fleet.security,
         "database": database,
         "host_file": str(settings.host_file or ""),
-        "build": settings.build,
+        "task_modules": settings.task_modules,
     }
     if json:
         print_object(facts)
         return
-    build = f", build {settings.build}" if settings.build else ""
-    _say(where, f"working for tenant '{settings.tenant}', process {os.getpid()}{build}")
-    _say(where, f"Temporal: {settings.temporal_address}, namespace '{settings.temporal_namespace}'")
+    _say(where, f"working for tenant '{settings.tenant}', process {os.getpid()}")
+    _say(where, f"Temporal: {fleet.temporal}, {fleet.security}, namespace '{fleet.client.namespace}'")
     _say(where, f"database: {database}")
     _say(where, f"worlds: at the host in {settings.host_file}" if settings.host_file else "worlds: beside this worker")
+    allowed = f"only Midcourse's own and {settings.task_modules}" if settings.task_modules else "any but Python's own"
+    _say(where, f"modules that tasks may name: {allowed}")
     _say(where, f"to stop: Ctrl-C, or kill {os.getpid()}; current steps are finished first")
 
 

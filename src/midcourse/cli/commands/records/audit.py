@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from midcourse.app.presentation.audit import describe_input
 from midcourse.app.presentation.vocabulary import format_time
 from midcourse.cli.lookup import has_store, open_local_store
 from midcourse.cli.options import DurableOnly, Fleet, Json, teach
@@ -16,27 +17,13 @@ from midcourse.cli.overrides import Overrides, load_fleet_settings, load_setting
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import decode_any
-from midcourse.domain.event import ApprovalDecided, Event, Guided
+from midcourse.domain.event import Event
 from midcourse.domain.records.audit import START, AuditLog, AuditRow, Head
 from midcourse.errors import TaskInvalid
 from midcourse.policy.audit import verify_log
 
 HOLDS, BROKEN = 0, 1
 HEAD = re.compile(r"(\d+):([0-9a-f]{64})")
-
-VERDICTS = {
-    "approved": "approved question {question}",
-    "rejected": "rejected question {question}",
-    "changed": "approved question {question} with changes",
-    "take_over": "took over at question {question}",
-    "go_on": "answered question {question}: continue",
-    "happened": "answered question {question}: it happened",
-    "did_not_happen": "answered question {question}: it did not happen",
-    "stop": "stopped at question {question}",
-    "send_again": "answered question {question}: send it again",
-}
-WORDS = {"pause_asked": "asked for a pause", "resume_asked": "resumed it", "cancel_asked": "cancelled it"}
-
 
 commands = typer.Typer(help="What people decided, and whether the log of it is intact.", no_args_is_help=True)
 
@@ -159,18 +146,8 @@ def _line(row: AuditRow, marks: Marks) -> Text:
     event: Event = decode_any(Event, row.body)
     when = format_time(event.at)
     return Text.assemble(
-        (f"{row.n:>5}  {when}  ", "dim"), (row.run, "bold"), f"  {marks.clean(_words(event))}  ", (row.hash[:12], "dim")
+        (f"{row.n:>5}  {when}  ", "dim"),
+        (row.run, "bold"),
+        f"  {marks.clean(describe_input(event))}  ",
+        (row.hash[:12], "dim"),
     )
-
-
-def _words(event: Event) -> str:
-    match event:
-        case ApprovalDecided():
-            who = event.by or "a person"
-            what = VERDICTS[event.verdict].format(question=event.question)
-            words = f": {event.guidance}" if event.guidance else ""
-            return f"{who} {what}{words}"
-        case Guided():
-            return f"a person advised: {event.text}"
-        case _:
-            return f"a person {WORDS[event.kind]}"

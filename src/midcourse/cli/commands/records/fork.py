@@ -4,16 +4,14 @@ import asyncio
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from midcourse.app.home import open_store
-from midcourse.app.records.fork import Forked, quiet_point
+from midcourse.app.records.fork import Forked, job_of_fork, limits_of_fork, quiet_point
 from midcourse.app.records.fork import fork as fork_run
-from midcourse.app.records.replay import DECIDING, changed_limits
 from midcourse.app.settings.run import Settings
 from midcourse.app.start import new_run_id
 from midcourse.app.wiring import Job, save_job, saved_job
@@ -59,20 +57,15 @@ def fork(
 def _job(found: FoundJournal, settings: Settings, changes: Mapping[str, str]) -> Job:
     """The recorded run's job, in this home and with these settings changed."""
     try:
-        job = saved_job(found.folder)
+        return job_of_fork(saved_job(found.folder), settings, changes)
     except RunUnknown:
         raise NotForkable(
             f"there is no job.json in '{found.folder}', so its world and planner are unknown; fork it from Python"
         ) from None
-    if "effects" in job.file.world.options:
-        raise NotForkable("the task names a file for its effects, and a fork would write into the same one")
-    now = {**changes, "home": str(settings.home)}
-    return replace(job, overrides={**job.overrides, **changes}, settings=job.settings.with_overrides(now))
 
 
 async def _fork(found: FoundJournal, at: int, job: Job, changes: Mapping[str, str], verbosity: Verbosity) -> int:
-    deciding = {name: value for name, value in changes.items() if name in DECIDING}
-    limits = changed_limits(found.journal.opening.limits, deciding)
+    limits = limits_of_fork(found.journal, changes)
     run_id = new_run_id()
     with open_store(job.settings.home) as store:
         session = Session(job, run_id, store, verbosity)
@@ -85,7 +78,7 @@ async def _fork(found: FoundJournal, at: int, job: Job, changes: Mapping[str, st
         _announce(found, at, forked, verbosity)
         run, _ = await store.load(run_id)
         session.view.restore(run, await store.plans(run_id), ())
-        return await session.follow(session.agent.pick_up(run_id, at_hand=True))
+        return await session.follow(session.agent.pick_up(run_id, world_is_open=True))
 
 
 def _announce(found: FoundJournal, asked: int, forked: Forked, verbosity: Verbosity) -> None:

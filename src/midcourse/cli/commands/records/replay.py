@@ -6,8 +6,7 @@ from dataclasses import asdict
 import typer
 from rich.text import Text
 
-from midcourse.app.presentation.narration import Narrator
-from midcourse.app.presentation.vocabulary import format_seconds, pluralize
+from midcourse.app.presentation.replay import describe_replay
 from midcourse.app.records.journal import Journal as RunJournal
 from midcourse.app.records.replay import replay_journal
 from midcourse.cli.lookup import find_journal
@@ -15,7 +14,7 @@ from midcourse.cli.options import Change, Journal, Json, teach
 from midcourse.cli.overrides import split_home
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
-from midcourse.replay import Lost, Replayed, Tally
+from midcourse.replay import Replayed
 
 FOUND, BROKEN = 0, 1
 """Exit codes: there is an answer; the unchanged run replays differently, which is a bug."""
@@ -71,71 +70,15 @@ def _plain(journal: RunJournal, again: Replayed, changes: Mapping[str, str]) -> 
 
 
 def _lines(journal: RunJournal, again: Replayed, marks: Marks) -> Iterator[Text]:
-    yield Text(marks.clean(_headline(journal, again)), f"bold {STYLES.get(again.verdict, 'yellow')}")
-    if again.at:
-        yield from _labelled("recorded", _event_line(journal, again.at), marks)
-    if again.verdict == "nondeterminism":
-        advice = "a bug in Midcourse, unless another version wrote this journal; please report it with the file"
-        yield from _labelled("this is", advice, marks)
-    if again.saved is not None and again.lost is not None:
-        yield from _labelled("saved", _saved(again.saved, again.recorded), marks)
-        yield from _labelled("lost", _lost(again.lost, again), marks)
-    if "wrap up" in again.detail:
-        yield from _labelled("try", "--set wrap_up_at=1 leaves that out", marks)
-
-
-def _labelled(label: str, text: str, marks: Marks) -> Iterator[Text]:
-    if text:
-        yield Text.assemble((f"  {label:<10}", "dim"), marks.clean(text))
-
-
-def _headline(journal: RunJournal, again: Replayed) -> str:
-    events = pluralize(len(journal.rows), "event")
-    where = f"event {again.at} of {journal.state.seq}"
-    match again.verdict:
-        case "identical":
-            return f"identical: {events} led to the same commands and the same state, to the byte"
-        case "nondeterminism":
-            return again.detail
-        case "same_course":
-            return f"no difference: {events} would have led to the same" + (f"; {again.detail}" if again.detail else "")
-        case "ends_earlier":
-            return f"would have ended earlier, at {where}: {again.detail}"
-        case "asks_earlier":
-            return f"would have asked a person at {where}, {again.detail}"
-        case "undetermined":
-            return f"undetermined after {where}: {again.detail}"
-        case "not_recorded":
-            return f"not recorded after {where}: {again.detail}"
-
-
-def _event_line(journal: RunJournal, at: int) -> str:
-    """This event and what followed from it, in words; empty for events that are not narrated."""
-    narrator, text = Narrator(), ""
-    narrator.add_commands(issued.command for issued in journal.opening.pending)
-    for plan in journal.plans:
-        narrator.add_plan(plan)
-    for row in journal.rows:
-        line = narrator.describe(row.event, row.commands)
-        if row.seq == at:
-            text = line.text if line else ""
-    return text
-
-
-def _saved(saved: Tally, all_: Tally) -> str:
-    parts = [
-        f"{saved.calls} of {pluralize(all_.calls, 'call')}",
-        f"{saved.executions} of {pluralize(all_.executions, 'act')}",
-        f"{saved.planner_calls} of {pluralize(all_.planner_calls, 'planner call')}",
-        f"{format_seconds(saved.seconds)} of {format_seconds(all_.seconds)}",
-    ]
-    return ", ".join(parts)
-
-
-def _lost(lost: Lost, again: Replayed) -> str:
-    steps = pluralize(lost.steps, "completed step")
-    ended = f"the recorded run ended as {again.reached}" if again.reached else "the recorded run has not ended"
-    unless = ", unless a person agrees" if again.verdict == "asks_earlier" else ""
-    if lost.success:
-        return f"{steps} and the success: {ended}{unless}"
-    return f"{steps}; {ended}{unless}" if lost.steps else f"nothing; {ended}"
+    words = describe_replay(journal, again)
+    yield Text(marks.clean(words.headline), f"bold {STYLES.get(again.verdict, 'yellow')}")
+    labelled = {
+        "recorded": words.recorded,
+        "this is": words.this_is,
+        "saved": words.saved,
+        "lost": words.lost,
+        "try": words.hint,
+    }
+    for label, text in labelled.items():
+        if text:
+            yield Text.assemble((f"  {label:<10}", "dim"), marks.clean(text))

@@ -12,6 +12,7 @@ from rich.text import Text
 from midcourse.app.batch.batch import batch_ids
 from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.fleet.up_file import fleet_in
+from midcourse.app.home import LocalStore
 from midcourse.app.presentation.vocabulary import format_time
 from midcourse.app.settings.run import Settings
 from midcourse.cli.lookup import batch_of, driven_state, has_store, local_state, open_local_store
@@ -39,7 +40,7 @@ commands = typer.Typer()
         ("midcourse runs", "the latest runs in this home, and how they ended"),
         ("midcourse runs --durable", "those of the fleet"),
         ("midcourse runs --all --json", "all of them, for programs"),
-        ("midcourse watch", "the fleet's runs, updated as they progress"),
+        ("midcourse watch", "runs, updated as they progress"),
     ),
 )
 def runs(
@@ -78,7 +79,12 @@ async def _found(settings: Settings, most: int | None) -> list[tuple[RunSummary,
     if not has_store(settings):
         return []
     with open_local_store(settings) as store:
-        return [(run, local_state(store, run)) for run in (await store.runs())[:most]]
+        return await latest_local(store, most)
+
+
+async def latest_local(store: LocalStore, most: int | None) -> list[tuple[RunSummary, str]]:
+    """The newest runs of a home and their states."""
+    return [(run, local_state(store, run)) for run in (await store.runs())[:most]]
 
 
 def tabbed(run: RunSummary, state: str, where: Terminal) -> str:

@@ -4,12 +4,14 @@ import asyncio
 import json as json_format
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.home import LocalStore
 from midcourse.app.presentation.narration import Narrator
 from midcourse.app.presentation.vocabulary import (
     describe_call,
@@ -20,9 +22,10 @@ from midcourse.app.presentation.vocabulary import (
 )
 from midcourse.app.records.export import RESULT_FILE
 from midcourse.app.records.journal import Journal as RunJournal
+from midcourse.app.records.pictures import PicturedLook, list_pictures, save_pictures
 from midcourse.app.records.plan_diff import PlanComparison, compare_plans
 from midcourse.app.settings.run import Settings
-from midcourse.app.wiring import result_json, run_folder
+from midcourse.app.wiring import blobs_in, result_json, run_folder
 from midcourse.cli.lookup import FoundRun, find_journal, find_run
 from midcourse.cli.options import Fleet, HomeFolder, Journal, Json, teach
 from midcourse.cli.overrides import load_both_settings, with_options
@@ -47,6 +50,7 @@ commands = typer.Typer()
         ("midcourse show last", "its plans with why each was made, the journal in brief, the verdict"),
         ("midcourse show last --plans", "only the plans, and what was repaired in them"),
         ("midcourse show last --diff 1 2", "what the second plan kept, dropped and added, and why there is one"),
+        ("midcourse show last --pictures shots", "also saves its screenshots in this folder"),
         ("midcourse show last --json | jq .plans", "for programs"),
     ),
 )
@@ -58,6 +62,10 @@ def show(
         typer.Option(
             "--diff", metavar="A B", help="Compare two plan versions: kept, done, dropped, new.", show_default=False
         ),
+    ] = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", metavar="FOLDER", help="Save its screenshots there.", show_default=False),
     ] = None,
     set_: Fleet = None,
     home: HomeFolder = "",
@@ -73,18 +81,34 @@ def show(
     elif plans:
         _print_plans(find_journal(run, settings, fleet).journal, json=json)
     else:
-        asyncio.run(_show(run, settings, fleet, json))
+        asyncio.run(_show(run, settings, fleet, pictures, json))
 
 
-async def _show(name: str, settings: Settings, fleet: FleetSettings | None, as_json: bool) -> None:
+async def _show(name: str, settings: Settings, fleet: FleetSettings | None, folder: Path | None, as_json: bool) -> None:
     async with find_run(settings, fleet, name) as found:
+        pictures = await _find_pictures(found, settings, fleet, folder)
         if as_json:
-            print_object(await _plain(found))
+            print_object(await _plain(found, pictures))
         else:
-            await _print(found, settings)
+            await _print(found, pictures, settings)
 
 
-async def _plain(found: FoundRun) -> dict[str, object]:
+async def _find_pictures(
+    found: FoundRun, settings: Settings, fleet: FleetSettings | None, folder: Path | None
+) -> tuple[PicturedLook, ...]:
+    """The pictures of a run, saved in this folder if one is given. Those of a local run that are gone are left out."""
+    blobs = blobs_in(settings.home)
+    if fleet is not None and not isinstance(found.store, LocalStore):
+        from midcourse.app.fleet.blobs import blobs_of
+
+        blobs = blobs_of(fleet, found.store, settings.home)
+    pictures = await list_pictures(found.store, blobs, found.run.id)
+    if folder is not None:
+        return await save_pictures(blobs, found.run.id, pictures, folder)
+    return tuple(one for one in pictures if one.path or found.durable)
+
+
+async def _plain(found: FoundRun, pictures: tuple[PicturedLook, ...]) -> dict[str, object]:
     store, run = found.store, found.run
     result = await store.result(run.id)
     return {
@@ -96,14 +120,24 @@ async def _plain(found: FoundRun) -> dict[str, object]:
         "result": json_format.loads(result_json(result)) if result else None,
         "plans": [json_format.loads(encode(plan)) for plan in await store.plans(run.id)],
         "journal": [json_format.loads(encode(row, JournalRow)) for row in await store.journal(run.id)],
+        "pictures": [
+            {"at": one.at, "surface": one.surface, "digest": one.digest, "path": str(one.path or "")}
+            for one in pictures
+        ],
     }
 
 
-async def _print(found: FoundRun, settings: Settings) -> None:
+async def _print(found: FoundRun, pictures: tuple[PicturedLook, ...], settings: Settings) -> None:
     where, store, run = terminal(), found.store, found.run
     plans, journal, opening = await store.plans(run.id), await store.journal(run.id), await store.opening(run.id)
     state, _ = await store.load(run.id)
-    parts = _plans(plans, where.marks), _journal(opening, plans, journal, where.marks), cost_lines(state.spent)
+    began = journal[0].event.at if journal else 0.0
+    parts = (
+        _plans(plans, where.marks),
+        _journal(opening, plans, journal, where.marks),
+        _pictures(pictures, began, where.marks),
+        cost_lines(state.spent),
+    )
     for line in chain.from_iterable(parts):
         where.console.print(line, soft_wrap=not where.console.is_terminal)
     result = await store.result(run.id)
@@ -155,6 +189,18 @@ def _journal(
         if line is not None:
             at = f"  {format_elapsed(line.at - began):>5}  "
             yield Text.assemble((at, "dim"), (marks.clean(line.text), STYLES[line.tone]))
+    yield Text("")
+
+
+def _pictures(pictures: tuple[PicturedLook, ...], began: float, marks: Marks) -> Iterator[Text]:
+    if not pictures:
+        return
+    yield Text("Pictures", "bold")
+    for one in pictures:
+        at = f"  {format_elapsed(one.at - began):>5}  "
+        yield Text.assemble((at, "dim"), marks.clean(f"'{one.surface}' "), (str(one.path or one.digest[:12]), "dim"))
+    if any(one.path is None for one in pictures):
+        yield Text("         to save them: --pictures FOLDER", "dim")
     yield Text("")
 
 

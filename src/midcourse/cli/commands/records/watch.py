@@ -1,9 +1,10 @@
-"""`midcourse watch`: the durable runs of a fleet as they progress, or one of them to its end."""
+"""`midcourse watch`: runs as they progress, or one of them to its end, from any terminal."""
 
 import asyncio
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Annotated, TypeAlias
 
 import typer
 from rich import box
@@ -11,22 +12,22 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.presentation.vocabulary import format_time
-from midcourse.cli.commands.records.runs import latest_durable, line_of, plain, tabbed, table_of
-from midcourse.cli.lookup import open_durable_run
-from midcourse.cli.options import Fleet, Json, Quiet, teach
-from midcourse.cli.overrides import Overrides, load_fleet_settings
+from midcourse.cli.commands.records.runs import latest_durable, latest_local, line_of, plain, tabbed, table_of
+from midcourse.cli.lookup import has_store, open_local_store, open_run
+from midcourse.cli.options import Fleet, Json, Quiet, next_runs, teach
+from midcourse.cli.overrides import HOME, Overrides, load_both_settings, load_fleet_settings
 from midcourse.cli.session.keyboard import Keyboard
-from midcourse.cli.session.local import Verbosity
+from midcourse.cli.session.local import Verbosity, print_result
 from midcourse.cli.session.screen import LiveView
 from midcourse.cli.session.signals import is_set_within, stop_event
+from midcourse.cli.session.watching import WatchSession
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import Terminal, print_object, terminal
 from midcourse.ports.store import RunSummary
 
-if TYPE_CHECKING:
-    from midcourse.app.fleet.connection import Fleet as FleetConnection
+Latest: TypeAlias = Callable[[], Awaitable[list[tuple[RunSummary, str]]]]
+"""Reads the newest runs and their states."""
 
 LEFT = 0
 EVERY = 1.0
@@ -40,7 +41,7 @@ commands = typer.Typer()
 
 @commands.command(
     epilog=teach(
-        ("midcourse watch", "a table of the fleet's runs that is kept up to date"),
+        ("midcourse watch", "a table of the runs that is kept up to date"),
         ("midcourse watch last", "one of them, as if you had begun it here; you may answer what it asks"),
         ("midcourse watch --json", "a line for every change, for programs"),
     ),
@@ -49,56 +50,77 @@ def watch(
     run: Annotated[
         str,
         typer.Argument(
-            metavar="[RUN]", help="A run's id, the beginning of one, or 'last'; all runs if none.", show_default=False
+            metavar="[RUN]",
+            help="A run's id, the beginning of one, or 'last'; all runs if none.",
+            show_default=False,
+            autocompletion=next_runs,
         ),
     ] = "",
     set_: Fleet = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Watch the durable runs of a fleet, or follow one of them to its end.
+    """Watch runs as they progress, or follow one of them to its end.
+
+    RUN may be driven by a process on this machine or by a fleet, and any
+    number of terminals may watch it. One that no process drives is shown as it
+    is, and followed once it is resumed. Without RUN, it is the runs of the
+    fleet, or those in this home where there is none.
 
     Leaving with Ctrl-C changes nothing about any run.
 
     Exit codes: 0 left, or the run succeeded, 1 it ended without success,
-    2 misuse, or no fleet there, 130 left before the end of the run.
+    2 misuse, or nothing to watch, 130 left before the end of the run.
     """
-    _, settings = load_fleet_settings(set_)
     if run:
-        return asyncio.run(_watch_one(run, set_, settings, Verbosity(json=json, quiet=quiet)))
-    return asyncio.run(_watch_all(settings, json=json))
+        return asyncio.run(_watch_one(run, set_, Verbosity(json=json, quiet=quiet)))
+    return asyncio.run(_watch_all(set_, json=json))
 
 
-async def _watch_one(name: str, overrides: Overrides, settings: FleetSettings, verbosity: Verbosity) -> int:
-    from midcourse.cli.session.durable import watch_durable
+async def _watch_one(name: str, overrides: Overrides, verbosity: Verbosity) -> int:
+    async with open_run(name, overrides) as there:
+        result = await there.control.store.result(there.run.id)
+        if result is not None:
+            return await print_result(result, there.control.store, there.folder, verbosity, ended=True)
+        session = WatchSession(there.control, verbosity, name=there.task, goal=there.run.goal)
+        return await session.follow(there.folder)
 
-    async with open_durable_run(name, overrides) as there:
-        run_id = there.run.id
-    return await watch_durable(run_id, settings, verbosity)
 
-
-async def _watch_all(settings: FleetSettings, *, json: bool) -> int:
-    from midcourse.app.fleet.connection import connected
-
+async def _watch_all(overrides: Overrides, *, json: bool) -> int:
     stopped = stop_event()
     where = terminal(silent=json)
-    async with connected(settings) as fleet:
+    async with _open_runs(overrides) as (title, latest):
         if not where.live:
-            await _changes(fleet, stopped, lambda run, state: _report(run, state, where, json=json))
+            await _changes(latest, stopped, lambda run, state: _report(run, state, where, json=json))
             return LEFT
-        view = RunsView(settings.tenant, where.marks)
+        view = RunsView(title, where.marks)
         with LiveView(where.console, view, Keyboard(), HINT).open():
             while not stopped.is_set():
-                view.runs = await latest_durable(fleet, MOST)
+                view.runs = await latest()
                 await is_set_within(stopped, EVERY)
     return LEFT
 
 
-async def _changes(fleet: "FleetConnection", stopped: asyncio.Event, report: Callable[[RunSummary, str], None]) -> None:
+@asynccontextmanager
+async def _open_runs(overrides: Overrides) -> AsyncGenerator[tuple[str, Latest]]:
+    """The newest runs of the fleet, or of this home if no fleet is configured; and what they are called."""
+    home, fleet_settings = load_both_settings(overrides, HOME)
+    if fleet_settings is None and has_store(home):
+        with open_local_store(home) as store:
+            yield f"runs in {home.home}", lambda: latest_local(store, MOST)
+        return
+    from midcourse.app.fleet.connection import connected
+
+    _, settings = load_fleet_settings(overrides)
+    async with connected(settings) as fleet:
+        yield f"runs of {settings.tenant}", lambda: latest_durable(fleet, MOST)
+
+
+async def _changes(latest: Latest, stopped: asyncio.Event, report: Callable[[RunSummary, str], None]) -> None:
     """Report every run once, then every change."""
     known: dict[str, str] = {}
     while not stopped.is_set():
-        for run, state in reversed(await latest_durable(fleet, MOST)):
+        for run, state in reversed(await latest()):
             if known.get(run.id) != state:
                 known[run.id] = state
                 report(run, state)
@@ -115,9 +137,9 @@ def _report(run: RunSummary, state: str, where: Terminal, *, json: bool) -> None
 class RunsView:
     """The newest runs as a table."""
 
-    def __init__(self, tenant: str, marks: Marks) -> None:
+    def __init__(self, title: str, marks: Marks) -> None:
         self.runs: list[tuple[RunSummary, str]] = []
-        self._tenant = tenant
+        self._title = title
         self._marks = marks
 
     def render(self, *, width: int, height: int, now: float, hint: str = "") -> RenderableType:
@@ -128,7 +150,7 @@ class RunsView:
         return Panel(
             Group(inside),
             box=box.ASCII if self._marks.ascii_only else box.ROUNDED,
-            title=Text.assemble(("midcourse ", "bold"), (self._marks.fit(f"runs of {self._tenant}", 40), "cyan")),
+            title=Text.assemble(("midcourse ", "bold"), (self._marks.fit(self._title, 40), "cyan")),
             title_align="left",
             subtitle=Text(self._marks.fit(hint, max(4, width - 6)), "dim"),
             subtitle_align="right",

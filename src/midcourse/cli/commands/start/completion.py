@@ -94,11 +94,12 @@ def _stored(home: Path, incomplete: str) -> Iterator[tuple[str, str]]:
 
 
 def setting_names(incomplete: str) -> Iterator[tuple[str, str]]:
-    """`max_calls=` and so on."""
+    """`max_calls=` and so on, without the settings of benchmarks."""
+    from midcourse.app.settings.audience import Audience, names_for
     from midcourse.app.settings.run import Settings
 
-    for name, field in Settings.model_fields.items():
-        yield f"{name}=", (field.description or "").partition(".")[0][:60]
+    for name in names_for(Settings, Audience.EVERYDAY, Audience.ADVANCED):
+        yield f"{name}=", (Settings.model_fields[name].description or "").partition(".")[0][:60]
 
 
 def task_names(incomplete: str) -> Iterator[tuple[str, str]]:

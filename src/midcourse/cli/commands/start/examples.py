@@ -1,5 +1,6 @@
 """`midcourse examples`: the tasks that ship with Midcourse."""
 
+import re
 from typing import Annotated
 
 import typer
@@ -32,7 +33,13 @@ def examples(
         raise TaskInvalid(unknown("example", name, names))
     jobs = [load_job(each, {}) for each in ([name] if name else names)]
     if json:
-        print_object([{"name": job.name, "goal": job.task.goal, "source": job.source} for job in jobs])
+        described = [(job, first_sentence(job.source) or job.task.goal) for job in jobs]
+        print_object(
+            [
+                {"name": job.name, "goal": job.task.goal, "shows": shows, "source": job.source}
+                for job, shows in described
+            ]
+        )
         return
     if name:
         print(jobs[0].source, end="")
@@ -40,6 +47,14 @@ def examples(
     where = terminal()
     longest = max((len(each) for each in names), default=0)
     for job in jobs:
-        line = Text.assemble((f"{job.name:<{longest}}", "bold"), f"  {where.marks.clean(job.task.goal)}")
+        shows = first_sentence(job.source) or job.task.goal
+        line = Text.assemble((f"{job.name:<{longest}}", "bold"), f"  {where.marks.clean(shows)}")
         where.console.print(line, soft_wrap=True)
     where.console.print(Text("midcourse run NAME runs one; midcourse examples NAME prints its file", "dim"))
+
+
+def first_sentence(source: str) -> str:
+    """The first sentence of the comment that a task file begins with."""
+    comment = re.match(r"(?:#.*\n)*", source)
+    text = " ".join(line.lstrip("# ") for line in comment[0].splitlines()) if comment else ""
+    return re.split(r"(?<=\.)\s", text)[0].removesuffix(".")

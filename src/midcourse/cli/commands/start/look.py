@@ -1,4 +1,4 @@
-"""`midcourse look`: a web page as a planner sees it, in the terminal and as a picture."""
+"""`midcourse look`: a web page or a desktop as a planner sees it, in the terminal and as a picture."""
 
 import asyncio
 import json as json_format
@@ -13,13 +13,14 @@ import typer
 from rich.text import Text
 
 from midcourse.app.presentation.vocabulary import pluralize
-from midcourse.app.wiring import browser_at
+from midcourse.app.wiring import browser_at, desktop_with
 from midcourse.cli.options import OriginsFile, teach
 from midcourse.cli.view.symbols import Marks
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.codec import encode
 from midcourse.domain.argument import Scalar
 from midcourse.domain.observation import Observation, Unseen, Zone
+from midcourse.errors import TaskInvalid
 
 _STYLES = {"page": "bold", "heading": "bold", "text": "dim", "cell": "dim", "alert": "red", "dialog": "magenta"}
 _LONGEST_ROLE = 10
@@ -32,7 +33,7 @@ _LONGEST_STATE = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """A page as it was observed."""
+    """A page or a desktop as it was observed."""
 
     seen: Observation
     picture: bytes
@@ -49,24 +50,31 @@ commands = typer.Typer()
     epilog=teach(
         ("midcourse look https://example.org", "its zones in the terminal, and drawn over it in look.png"),
         ("midcourse look http://127.0.0.1:8000 --whole --png page.png", "down to the end of the page"),
+        ("midcourse look --desktop mousepad", "a program on a display of its own; without one, what is on yours"),
         ("midcourse look https://example.org --json | jq '.zones[].label'", "for programs"),
     ),
 )
 def look(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The page to look at.", show_default=False)],
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="The page to look at, or the program to start.", show_default=False)
+    ] = "",
     png: Annotated[str, typer.Option("--png", metavar="FILE", help="Where the picture goes.")] = "look.png",
     whole: Annotated[bool, typer.Option("--whole", help="The whole page, not only what is in view.")] = False,
+    desktop: Annotated[bool, typer.Option("--desktop", help="A desktop, not a web page.")] = False,
     origins: OriginsFile = "",
     json: Annotated[
         bool, typer.Option("--json", help="Print what is seen as one JSON object, and nothing else.")
     ] = False,
 ) -> None:
-    """See a web page as a planner sees it: every zone with its id, role, name and state.
+    """See a web page or a desktop as a planner sees it: every zone with its id, role, name and state.
 
     Nothing is clicked, typed or sent. What the page wants from other origins
     is blocked, unless a policy file allows them.
     """
-    sight = asyncio.run(_look(url, {"origins": origins} if origins else {}, whole=whole))
+    if not url and not desktop:
+        raise TaskInvalid("what to look at? An address, or --desktop")
+    looking = _look_at_desktop(url) if desktop else _look(url, {"origins": origins} if origins else {}, whole=whole)
+    sight = asyncio.run(looking)
     Path(png).write_bytes(sight.picture)
     if json:
         seen = json_format.loads(encode(sight.seen))
@@ -99,6 +107,21 @@ async def _look(url: str, options: Mapping[str, object], *, whole: bool) -> Snap
     finally:
         await browser.close()
     return Snapshot(seen=seen, picture=picture, turned_away=turned_away, milliseconds=round(1000 * took, 1))
+
+
+async def _look_at_desktop(program: str) -> Snapshot:
+    desktop = desktop_with(program, {})
+    await desktop.open()
+    try:
+        begun = time.perf_counter()
+        seen = await desktop.observe()
+        took = time.perf_counter() - begun
+        if isinstance(seen, Unseen):
+            raise ConnectionError(f"the desktop cannot be seen: {seen.detail}")
+        picture = await desktop.picture(seen)
+    finally:
+        await desktop.close()
+    return Snapshot(seen=seen, picture=picture, turned_away=(), milliseconds=round(1000 * took, 1))
 
 
 def _why_no_page(seen: Observation) -> str:

@@ -8,7 +8,8 @@
             store.close()
             return MyStore(store.path)
 
-A store that does not outlive its process leaves `reopen` out.
+A store that does not outlive its process leaves `reopen` out. One in which runs are driven also passes
+`DrivingConformance`, and one that a server lists `ListingConformance`.
 """
 
 from dataclasses import replace
@@ -16,7 +17,9 @@ from dataclasses import replace
 from midcourse.ports.store import Store
 from midcourse.testing.conformance.store.audit import AuditConformance
 from midcourse.testing.conformance.store.base import keep_all, same, with_store
+from midcourse.testing.conformance.store.driving import DrivingConformance
 from midcourse.testing.conformance.store.ledger import LedgerConformance
+from midcourse.testing.conformance.store.listing import ListingConformance
 from midcourse.testing.conformance.store.plans import PlansConformance
 from midcourse.testing.conformance.store.runs import RunsConformance
 from midcourse.testing.conformance.store_samples import (
@@ -31,7 +34,7 @@ from midcourse.testing.conformance.store_samples import (
     turns,
 )
 
-__all__ = ["StoreConformance", "same"]
+__all__ = ["DrivingConformance", "ListingConformance", "StoreConformance", "same"]
 
 
 class StoreConformance(RunsConformance, PlansConformance, LedgerConformance, AuditConformance):

@@ -36,7 +36,7 @@ class AuditConformance(StoreSuite):
         log = await store.audit()
         assert [(row.n, row.run, row.seq) for row in log.rows] == [(1, "a", 1), (2, "a", 2), (3, "a", 3), (4, "a", 4)]
         assert [decode_any(Event, row.body) for row in log.rows] == [*words]
-        assert sorted((word.seq, word.body) for word in log.said) == [(row.seq, row.body) for row in log.rows]
+        assert sorted((word.seq, word.body) for word in log.inputs) == [(row.seq, row.body) for row in log.rows]
         assert verify_log(log).problem == ""
         assert await store.audit_head() == verify_log(log).head
 
@@ -93,4 +93,4 @@ class AuditConformance(StoreSuite):
         await store.save_result(replace(result("a"), audit=await store.audit_head()))
         log = await store.audit()
         assert log.anchors == (await store.audit_head(),)
-        assert verify_log(replace(log, rows=(), said=())).problem == "row 1 is missing: there were 1"
+        assert verify_log(replace(log, rows=(), inputs=())).problem == "row 1 is missing: there were 1"

@@ -145,6 +145,16 @@ class RunsConformance(StoreSuite):
         assert [row.seq for row in await store.journal("a")] == list(range(1, 13))
 
     @with_store
+    async def test_events_above_a_number_are_read_without_those_before(self, store: Store) -> None:
+        await store.begin(opening("a"), TASK)
+        assert await store.happened("a", 0) == ()
+        await keep_all(store, "a")
+        everything = await store.happened("a", 0)
+        assert same(tuple((one.seq, one.event) for one in everything), tuple((row.seq, row.event) for row in rows("a")))
+        assert await store.happened("a", 1) == everything[1:]
+        assert await store.happened("a", everything[-1].seq) == ()
+
+    @with_store
     async def test_opening_stays_what_the_run_began_with(self, store: Store) -> None:
         await store.begin(opening("a"), TASK)
         await keep_all(store, "a")
@@ -212,7 +222,8 @@ class RunsConformance(StoreSuite):
         assert (new.goal, new.phase, new.final_reason, new.began_at) == (TASK.goal, "new", "", 0.0)
         await store.keep(*turns("a")[0])
         (looking,) = await store.runs()
-        assert (looking.phase, looking.final_reason, looking.began_at) == ("looking", "", 10.0)
+        assert looking.phase in ("looking", "running"), "lists only tell apart what waits and what has ended"
+        assert (looking.final_reason, looking.began_at) == ("", 10.0)
         await keep_all(store, "a")
         (ended,) = await store.runs()
         assert (ended.phase, ended.final_reason, ended.began_at) == ("ended", "rejected", 10.0)

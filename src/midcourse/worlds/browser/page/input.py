@@ -46,7 +46,10 @@ class Input:
         await self._tab.query(self._tab.frames.run(script(file), frame=self._element(zone)[0]))
 
     async def click(self, zone: Zone, *, button: Literal["left", "right"] = "left", times: int = 1) -> None:
-        """Click. If another element came in the way, the click was blocked before it got there; try once more."""
+        """Click. If another element came in the way, the click was blocked before it got there; try once more.
+
+        What is known from a picture only is clicked in its middle, on whatever the page has there.
+        """
         try:
             await self._click(zone, button, times)
         except ZoneUnreachable as missed:
@@ -79,6 +82,8 @@ class Input:
 
     async def write(self, zone: Zone, text: str) -> Outcome | None:
         """Replace the content of a field."""
+        if zone.pictured:
+            return await self._write_at(zone, text)
         if not zone.get("focused"):
             await self.click(zone)
         before = _check_reachable(zone, await self.ask("prepare", zone, text))
@@ -96,6 +101,12 @@ class Input:
             if content == before["content"] != text or (zone.role == "spinbutton" and content == "" != text):
                 return no_effect(f"{zone.role} '{zone.label}' did not take it")
         return None
+
+    async def _write_at(self, zone: Zone, text: str) -> None:
+        """Click there, select all that a field there contains, and type. What it then contains, only the next picture shows."""
+        await self.click(zone)
+        await self._tab.perform(self._keyboard.press("Control+A"))
+        await self._enter(text)
 
     async def _enter(self, text: str) -> None:
         if not text:
@@ -182,14 +193,25 @@ class Input:
         return None
 
     async def scroll(self, zone: Zone, right: float, down: float) -> Outcome | None:
+        if zone.pictured:
+            return await self._scroll_at(zone, right, down)
         if zone.role == "page":
             moved = await self._tab.query(self._tab.frames.ask("scroll", 0, right, down))
         else:
             moved = await self.ask("scroll", zone, right, down)
         return None if moved else no_effect("there is nothing further in that direction")
 
+    async def _scroll_at(self, zone: Zone, right: float, down: float) -> None:
+        """Turn the mouse wheel there."""
+        size = self._tab.page.viewport_size or {"width": 0, "height": 0}
+        async with self._touch(zone) as (x, y):
+            await self._tab.perform(self._mouse.move(x, y))
+            await self._tab.perform(self._mouse.wheel(right * size["width"], down * size["height"]))
+
     async def read(self, zone: Zone) -> str:
-        """The text of the zone or the page; of a download, its path."""
+        """The text of the zone or the page; of a download, its path; from a picture, what a reader read there."""
+        if zone.pictured:
+            return zone.label
         if _ELEMENT.fullmatch(zone.id):
             return await self.ask("read", zone)
         if zone.role == "page":
@@ -200,7 +222,13 @@ class Input:
 
     @asynccontextmanager
     async def _touch(self, zone: Zone) -> AsyncGenerator[tuple[float, float]]:
-        """A point of the zone, scrolled into view. Inside, clicks on any other element are blocked, in all frames."""
+        """A point of the zone, scrolled into view. Inside, clicks on any other element are blocked, in all frames.
+
+        A zone of a picture has no element: its middle is the point, and nothing is blocked.
+        """
+        if zone.pictured:
+            yield self._spot(zone)
+            return
         await self._tab.query(self._tab.frames.ask_all("blockClicks"))
         missed = ""
         try:
@@ -220,6 +248,13 @@ class Input:
             through = frames.ask("throughFrame", name, place["x"], place["y"], frame=frame)
             place = _check_reachable(zone, await self._tab.query(through))
         return place["x"], place["y"]
+
+    def _spot(self, zone: Zone) -> tuple[float, float]:
+        size = self._tab.page.viewport_size
+        x, y = zone.middle or (-1.0, -1.0)
+        if size is None or not (0 <= x < size["width"] and 0 <= y < size["height"]):
+            raise ZoneUnreachable(_gone(zone))
+        return x, y
 
     async def _middle(self, zone: Zone) -> tuple[float, float]:
         async with self._touch(zone) as point:

@@ -1,13 +1,12 @@
-"""Screenshots of observations, with secrets covered, stored by the hash of their content."""
+"""Screenshots of observations, with secrets covered, by the hash of their content."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from midcourse.blobs import BlobFolder
 from midcourse.domain.observation import Zone
-from midcourse.errors import TaskInvalid
+from midcourse.pictures import LatestPictures, When
 from midcourse.worlds.browser.page.frames import DocumentGone, Frames, script
 from midcourse.worlds.browser.page.redaction import Places, SecretLocator
 from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
@@ -15,7 +14,9 @@ from midcourse.worlds.browser.page.tabs import PageInterrupted, Tab
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-When: TypeAlias = Literal["never", "on_change", "on_failure", "all"]
+View: TypeAlias = tuple[object, ...]
+"""Which document a tab shows, and how far it is scrolled."""
+_VIEW = "[performance.timeOrigin, scrollX, scrollY, innerWidth, innerHeight]"
 
 _HIDDEN = "input[type=password],[data-midcourse-secret]"
 _GREY = "#d4d4d8"
@@ -27,26 +28,27 @@ class ScreenshotRefused(Exception):
     """A screenshot might show a secret, because the page did not hold still."""
 
 
-class Screenshots:
-    """`on_change`: the page differs from the last screenshot. `on_failure`: the last act failed."""
+class Screenshots(LatestPictures):
+    """Screenshots of the pages that were observed."""
 
-    def __init__(self, when: When, blobs: str, secrets: SecretLocator) -> None:
-        if when != "never" and not blobs:
-            raise TaskInvalid(f"screenshots = '{when}' needs a folder to keep them in: blobs")
-        self._when: When = when
-        self._blobs = BlobFolder(blobs)
+    def __init__(self, when: When, secrets: SecretLocator) -> None:
+        super().__init__(when)
         self._secrets = secrets
-        self._pictured = ""
-        self.failed = False
+        self._view: View | None = None
+
+    async def is_current(self, tab: Tab) -> bool:
+        """Whether positions in the last screenshot are still those of the page: same document, not scrolled."""
+        return self._view is not None and self._view == await _read_view(tab)
 
     async def take(self, tab: Tab, fingerprint: str) -> str:
         """Take a screenshot if this observation gets one. Returns its digest, or empty."""
-        if not self._is_wanted(fingerprint) or tab.interrupted or tab.silent:
+        if not self.is_wanted(fingerprint) or tab.interrupted or tab.silent:
             return ""
         from playwright.async_api import Error
 
         try:
             async with asyncio.timeout(_TRIES * _SECONDS):
+                self._view = await _read_view(tab)
                 picture = await tab.perform(take_screenshot(tab, self._secrets))
         except (
             PageInterrupted,
@@ -56,19 +58,11 @@ class Screenshots:
             TimeoutError,
         ):  # a page that cannot be pictured can still be read
             return ""
-        self._pictured, self.failed = fingerprint, False
-        return await self._blobs.save(picture)
+        return await self.keep(picture, fingerprint)
 
-    def _is_wanted(self, fingerprint: str) -> bool:
-        match self._when:
-            case "never":
-                return False
-            case "on_change":
-                return fingerprint != self._pictured
-            case "on_failure":
-                return self.failed
-            case "all":
-                return True
+
+async def _read_view(tab: Tab) -> View:
+    return tab.number, *await tab.query(tab.frames.run(_VIEW))
 
 
 async def take_screenshot(tab: Tab, secrets: SecretLocator, *, whole: bool = False) -> bytes:

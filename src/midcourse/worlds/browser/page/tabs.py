@@ -78,6 +78,12 @@ class Tab:
         return not (self.crashed or self.page.is_closed())
 
     @property
+    def size(self) -> tuple[int, int] | None:
+        """Width and height of its visible part, in CSS pixels, if they are fixed."""
+        size = self.page.viewport_size
+        return (size["width"], size["height"]) if size else None
+
+    @property
     def silent(self) -> bool:
         """Whether it did not answer the last question."""
         return self._silences > 0

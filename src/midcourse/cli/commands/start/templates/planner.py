@@ -42,3 +42,5 @@ class Counter(BaseWorld):
 if __name__ == "__main__":
     result = Agent(Counter(), Counting(to=3)).run_sync("Count to three")
     print(f"{result.final_reason} after {result.steps} steps")
+    if not result.success:
+        print(result.final_detail)

@@ -43,3 +43,5 @@ if __name__ == "__main__":
     world = Mailbox()
     result = Agent(world, Planner(), approver=TerminalApprover()).run_sync("Say hello")
     print(f"{result.final_reason}: {world.sent}")
+    if not result.success:
+        print(result.final_detail)

@@ -1,0 +1,20 @@
+"""Another director, as a deploy would bring it: it waits a moment before each first plan."""
+
+import dataclasses
+
+from midcourse.director.decide import ENTER
+from midcourse.director.segment import ask_planner
+from midcourse.director.turn import Turn
+from midcourse.domain.move import AskPlanner, BackOff
+from midcourse.domain.run import Run
+
+
+def use_another_director() -> None:
+    """In this process, for good."""
+    ENTER[AskPlanner] = _hesitate
+
+
+def _hesitate(run: Run, move: AskPlanner) -> Turn:
+    if move.turn == 0:
+        return run, BackOff(seconds=0.05, then=dataclasses.replace(move, turn=1))
+    return ask_planner(run, move)

@@ -1,0 +1,62 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { address } from "./client";
+import { follow, type Connection } from "./sse";
+import { Turns } from "./turns";
+import type { StreamMessage, TurnMessage } from "./types";
+
+/** Milliseconds between two requests for what the turns have changed. */
+const REFRESH = 400;
+
+export interface Live {
+  turns: readonly TurnMessage[];
+  connection: Connection;
+  notice: string;
+}
+
+/** The turns of a run, live; what else is shown of it is asked for again when they change it. */
+export function useLive(run: string): Live {
+  const client = useQueryClient();
+  const turns = useMemo(() => new Turns(), [run]);
+  const [connection, setConnection] = useState<Connection>("connecting");
+
+  useEffect(() => {
+    let frame = 0;
+    let stale = false;
+    let timer = 0;
+    const refresh = () => {
+      timer = 0;
+      void client.invalidateQueries({ queryKey: ["run", run] });
+      void client.invalidateQueries({ queryKey: ["questions"] });
+      void client.invalidateQueries({ queryKey: ["runs"] });
+    };
+    let planned = false;
+    const show = () => {
+      frame = 0;
+      turns.publish();
+      if (stale && !timer) timer = window.setTimeout(refresh, REFRESH);
+      if (planned) void client.invalidateQueries({ queryKey: ["plans", run] });
+      stale = planned = false;
+    };
+    const stop = follow(address(`runs/${encodeURIComponent(run)}/events`), {
+      after: "",
+      onConnection: setConnection,
+      onMessage: ({ data }) => {
+        const message = JSON.parse(data) as StreamMessage;
+        turns.take(message);
+        stale = true;
+        planned ||= message.type !== "turn" || !!message.made_plan;
+        if (message.type === "end") queueMicrotask(() => stop());
+        frame ||= requestAnimationFrame(show);
+      },
+    });
+    return () => {
+      stop();
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, [client, run, turns]);
+
+  const all = useSyncExternalStore(turns.subscribe, () => turns.all);
+  return { turns: all, connection, notice: turns.notice };
+}

@@ -1,0 +1,55 @@
+import type { StreamMessage, TurnMessage } from "./types";
+
+/** The turns of one run as the stream tells them, in the order of the journal. A rewind forgets what was rewritten there. */
+export class Turns {
+  private rows: readonly TurnMessage[] = [];
+  private waiting: TurnMessage[] | null = null;
+  private readonly listeners = new Set<() => void>();
+  ended = false;
+  notice = "";
+
+  get all(): readonly TurnMessage[] {
+    return this.rows;
+  }
+
+  take(message: StreamMessage): void {
+    const rows = (this.waiting ??= [...this.rows]);
+    switch (message.type) {
+      case "turn": {
+        const last = rows.at(-1);
+        if (last && message.seq <= last.seq) cut(rows, message.seq - 1); // told again: the later word counts
+        rows.push(message);
+        break;
+      }
+      case "rewind":
+        cut(rows, message.to);
+        break;
+      case "notice":
+        this.notice = message.why_not_driven;
+        break;
+      case "end":
+        this.ended = true;
+        break;
+    }
+  }
+
+  /** Show what was taken. Separate from `take`, so that thousands of messages are drawn once. */
+  publish(): boolean {
+    if (!this.waiting) return false;
+    this.rows = this.waiting;
+    this.waiting = null;
+    for (const each of this.listeners) each();
+    return true;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+}
+
+function cut(rows: TurnMessage[], to: number): void {
+  let length = rows.length;
+  while (length > 0 && (rows[length - 1] as TurnMessage).seq > to) length--;
+  rows.length = length;
+}

@@ -1,0 +1,316 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Compass, FileCheck2, Film, Hand, MessageSquareText, Pause, Play, Shuffle, Square } from "lucide-react";
+import { useMemo, useState } from "react";
+import { send } from "../api/client";
+import { type Live, useLive } from "../api/live";
+import { plansQuery, runQuery } from "../api/queries";
+import { useSight } from "../api/seen";
+import type { Accepted, RunView, TurnMessage } from "../api/types";
+import { Dialog, Field } from "../ui/dialog";
+import { useKeys } from "../ui/keys";
+import { Log } from "../ui/log";
+import { Button, Chip, classes, Panel, Pulse, Sentence } from "../ui/parts";
+import { Said } from "../ui/said";
+import { Scene } from "../ui/scene";
+import { StateChip } from "../ui/states";
+import { count, duration } from "../ui/time";
+import { Ago, Since } from "../ui/times";
+import { Trouble } from "../ui/trouble";
+import { placeOf } from "./frames";
+import { Spend } from "./spend";
+import { Plans } from "./plans";
+import { CurrentSteps, replaced, Steps } from "./steps";
+
+export interface RunSearch {
+  /** The plan whose steps are shown; without it the current one. */
+  plan?: number;
+  /** The turn that is looked at; without it the latest. */
+  at?: number;
+  /** Whether zones are outlined. */
+  zones?: boolean;
+}
+
+export function Run() {
+  const { run } = useParams({ from: "/runs/$run" });
+  return <RunPage key={run} run={run} />;
+}
+
+function RunPage({ run }: { run: string }) {
+  const view = useQuery(runQuery(run));
+  const live = useLive(run);
+  if (view.error && !view.data)
+    return (
+      <div className="space-y-4">
+        <Sentence>This run cannot be read.</Sentence>
+        <Trouble error={view.error} />
+      </div>
+    );
+  if (!view.data) return <Sentence>Reading the run…</Sentence>;
+  return <Whole view={view.data} live={live} />;
+}
+
+function Whole({ view, live }: { view: RunView; live: Live }) {
+  const search = useSearch({ from: "/runs/$run" });
+  const navigate = useNavigate({ from: "/runs/$run" });
+  const set = (change: Partial<RunSearch>) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const looked = useMemo(() => lookedAt(live.turns, search.at), [live.turns, search.at]);
+  const seenId = looked?.seen?.id ?? view.seen?.id ?? "";
+  const { seen, picture, error } = useSight(view.id, seenId, live.turns, search.at);
+  const current = view.plan;
+  const plans = useQuery(plansQuery(view.id));
+  const moment = search.at === undefined ? undefined : live.turns[placeOf(live.turns, search.at)];
+  const then = plans.data?.find((row) => row.plan.version === moment?.standing.plan);
+  const target = moment ? then?.plan.steps[moment.standing.cursor]?.zone : current?.steps[current.cursor]?.zone;
+  const older = search.plan !== undefined && search.plan !== current?.version ? plans.data?.find((row) => row.plan.version === search.plan) : undefined;
+
+  return (
+    <div className="space-y-5">
+      <Head view={view} live={live} />
+      <Plans view={view} shown={search.plan} onShow={(plan) => set({ plan })} />
+      <div className="grid gap-5 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
+        {older ? (
+          <Panel
+            flush
+            title={`Plan ${older.plan.version}`}
+            aside={
+              <Button small look="ghost" onClick={() => set({ plan: undefined })}>
+                Back to the current plan
+              </Button>
+            }
+          >
+            <Steps key={older.plan.version} reason={older.reason} steps={replaced(older, plans.data?.find((row) => row.plan.version > older.plan.version && row.plan.parent === older.plan.version))} />
+          </Panel>
+        ) : (
+          <Panel
+            flush
+            title={current ? `Plan ${current.version}` : "Plan"}
+            aside={
+              current && (
+                <span>
+                  {current.steps.filter((step) => step.status === "done" && !step.look_again).length} of {count(current.steps.filter((step) => !step.look_again).length, "step")} done
+                </span>
+              )
+            }
+          >
+            <CurrentSteps plan={current} />
+          </Panel>
+        )}
+        <Panel
+          title="What it sees"
+          aside={
+            <>
+              {looked && <Ago at={looked.turn.at} />}
+              {search.at !== undefined && (
+                <Button small look="ghost" onClick={() => set({ at: undefined })}>
+                  Back to now
+                </Button>
+              )}
+              <label className="flex items-center gap-1.5">
+                <input type="checkbox" checked={search.zones !== false} onChange={(event) => set({ zones: event.target.checked ? undefined : false })} className="size-3.5 accent-(--accent)" />
+                zones
+              </label>
+            </>
+          }
+        >
+          {seen ? (
+            <Scene run={view.id} seen={seen} picture={picture} target={target} zones={search.zones !== false} />
+          ) : (
+            <p className="py-10 text-center text-sm text-soft">{error ? "What it saw is not kept." : "Nothing has been seen yet."}</p>
+          )}
+        </Panel>
+      </div>
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]">
+        <Panel flush title="What happened" aside={<Connected live={live} ended={!!view.result} />}>
+          <Log turns={live.turns} selected={search.at} onSelect={(turn) => set({ at: turn.seq })} className="max-h-96" />
+        </Panel>
+        <Spend view={view} />
+      </div>
+    </div>
+  );
+}
+
+/** The last observation at a turn, and the turn that brought it. */
+function lookedAt(turns: readonly TurnMessage[], at?: number): { turn: TurnMessage; seen: TurnMessage["seen"] } | null {
+  for (let index = turns.length - 1; index >= 0; index--) {
+    const turn = turns[index] as TurnMessage;
+    if (turn.seen && (at === undefined || turn.seq <= at)) return { turn, seen: turn.seen };
+  }
+  return null;
+}
+
+function sentence(view: RunView): string {
+  const text = view.verdict ? view.verdict.headline : view.why_not_driven ? "nothing drives it now" : view.state === "asking" ? "it waits for your answer" : view.status;
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(first) ? first : `${first}.`;
+}
+
+const PARTS = [
+  { to: "/runs/$run/replay", name: "Replay", icon: Film },
+  { to: "/runs/$run/evidence", name: "Evidence", icon: FileCheck2 },
+  { to: "/runs/$run/what-if", name: "What if", icon: Shuffle },
+] as const;
+
+function Head({ view, live }: { view: RunView; live: Live }) {
+  const names = [view.task, view.key && `key ${view.key}`, view.world, view.by && `by ${view.by}`].filter(Boolean) as string[];
+  return (
+    <header className="space-y-3">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-soft">
+        <StateChip run={view} />
+        <span className="font-mono text-xs">{view.id}</span>
+        {names.map((name) => (
+          <Said key={name} text={name} className="text-xs" />
+        ))}
+        <span className="text-xs">
+          {view.ended_at ? (
+            <>
+              ended <Ago at={view.ended_at} />, took {duration(view.ended_at - view.began_at)}
+            </>
+          ) : (
+            <>
+              began <Since at={view.began_at} /> ago
+            </>
+          )}
+        </span>
+      </div>
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <Sentence more={<Said text={view.goal} />}>
+          <Said text={sentence(view)} />
+        </Sentence>
+        <Controls view={view} />
+      </div>
+      <nav aria-label="Parts of this run" className="-ml-2 flex flex-wrap gap-x-1 text-sm">
+        {PARTS.map(({ to, name, icon: Sign }) => (
+          <Link key={to} to={to} params={{ run: view.id }} className="flex items-center gap-1.5 rounded-lg px-2 py-1 font-medium text-accent hover:bg-accent-wash">
+            <Sign aria-hidden className="size-4" />
+            {name}
+          </Link>
+        ))}
+      </nav>
+      {view.wish !== "go" && !view.result && <Chip tone="ask">{view.wish === "pause" ? "pauses after this step" : "ends after this step"}</Chip>}
+      {(live.notice || view.why_not_driven) && !view.result && (
+        <p className="rounded-lg bg-doubt-wash px-3.5 py-2 text-sm text-doubt">
+          <Said text={live.notice || view.why_not_driven} />
+        </p>
+      )}
+      {view.result?.final_detail && view.state === "failed" && (
+        <p className="max-w-4xl rounded-lg bg-bad-wash px-3.5 py-2 text-sm text-bad">
+          <Said text={view.result.final_detail} />
+        </p>
+      )}
+    </header>
+  );
+}
+
+function Controls({ view }: { view: RunView }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [guiding, setGuiding] = useState(false);
+  const [cancelling, setCancelling] = useState(false);
+  const [text, setText] = useState("");
+  const may = new Set(view.may);
+  const tell = useMutation({
+    mutationFn: ({ what, body }: { what: string; body?: object }) => send<Accepted>("POST", `runs/${encodeURIComponent(view.id)}/${what}`, body),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["run", view.id] }),
+  });
+  useKeys({
+    p: () => (may.has("pause") ? tell.mutate({ what: "pause" }) : may.has("resume") && tell.mutate({ what: "resume" })),
+    g: () => may.has("guide") && setGuiding(true),
+    i: () => view.question !== null && void navigate({ to: "/inbox", search: { run: view.id } }),
+  });
+  return (
+    <div className="flex flex-col items-start gap-2 sm:items-end">
+      <div className="flex flex-wrap gap-2">
+        {view.question !== null && (
+          <Link
+            to="/inbox"
+            search={{ run: view.id }}
+            className="inline-flex min-h-10 items-center gap-2 rounded-lg bg-accent px-3.5 text-sm font-medium text-on-accent hover:brightness-110"
+          >
+            <Hand aria-hidden className="size-4" />
+            Answer it
+          </Link>
+        )}
+        {may.has("pause") && view.wish === "go" && (
+          <Button keys="p" onClick={() => tell.mutate({ what: "pause" })}>
+            <Pause aria-hidden className="size-4" />
+            Pause
+          </Button>
+        )}
+        {may.has("resume") && (
+          <Button look="primary" keys="p" onClick={() => tell.mutate({ what: "resume" })}>
+            <Play aria-hidden className="size-4" />
+            Resume
+          </Button>
+        )}
+        {may.has("guide") && (
+          <Button keys="g" onClick={() => setGuiding(true)}>
+            <Compass aria-hidden className="size-4" />
+            Guide…
+          </Button>
+        )}
+        {may.has("cancel") && view.wish !== "cancel" && (
+          <Button look="danger" onClick={() => setCancelling(true)}>
+            <Square aria-hidden className="size-4" />
+            Cancel…
+          </Button>
+        )}
+      </div>
+      <div role="status" className="text-sm text-soft">
+        {tell.data && (
+          <span className="flex items-center gap-1.5">
+            <MessageSquareText aria-hidden className="size-4" />
+            <Said text={tell.data.says} />
+          </span>
+        )}
+      </div>
+      <Trouble error={tell.error} />
+      <Dialog open={guiding} onClose={() => setGuiding(false)} title="Guide the planner" says="It reads this with its next plan. It does not make it plan again by itself.">
+        <form
+          className="space-y-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!text.trim()) return;
+            tell.mutate({ what: "guide", body: { text } });
+            setGuiding(false);
+            setText("");
+          }}
+        >
+          <Field label="Your guidance">{(className) => <textarea autoFocus rows={3} className={className} value={text} onChange={(event) => setText(event.target.value)} />}</Field>
+          <div className="flex justify-end gap-2">
+            <Button onClick={() => setGuiding(false)}>Back</Button>
+            <Button type="submit" look="primary" disabled={!text.trim()}>
+              Send
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+      <Dialog open={cancelling} onClose={() => setCancelling(false)} title="Cancel this run?" says="It ends after the current step: an act is never interrupted. A cancelled run is over.">
+        <div className="flex justify-end gap-2">
+          <Button onClick={() => setCancelling(false)}>Back</Button>
+          <Button
+            look="danger"
+            autoFocus
+            onClick={() => {
+              tell.mutate({ what: "cancel" });
+              setCancelling(false);
+            }}
+          >
+            Cancel the run
+          </Button>
+        </div>
+      </Dialog>
+    </div>
+  );
+}
+
+function Connected({ live, ended }: { live: Live; ended: boolean }) {
+  if (ended) return <span>{count(live.turns.length, "turn")}</span>;
+  const lost = live.connection === "lost" || live.connection === "connecting";
+  return (
+    <span role="status" className={classes("flex items-center gap-1.5", lost && "text-ask")} data-connection={live.connection}>
+      {live.connection === "live" && <Pulse tone="good" />}
+      {live.connection === "live" ? "live" : "connecting again…"}
+    </span>
+  );
+}

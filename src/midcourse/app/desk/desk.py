@@ -1,0 +1,105 @@
+"""The interface of a desk, and the state of a run in lists."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from midcourse.app.control import FollowedStore, RunControl
+from midcourse.app.records.fork import Forked
+from midcourse.app.records.journal import Journal
+from midcourse.app.settings.run import Settings
+from midcourse.app.start import StartedRun
+from midcourse.app.wiring import Job
+from midcourse.domain.approval import Question
+from midcourse.domain.result import SUCCESSES
+from midcourse.ports.blobs import Blobs
+from midcourse.ports.memory import Memory
+from midcourse.ports.store import Listing, RunSummary
+
+RunState: TypeAlias = Literal["running", "asking", "paused", "interrupted", "done", "failed"]
+"""`interrupted`: it has not ended, and nothing drives it."""
+
+
+class DeskStore(FollowedStore, Listing, Protocol):
+    """What a desk needs of a store."""
+
+
+class Desk(Protocol):
+    """The runs of one tenant. Everything that raises `MidcourseError` says in its message what to do."""
+
+    @property
+    def kind(self) -> Literal["local", "fleet"]: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def store(self) -> DeskStore: ...
+
+    def state_of(self, run: RunSummary) -> RunState: ...
+
+    def control(self, run_id: str) -> RunControl: ...
+
+    async def refresh(self) -> None:
+        """Find out what `state_of` needs besides the store."""
+        ...
+
+    async def task_of(self, run: RunSummary) -> str:
+        """The name of the task that the run was started from; empty for a run that a program started."""
+        ...
+
+    async def job_of(self, run_id: str) -> Job | None:
+        """The job that the run was started from; None for a run that a program started."""
+        ...
+
+    async def start(self, job: Job, run_id: str, *, again: bool = False) -> StartedRun:
+        """Store a run and have it driven, or return the earlier one under the same business key."""
+        ...
+
+    async def resume(self, run_id: str) -> str:
+        """End a pause, or continue an interrupted run. Returns why that has no effect, or an empty text."""
+        ...
+
+    async def open_questions(self, limit: int) -> tuple[Question, ...]:
+        """Questions that can be decided now, the oldest run first."""
+        ...
+
+    @property
+    def blobs(self) -> Blobs:
+        """Screenshots of the runs."""
+        ...
+
+    def folder(self, run_id: str) -> Path | None:
+        """The run's own files; None if they are not on this machine."""
+        ...
+
+    def lessons(self, agent: str = "default") -> Memory: ...
+
+    async def fork(self, journal: Journal, at: int, run_id: str, changes: Mapping[str, str], *, by: str) -> Forked:
+        """Continue a recorded run from one of its events, as a new run. Raises `NotForkable`."""
+        ...
+
+    async def take_over(self, run_id: str) -> str:
+        """Let a person act in the world of a paused run. Returns where, or an empty text. Raises `ConnectionError`."""
+        ...
+
+    def driven_here(self) -> tuple[str, ...]:
+        """Runs that this process drives."""
+        ...
+
+    async def ping(self) -> None:
+        """Raises `ConnectionError` or `StoreUnusable` if the store cannot be used."""
+        ...
+
+    async def close(self) -> None:
+        """Stop. Runs that this process drives are left to be resumed."""
+        ...
+
+
+def driven_state(run: RunSummary) -> RunState:
+    """The state of a run that has ended, or that a process or worker drives."""
+    if run.phase == "ended" and run.final_reason:
+        return "done" if run.final_reason in SUCCESSES else "failed"
+    if run.phase == "asking":
+        return "asking"
+    return "paused" if run.phase == "paused" else "running"

@@ -1,0 +1,173 @@
+"""The desk of a home: runs in its SQLite file, driven by this process if it started or resumed them, else by others."""
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from midcourse.app.agent import Agent, agent_for
+from midcourse.app.control import LocalControl
+from midcourse.app.defaults import LeaveOpen
+from midcourse.app.desk.desk import RunState, driven_state
+from midcourse.app.home import LocalStore, open_lessons, open_store
+from midcourse.app.live_run import LiveRun
+from midcourse.app.records.export import export
+from midcourse.app.records.fork import Forked, fork, job_of_fork, limits_of_fork
+from midcourse.app.records.journal import Journal
+from midcourse.app.settings.run import Settings
+from midcourse.app.start import StartedRun, start_run
+from midcourse.app.wiring import JOB_FILE, Job, blobs_in, job_of_run, run_folder, save_job, saved_job, saved_name
+from midcourse.blame import traced
+from midcourse.domain.approval import Question
+from midcourse.errors import MidcourseError, NotForkable, RunUnknown
+from midcourse.files import atomic_write, private_folder
+from midcourse.ports.blobs import Blobs
+from midcourse.ports.memory import Memory
+from midcourse.ports.store import RunQuery, RunSummary
+
+log = logging.getLogger(__name__)
+
+SERVED = "served"
+"""A file in the folder of each run that a server drives, so that the next server resumes it after kill -9."""
+
+
+class LocalDesk:
+    """Runs of one home. Use it in one event loop: the store has one connection."""
+
+    kind: Literal["local"] = "local"
+
+    def __init__(self, settings: Settings) -> None:
+        private_folder(settings.home)
+        self.settings = settings
+        self.store: LocalStore = open_store(settings.home)
+        self.blobs: Blobs = blobs_in(settings.home)
+        self._driven: dict[str, asyncio.Task[None]] = {}
+        self._live: dict[str, LiveRun] = {}
+
+    def state_of(self, run: RunSummary) -> RunState:
+        ended = run.phase == "ended" and run.final_reason
+        driven = ended or run.id in self._driven or self.store.is_claimed(run.id) is not False
+        return driven_state(run) if driven else "interrupted"
+
+    def control(self, run_id: str) -> LocalControl:
+        return LocalControl(self.store, run_id)
+
+    async def refresh(self) -> None:
+        """Locks tell everything, at any time."""
+
+    async def task_of(self, run: RunSummary) -> str:
+        return saved_name(run_folder(self.settings, run.id))
+
+    async def job_of(self, run_id: str) -> Job | None:
+        folder = run_folder(self.settings, run_id)
+        return saved_job(folder) if (folder / JOB_FILE).is_file() else None
+
+    async def start(self, job: Job, run_id: str, *, again: bool = False) -> StartedRun:
+        built: list[Agent] = []
+        folder = run_folder(job.settings, run_id)
+        started = await start_run(
+            job, run_id, self.store, again=again, ready=lambda: built.append(agent_for(job, folder, LeaveOpen()))
+        )
+        if not started.earlier:
+            await self._drive(started.run, built[-1])
+        return started
+
+    async def resume(self, run_id: str) -> str:
+        if await self.store.result(run_id) is None and self.store.is_claimed(run_id) is False:
+            job = job_of_run(self.settings, run_id)
+            await self._drive(run_id, agent_for(job, run_folder(self.settings, run_id), LeaveOpen()))
+            return ""
+        return await self.control(run_id).resume()
+
+    async def resume_served(self) -> None:
+        """Resume what an earlier server drove until it was killed."""
+        for mark in sorted((self.settings.home / "runs").glob(f"*/{SERVED}")):
+            run_id = mark.parent.name
+            try:
+                if await self.store.result(run_id) is None and self.store.is_claimed(run_id) is False:
+                    await self.resume(run_id)
+                    continue
+            except MidcourseError as why_not:
+                log.warning("run %s was not resumed: %s", run_id, why_not)
+            mark.unlink(missing_ok=True)
+
+    async def open_questions(self, limit: int) -> tuple[Question, ...]:
+        asking = await self.store.find_runs(RunQuery(status=("asking",), limit=limit))
+        driven = sorted(
+            (run for run in asking if self.state_of(run) == "asking"), key=lambda run: run.waiting_since or 0.0
+        )
+        found = [await self.store.open_question(run.id) for run in driven]
+        return tuple(question for question in found if question is not None)
+
+    def folder(self, run_id: str) -> Path:
+        return run_folder(self.settings, run_id)
+
+    def driven_here(self) -> tuple[str, ...]:
+        return tuple(self._driven)
+
+    async def fork(self, journal: Journal, at: int, run_id: str, changes: Mapping[str, str], *, by: str) -> Forked:
+        recorded = await self.job_of(journal.opening.id)
+        if recorded is None:
+            raise NotForkable(
+                "it was not started from a task file, so its world and planner are unknown; fork it from Python"
+            )
+        job = replace(job_of_fork(recorded, self.settings, changes), by=by)
+        folder = private_folder(run_folder(self.settings, run_id))
+        agent = replace(agent_for(job, folder, LeaveOpen()), store=self.store)
+        save_job(job, folder)
+        try:
+            limits = limits_of_fork(journal, changes)
+            forked = await fork(journal, at, agent=agent, store=self.store, run_id=run_id, limits=limits)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        await self._drive(run_id, agent, world_is_open=True)
+        return forked
+
+    async def take_over(self, run_id: str) -> str:
+        live = self._live.get(run_id)
+        return await live.attend() if live else await self.control(run_id).attend()
+
+    def lessons(self, agent: str = "default") -> Memory:
+        return open_lessons(self.settings.home, agent=agent)
+
+    async def ping(self) -> None:
+        await self.store.audit_head()
+
+    async def close(self) -> None:
+        driven = list(self._driven.values())
+        for task in driven:
+            task.cancel()
+        await asyncio.gather(*driven, return_exceptions=True)
+        self.store.close()
+
+    async def _drive(self, run_id: str, agent: Agent, *, world_is_open: bool = False) -> None:
+        atomic_write(run_folder(self.settings, run_id) / SERVED, "")
+        live = replace(agent, store=self.store).pick_up(run_id, world_is_open=world_is_open)
+        self._live[run_id] = live
+        task = asyncio.create_task(self._see_through(live), name=f"drive {run_id}")
+        self._driven[run_id] = task
+        task.add_done_callback(lambda _: self._forget(run_id))
+        await asyncio.sleep(0)  # it claims the run in its first step: from now on it takes messages
+
+    def _forget(self, run_id: str) -> None:
+        self._driven.pop(run_id, None)
+        self._live.pop(run_id, None)
+
+    async def _see_through(self, live: LiveRun) -> None:
+        """Drive a run to its end. Whatever stops it otherwise leaves it to be resumed."""
+        folder = run_folder(self.settings, live.run_id)
+        try:
+            await live.result()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            log.error("run %s stopped\n%s", live.run_id, traced(error))
+            return
+        (folder / SERVED).unlink(missing_ok=True)
+        with suppress(RunUnknown):
+            await export(self.store, live.run_id, folder)

@@ -1,0 +1,40 @@
+"""Deletes what a fleet stored about the runs of a month: journals, observations, and screenshots wherever they are."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import psycopg
+
+from midcourse.app.fleet.blobs import blobs_outside
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.errors import FleetUnavailable
+from midcourse.store.postgres.partitions import drop_month, runs_of_month
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expired:
+    runs: int
+    """Runs of the month that observed something."""
+    dropped: tuple[str, ...] = ()
+    """The partitions of the database that were deleted."""
+
+
+async def expire_month(settings: FleetSettings, home: Path, month: date, *, really: bool) -> Expired:
+    """Delete a month of all tenants if that is `really` meant, or only count its runs.
+
+    The database URL is that of the tables' owner. Screenshots outside the database go first: if that fails halfway, it can be
+    repeated, and afterwards nothing names them any more. Raises `TaskInvalid` for a month that is not over.
+    """
+    url = settings.database_url.get_secret_value()
+    try:
+        runs = await asyncio.to_thread(runs_of_month, url, month)
+        if not really:
+            return Expired(runs=len(runs))
+        for tenant, run in runs:
+            if blobs := blobs_outside(settings, home, tenant):
+                await blobs.delete(run)
+        return Expired(runs=len(runs), dropped=await asyncio.to_thread(drop_month, url, month))
+    except psycopg.OperationalError as trouble:
+        raise FleetUnavailable(f"the database cannot be reached: {str(trouble).strip()}") from trouble

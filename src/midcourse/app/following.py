@@ -1,0 +1,187 @@
+"""A run that another process drives, as a process that follows it sees it. Leaving changes nothing about the run."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+from midcourse.app.control import RunControl
+from midcourse.app.records.trail import Trail
+from midcourse.blame import explained, traced
+from midcourse.director.decide import objection
+from midcourse.domain.approval import Decision, Question
+from midcourse.domain.phase import Asking
+from midcourse.domain.result import Result
+from midcourse.domain.run import Run
+from midcourse.drive import Progress, is_over
+from midcourse.errors import FleetUnavailable
+from midcourse.policy.approval.check import why_needs_all_values
+from midcourse.policy.approval.question import bind_decision
+from midcourse.ports.approver import Approver
+from midcourse.ports.controls import Controls, Request
+from midcourse.ports.store import JournalRow
+
+log = logging.getLogger(__name__)
+
+GLANCE = 0.2
+"""Seconds between two looks into the journal."""
+PATIENCE = 60.0
+"""Seconds that a database may be away."""
+
+
+class FollowedRun(Controls[str]):
+    """The same to hold as a `LiveRun`: iterate over its progress, control it, await its result.
+
+    It reads the journal, and only what is new; messages go through the `RunControl`. Any number of processes may follow a run.
+    """
+
+    def __init__(self, control: RunControl, opening: Run, said: Callable[[str], None]) -> None:
+        """From the opening on. `said` receives why the run refused a message, and why nothing drives it."""
+        self.run_id = opening.id
+        self.past: tuple[JournalRow, ...] = ()
+        """What had happened before it was followed."""
+        self.approver: Approver | None = None
+        """Who is asked what the run asks; others may answer as well, and the first answer counts."""
+        self._control = control
+        self._store = control.store
+        self._said = said
+        self._trail = Trail(opening)
+        self._turns: asyncio.Queue[Progress | None] = asyncio.Queue()
+        self._asked = 0
+        self._asking: asyncio.Task[None] | None = None
+        self._telling: set[asyncio.Task[None]] = set()
+        self._in_turn = asyncio.Lock()
+        """Messages arrive in the order in which they were sent."""
+        self._task: asyncio.Task[Result] | None = None
+        self._not_driven = ""
+        """Why nothing drives the run, as far as is known."""
+
+    @property
+    def run(self) -> Run:
+        return self._trail.run
+
+    async def result(self) -> Result:
+        """Wait for the end of the run. Cancelling this leaves the run as it is."""
+        self._task = self._task or asyncio.create_task(self._follow(), name=f"follow {self.run_id}")
+        return await self._task
+
+    async def __aiter__(self) -> AsyncIterator[Progress]:
+        self._task = self._task or asyncio.create_task(self._follow(), name=f"follow {self.run_id}")
+        while (turn := await self._turns.get()) is not None:
+            yield turn
+        await self._task
+
+    async def attend(self) -> str:
+        """While it is paused: have a person act in its world. Says where. Raises `ConnectionError` if that cannot be."""
+        return await self._control.attend()
+
+    def tell(self, event: Request, /) -> str:
+        why_not = objection(self.run, event)
+        return why_not or self._send(self._control.tell(event))
+
+    def answer(self, question: Question, decision: Decision, /) -> str:
+        why_not = why_needs_all_values(question, decision) or objection(self.run, bind_decision(question, decision))
+        return why_not or self._send(self._control.answer(question, decision))
+
+    async def catch_up(self) -> None:
+        """Take in what there is, as past."""
+        turns = await self._news()
+        self.past += tuple(JournalRow(seq=t.run.seq, event=t.event, commands=t.commands) for t in turns)
+
+    async def close(self) -> None:
+        """Stop following, after the messages that were sent have been accepted or refused."""
+        await asyncio.gather(*self._telling)
+        for task in (self._task, self._asking):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
+
+    async def _follow(self) -> Result:
+        quiet = 0
+        try:
+            while True:
+                turns = await self._news()
+                for turn in turns:
+                    self._turns.put_nowait(turn)
+                quiet = 0 if turns else quiet + 1
+                await self._check_driven(quiet)
+                self._attend()
+                result = await self._store.result(self.run_id) if is_over(self.run) else None
+                if result is not None:
+                    return result
+                if not turns:
+                    await asyncio.sleep(GLANCE)
+        finally:
+            self._turns.put_nowait(None)
+            if self._asking is not None:
+                self._asking.cancel()
+
+    async def _news(self) -> tuple[Progress, ...]:
+        """The turns since the last look. A database that is away is waited for, as the run does."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._trail.take(await self._store.happened(self.run_id, self._trail.run.seq))
+            except OSError as trouble:
+                if time.monotonic() > until:
+                    raise FleetUnavailable(f"the database cannot be reached: {trouble}") from trouble
+            await asyncio.sleep(1.0)
+
+    async def _check_driven(self, quiet: int) -> None:
+        """Say once why nothing drives the run. After the end nothing has to."""
+        if not quiet:
+            self._not_driven = ""
+        elif quiet % self._control.quiet_looks == 0 and not is_over(self.run):
+            why = await self._control.why_not_driven()
+            if why and not self._not_driven:
+                self._said(why)
+            self._not_driven = why
+
+    # --- messages
+
+    def _send(self, sending: Coroutine[Any, Any, str]) -> str:
+        """Send it as soon as those before it are sent. An accepted message shows in the journal; a refusal is said."""
+        telling = asyncio.create_task(self._say_refusal(sending), name=f"tell {self.run_id}")
+        self._telling.add(telling)
+        telling.add_done_callback(self._telling.discard)
+        return ""
+
+    async def _say_refusal(self, sending: Coroutine[Any, Any, str]) -> None:
+        async with self._in_turn:
+            why_not = await sending
+        if why_not:
+            self._said(why_not)
+
+    # --- questions
+
+    def _attend(self) -> None:
+        """Ask the approver the question that is open now, and withdraw any other. Without a driver no answer is taken."""
+        phase = self.run.phase
+        question = phase.question if isinstance(phase, Asking) and not self._not_driven else 0
+        if question == self._asked:
+            return
+        self._asked = question
+        if self._asking is not None:
+            self._asking.cancel()
+        if question and self.approver is not None:
+            self._asking = asyncio.create_task(self._ask(self.approver, question), name=f"question {question}")
+
+    async def _ask(self, approver: Approver, number: int) -> None:
+        question = await self._load_question(number)
+        try:
+            decision = await approver.ask(question)
+        except Exception as error:
+            log.error("the approver raised\n%s", traced(error))
+            self._said(f"the approver raised {explained(error)}; the question stays open")
+            return
+        if decision is not None:
+            await self._say_refusal(self._control.answer(question, decision))
+
+    async def _load_question(self, number: int) -> Question:
+        """The question of this number. The driver stores it a moment after the turn that asks it."""
+        while True:
+            question = await self._control.open_question()
+            if question is not None and question.id == number:
+                return question
+            await asyncio.sleep(GLANCE)

@@ -1,0 +1,64 @@
+"""What advisers said, as sentences: why a step failed, what a monitor noticed, the outline and how far it is."""
+
+from collections.abc import Callable
+
+from midcourse.app.presentation.sentence import Sentence, bad
+from midcourse.app.presentation.vocabulary import pluralize
+from midcourse.domain.command import Advise, Command, MakePlan
+from midcourse.domain.event import Advised
+from midcourse.domain.move import Adviser
+from midcourse.domain.outline import Outline
+
+
+def describe_advice(event: Advised, commands: tuple[Command, ...]) -> Sentence | None:
+    """`commands` are those of the same turn. None: a monitor that has nothing to say."""
+    return _ADVICE[event.role](event, commands)
+
+
+def _reflected(event: Advised, _: tuple[Command, ...]) -> Sentence:
+    if event.reflection is None:
+        return bad(f"no explanation: {event.verdict}", event.detail)
+    cause, fix = event.reflection.analysis.root_cause, event.reflection.fix.message
+    helps = f"may help: {fix.rstrip('.')}" if fix else ""
+    return Sentence(text=f"it failed because: {cause.rstrip('.')}", detail=helps)
+
+
+def _reviewed(event: Advised, _: tuple[Command, ...]) -> Sentence | None:
+    if event.verdict != "answered":
+        return bad("the path could not be reviewed", event.detail)
+    if event.advice is None:
+        return None
+    return Sentence(
+        text=f"the monitor: {event.advice.says}", tone="doubt", detail=event.advice.problem.replace("_", " ")
+    )
+
+
+def _outlined(event: Advised, _: tuple[Command, ...]) -> Sentence:
+    if event.verdict == "answered":
+        return Sentence(text=f"outline: {'; '.join(event.goals)}", detail=event.detail)
+    return bad(f"no outline: {event.verdict.replace('_', ' ')}", event.detail)
+
+
+def _progress(event: Advised, commands: tuple[Command, ...]) -> Sentence:
+    if event.verdict != "answered":
+        return bad("progress on the outline could not be judged", event.detail)
+    outline = next((command.outline for command in commands if isinstance(command, MakePlan | Advise)), None)
+    text = _standing(outline) if outline else f"goal {event.current} of the outline"
+    if not event.evidence:
+        return Sentence(text=f"{text}, without evidence", tone="doubt", detail=event.detail)
+    return Sentence(text=text, detail=f"seen: {event.evidence}")
+
+
+def _standing(outline: Outline) -> str:
+    """How far it is, by what counted of the judgements."""
+    done, goals = outline.finished, outline.goals
+    following = f", next: {goals[done].says}" if done < len(goals) else ""
+    return f"{done} of {pluralize(len(goals), 'goal')} done{following}"
+
+
+_ADVICE: dict[Adviser, Callable[[Advised, tuple[Command, ...]], Sentence | None]] = {
+    "reflector": _reflected,
+    "monitor": _reviewed,
+    "outliner": _outlined,
+    "judge": _progress,
+}

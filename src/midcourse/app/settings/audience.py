@@ -1,0 +1,26 @@
+"""Who sets a setting: written beside its type, as `max_calls: Annotated[int, EVERYDAY]`."""
+
+from enum import StrEnum
+
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings
+
+
+class Audience(StrEnum):
+    """Decides where a setting is listed: by default, only among all of them, or apart from what users set."""
+
+    EVERYDAY = "everyday"
+    ADVANCED = "advanced"
+    BENCHMARKS = "benchmarks"
+
+
+EVERYDAY, BENCHMARKS = Audience.EVERYDAY, Audience.BENCHMARKS
+
+
+def audience_of(field: FieldInfo) -> Audience:
+    """A setting without a mark is advanced."""
+    return next((mark for mark in field.metadata if isinstance(mark, Audience)), Audience.ADVANCED)
+
+
+def names_for(kind: type[BaseSettings], *audiences: Audience) -> list[str]:
+    return [name for name, field in kind.model_fields.items() if audience_of(field) in audiences]

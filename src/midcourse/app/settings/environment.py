@@ -1,0 +1,65 @@
+"""Misspelt environment variables: they are ignored, so a warning names the setting that was probably meant."""
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from pydantic_settings import BaseSettings, DotEnvSettingsSource
+
+from midcourse.app.defaults import SECRET_PREFIX
+from midcourse.app.settings.recovery import PREFIX
+
+ALIAS_PREFIX = "AUTO_REPLANNING_"
+NEAR = 0.72
+"""Lower, and variables that other programs read would count as misspelt: MIDCOURSE_DRIFT_LESSONS is 0.70 from `lessons`."""
+
+
+class MisspeltVariable(UserWarning):
+    """An environment variable that is ignored and nearly has the name of a setting."""
+
+
+def warn_of_misspelt_variables(kind: type[BaseSettings]) -> None:
+    """Issue a `MisspeltVariable` for each such variable of the process or of the `.env` file that these settings read."""
+    names = {*os.environ, *_in_dotenv(kind)}
+    for name, meant in sorted(find_misspelt(names)):
+        problem = f"{name} is not a setting and is ignored; did you mean {meant}?"
+        warnings.warn(problem, MisspeltVariable, stacklevel=1)  # issued here, so that each is shown once a process
+
+
+class IneffectiveSetting(UserWarning):
+    """An environment variable by its other name that can never take effect beside the other settings."""
+
+
+def is_given_by_other_name(other: str, own: str, kind: type[BaseSettings]) -> bool:
+    """Whether a setting comes from its other variable: only that one is in the environment or in the `.env` file."""
+    given = {name.upper() for name in (*os.environ, *_in_dotenv(kind))}
+    return other in given and own not in given
+
+
+def _in_dotenv(kind: type[BaseSettings]) -> Iterable[str]:
+    return DotEnvSettingsSource(kind, case_sensitive=True).env_vars
+
+
+def find_misspelt(variables: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of a variable and the one that was probably meant. What comes near no setting may belong to another program."""
+    from midcourse.app.fleet.settings import FleetSettings
+    from midcourse.app.settings.run import Settings, aliases
+
+    kinds: tuple[type[BaseSettings], ...] = (Settings, FleetSettings)
+    own = {f"{PREFIX}{name.upper()}" for kind in kinds for name in kind.model_fields}
+    others = set(aliases().values())
+    for variable in variables:
+        name = variable.upper()  # as settings are read, in which case does not matter
+        if name in own or name in others or name.startswith(SECRET_PREFIX):
+            continue
+        for prefix, known in ((PREFIX, own), (ALIAS_PREFIX, others)):
+            if name.startswith(prefix) and (meant := _nearest(name, prefix, known)):
+                yield variable, meant
+
+
+def _nearest(name: str, prefix: str, known: Iterable[str]) -> str:
+    """Compared without the prefix, which all of them share."""
+    bare = {other.removeprefix(prefix): other for other in sorted(known)}
+    near = get_close_matches(name.removeprefix(prefix), bare, n=1, cutoff=NEAR)
+    return bare[near[0]] if near else ""

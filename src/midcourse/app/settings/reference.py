@@ -1,0 +1,35 @@
+"""The settings as Markdown tables, for `docs/settings.md`."""
+
+from pydantic_settings import BaseSettings
+
+from midcourse.app.settings.audience import Audience, names_for
+from midcourse.app.settings.recovery import PRESETS
+from midcourse.app.settings.run import Settings, variables_of, written
+
+
+def reference(kind: type[BaseSettings] = Settings, *audiences: Audience) -> str:
+    """The settings for these audiences, or all of them, as a Markdown table."""
+    rows = ["| setting | default | environment variable | what it changes |", "|---|---|---|---|"]
+    for name in names_for(kind, *(audiences or Audience)):
+        field = kind.model_fields[name]
+        what = (field.description or "").replace("|", "\\|")
+        default = f"`{text}`" if (text := written(field.default)) else "nothing"
+        variables = " or ".join(f"`{variable}`" for variable in variables_of(name).split(" or "))
+        rows.append(f"| `{name}` | {default} | {variables} | {what} |")
+    return "\n".join(rows) + "\n"
+
+
+def presets() -> str:
+    """What each value of `recovery` stands for, as a Markdown table of the settings in which they differ."""
+    rows = [f"| setting | {' | '.join(f'`{preset}`' for preset in PRESETS)} |", "|---" * (len(PRESETS) + 1) + "|"]
+    for name in PRESETS["default"]:
+        values = [f"`{written(values[name])}`" for values in PRESETS.values()]
+        if len(set(values)) > 1:
+            rows.append(f"| `{name}` | {' | '.join(values)} |")
+    return "\n".join(rows) + "\n"
+
+
+def preset_names() -> str:
+    """The settings that `recovery` gives values to, in words."""
+    *names, last = (f"`{name}`" for name in PRESETS["default"])
+    return f"{', '.join(names)} and {last}"

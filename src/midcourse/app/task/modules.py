@@ -1,0 +1,94 @@
+"""Which modules a task may name as its world or planner. A worker imports and calls what a submitted task names."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from midcourse.errors import TaskInvalid
+
+if TYPE_CHECKING:
+    from midcourse.app.task.file import TaskFile
+
+SETTING = "task_modules"
+ANY, NONE = "*", "none"
+MODULE = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+ENTRY = re.compile(rf"{MODULE}(?:\.\*)?|\*")
+
+
+class AllowedModules:
+    """An allow-list: `shop.worlds` is that module, `acme.*` is `acme` and all below it, `*` is any, `none` is no module.
+
+    An empty list allows any but Python's own: those contain no worlds and planners, but `os:system`. What a task file has short
+    names for (`shop`, `browser`, `playbook`) is always allowed.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Raises `ValueError` for what is neither a module nor a pattern."""
+        entries = [entry for entry in re.split(r"[,\s]+", text.strip()) if entry]
+        for entry in entries:
+            if not ENTRY.fullmatch(entry):
+                raise ValueError(f"'{entry}' is not a module; write 'shop.worlds', 'acme.*' or '{NONE}'")
+        self.text = ", ".join(entries)
+        self._open = not entries
+        self._entries = [] if entries == [NONE] else entries
+
+    def check(self, file: "TaskFile", built_in: frozenset[str] = frozenset()) -> None:
+        """Raises `TaskInvalid` for a module that is not allowed, without importing it.
+
+        An object of an allowed module must also be defined in one: most modules have imported more than they define. `built_in`
+        are 'package.module:Class' that are always allowed.
+        """
+        for what, name in _named_in(file):
+            module, _, attribute = name.partition(":")
+            if name in built_in:
+                continue
+            if not self._allows(module):
+                raise TaskInvalid(self._refusal(what, name, module))
+            home = _home_of(module, attribute)
+            if home and not self._allows(home):
+                raise TaskInvalid(self._refusal(what, name, home))
+
+    def _allows(self, module: str) -> bool:
+        if self._open:
+            return module.partition(".")[0] not in sys.stdlib_module_names
+        return any(_matches(entry, module) for entry in self._entries)
+
+    def _refusal(self, what: str, name: str, module: str) -> str:
+        if self._open:
+            return f"{what} '{name}' is not allowed: '{module}' is one of Python's own modules, and {SETTING} does not name it"
+        allowed = f"'{self.text}'" if self._entries else "none but Midcourse's own"
+        return f"{what} '{name}' is not allowed: {SETTING}, which says what workers may import for a task, is {allowed} and lacks '{module}'"
+
+
+def _named_in(file: "TaskFile") -> Iterator[tuple[str, str]]:
+    for what, name in (("world", file.world.name), ("planner", file.planner.name)):
+        if ":" in name:
+            yield what, name
+
+
+def _matches(entry: str, module: str) -> bool:
+    below = entry.removesuffix(".*")
+    return entry in (ANY, module) or (below != entry and (module == below or module.startswith(f"{below}.")))
+
+
+def _home_of(module: str, attribute: str) -> str:
+    """The module that defines it; empty if that cannot be found out: it may be installed at the host only."""
+    try:
+        found: Any = getattr(import_named(module), attribute)
+    except (ImportError, AttributeError):
+        return ""
+    while isinstance(found, partial):
+        found = found.func
+    return str(getattr(found, "__module__", "") or "")
+
+
+def import_named(module: str) -> ModuleType:
+    """Import a module that a task names. As with `python -m`, one beside the task is found."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    return import_module(module)

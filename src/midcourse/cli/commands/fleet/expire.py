@@ -1,0 +1,56 @@
+"""`midcourse fleet expire`: deletes what a fleet stored about the runs of a month."""
+
+import asyncio
+from datetime import datetime
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.cli.options import Fleet, Json, teach
+from midcourse.cli.overrides import split_home
+from midcourse.cli.view.terminal import print_object, terminal
+from midcourse.errors import FleetUnavailable
+
+DONE = 0
+
+
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse fleet expire 2026-01", "says how many runs that would concern"),
+        ("midcourse fleet expire 2026-01 --yes", "deletes their journals, observations and screenshots"),
+    ),
+)
+def expire(
+    month: Annotated[datetime, typer.Argument(formats=["%Y-%m"], metavar="MONTH", help="When they began: 2026-01.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Really delete them.")] = False,
+    set_: Fleet = None,
+    json: Json = False,
+) -> int:
+    """Delete journals, observations and screenshots of the runs of a month, of every tenant.
+
+    Results, plans, the ledger and the audit log stay. It needs the rights of the
+    owner of the tables, and for screenshots outside the database those to delete
+    them there.
+
+    Exit codes: 0 done, 2 misuse, or no database there.
+    """
+    from midcourse.app.fleet.expiry import expire_month
+
+    settings, of_fleet = split_home(set_)
+    fleet = FleetSettings.load(settings.home, of_fleet)
+    if not fleet.database_url.get_secret_value():
+        raise FleetUnavailable("no database: set MIDCOURSE_DATABASE_URL, with the user that owns the tables")
+    expired = asyncio.run(expire_month(fleet, settings.home, month.date(), really=yes))
+    if json:
+        print_object({"runs": expired.runs, "dropped": list(expired.dropped)})
+    elif yes:
+        what = ", ".join(expired.dropped) or "nothing: there is no such month"
+        terminal().console.print(Text(f"{expired.runs} runs; deleted {what}"), soft_wrap=True)
+    else:
+        terminal().console.print(Text(f"{expired.runs} runs; to delete what they saw and did: --yes"), soft_wrap=True)
+    return DONE

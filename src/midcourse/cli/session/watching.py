@@ -1,0 +1,88 @@
+"""A run that another process drives, followed in this terminal."""
+
+import sys
+from pathlib import Path
+
+from rich.text import Text
+
+from midcourse.app.control import NotDriven, RunControl
+from midcourse.app.following import FollowedRun
+from midcourse.app.wiring import export
+from midcourse.cli.session.approver import TerminalApprover
+from midcourse.cli.session.keyboard import Keyboard
+from midcourse.cli.session.local import FAILED, LEFT, Verbosity, log_to, open_prompt, open_screen, print_result
+from midcourse.cli.session.watcher import RunWatcher
+from midcourse.cli.view.run import RunView
+from midcourse.cli.view.terminal import print_object, terminal
+
+HINT = "Ctrl-C: what now?"
+
+
+class WatchSession:
+    """Shows a run and asks its questions, as if it were driven here. Other terminals may do the same."""
+
+    def __init__(self, control: RunControl, verbosity: Verbosity, *, name: str, goal: str) -> None:
+        self._control = control
+        self._run_id = control.run_id
+        self._verbosity = verbosity
+        self._terminal = terminal(silent=verbosity.silent)
+        self._view = RunView(name=name, goal=goal, run_id=control.run_id, marks=self._terminal.marks)
+
+    async def follow(self, folder: Path | None, *, writes: bool = False, from_the_start: bool = False) -> int:
+        """Follow it to its end. Earlier events are printed only `from_the_start`.
+
+        `folder` has its files; with `writes` they are written when it has ended.
+        """
+        store = self._control.store
+        run = FollowedRun(self._control, await store.opening(self._run_id), self._say)
+        if not from_the_start:
+            await run.catch_up()
+        self._view.restore(run.run, await store.plans(self._run_id), run.past)
+        keyboard = Keyboard()
+        prompt = open_prompt(self._terminal, keyboard)
+        screen = open_screen(self._terminal, self._view, keyboard, self._verbosity, HINT)
+        watcher = RunWatcher(store=store, view=self._view, screen=screen, prompt=prompt, live=self._terminal.live)
+        if prompt is not None:
+            asks = TerminalApprover(
+                prompt=prompt, screen=screen, interrupted=watcher.question_interrupted, ended=watcher.leave
+            )
+            run.approver = watcher.one_at_a_time(asks)
+        if not self._terminal.live and not self._verbosity.silent:
+            self._say(f"run {self._run_id}: {self._view.goal}")
+        try:
+            with log_to(None):
+                result = await watcher.follow(run)
+        except NotDriven as why:
+            return print_problem("not driven", str(why), self._run_id, self._verbosity)
+        if result is None:
+            return self._print_left()
+        if folder is not None and writes:
+            await export(store, self._run_id, folder)
+        return await print_result(result, store, folder, self._verbosity)
+
+    def _say(self, text: str) -> None:
+        """Print a notice, with `--json` and `--quiet` on standard error."""
+        clean = self._terminal.marks.clean(text)
+        if self._verbosity.silent:
+            print(clean, file=sys.stderr)
+        else:
+            self._terminal.console.print(Text(clean), soft_wrap=True)
+
+    def _print_left(self) -> int:
+        how = f"midcourse watch {self._run_id}"
+        if self._verbosity.json:
+            print_object({"error": f"left before its end; it continues, and {how} returns to it", "run": self._run_id})
+        else:
+            text = Text.assemble(("left", "bold yellow"), f"; it continues without you: {how}")
+            self._terminal.console.print(text, soft_wrap=True)
+        return LEFT
+
+
+def print_problem(what: str, why: str, run_id: str, verbosity: Verbosity) -> int:
+    """Print why a run cannot be followed. Returns the exit code."""
+    if verbosity.json:
+        print_object({"error": why, "run": run_id})
+    else:
+        where = terminal()
+        where.console.print(Text.assemble((what, "bold red"), f": {where.marks.clean(why)}"), soft_wrap=True)
+    return FAILED

@@ -1,0 +1,25 @@
+"""What a port can do besides what every implementation of it must: optional protocols, and whether an object offers one."""
+
+from functools import cache
+from inspect import get_annotations
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+Ability = TypeVar("Ability")
+
+
+def offers(port: object, ability: type[Ability]) -> "TypeIs[Ability]":
+    """Whether it has everything that this protocol names, itself or through `__getattr__`.
+
+    In place of `isinstance`, which from Python 3.12 on does not see what a wrapper delegates: a wrapped store would not be
+    claimed, and a wrapped world not told the turn it acts for.
+    """
+    return all(hasattr(port, name) for name in _names(ability))
+
+
+@cache
+def _names(ability: type) -> frozenset[str]:
+    declared = (name for base in ability.__mro__ for name in get_annotations(base))
+    return frozenset(name for name in (*dir(ability), *declared) if not name.startswith("_"))

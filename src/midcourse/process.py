@@ -1,0 +1,87 @@
+"""A process, identified by its id and start time: an id alone may belong to another process by now."""
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from typing import NoReturn
+
+PAUSE = 0.02
+
+SAME_START = 2.0
+"""Two readings of one start time may differ by so many seconds: the system derives it from the clock, which is adjusted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    pid: int
+    began: str
+    """The start time in seconds since 1970, as text."""
+
+    @property
+    def alive(self) -> bool:
+        began = _read_start(self.pid)
+        try:
+            return began is not None and abs(began - float(self.began)) < SAME_START
+        except ValueError:  # written by an earlier version
+            return False
+
+    def stop(self, seconds: float) -> None:
+        """Send SIGTERM, and SIGKILL after so many seconds. Returns when it has ended; one that had ended before is not an error."""
+        self._send(signal.SIGTERM)
+        if not self._wait(seconds):
+            self._send(signal.SIGKILL)
+            self._wait(seconds + 10)
+
+    def _send(self, number: signal.Signals) -> None:
+        if self.alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def _wait(self, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        while self.alive and time.monotonic() < until:
+            time.sleep(PAUSE)
+        return not self.alive
+
+
+def find_process(pid: int) -> Process | None:
+    """The process with this id; None if it has ended."""
+    began = _read_start(pid)
+    return None if began is None else Process(pid=pid, began=f"{began:.2f}")
+
+
+def _read_start(pid: int) -> float | None:
+    """None for a process that has ended, also if its parent has not noticed yet."""
+    try:
+        import psutil
+    except ModuleNotFoundError:  # it comes with the extra `up`, and without that extra there is no fleet to find here
+        return None
+
+    try:
+        process = psutil.Process(pid)
+        began = process.create_time()
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return began
+    except psutil.NoSuchProcess:  # or ZombieProcess, which is one of its kinds
+        began = None
+    try:
+        # A child of ours keeps its id until we have asked for its exit code, and has none before its last thread has ended.
+        ended, _ = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return None
+    return None if ended else began
+
+
+def leave(code: int) -> NoReturn:
+    """End this process without winding down the interpreter: Temporal's threads may still want it then, and abort.
+
+    github.com/temporalio/sdk-python/issues/300
+    """
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,379 @@
+"""The driver: performs a run's commands as asyncio tasks and stores every turn before the next, until the run ends or rests.
+
+Local and durable runs have the same driver. It does not know what placed it: a program, the command line, or a supervisor.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, TypeVar, cast
+
+from midcourse.director.lost import answer_for_lost, answer_without_world
+from midcourse.domain.budget import FREE
+from midcourse.domain.command import Act, AskPerson, Command, Finish, OpenWorld, Record, Wait
+from midcourse.domain.event import (
+    ApprovalDecided,
+    Event,
+    ResumeAsked,
+    Resumed,
+    Started,
+    TimerFired,
+)
+from midcourse.domain.phase import New, Opening
+from midcourse.domain.replace import replace
+from midcourse.domain.run import Issued, Run
+from midcourse.drive import Progress, drive, is_over
+from midcourse.errors import RunEnded
+from midcourse.perform import Performer, Ports
+from midcourse.perform.acting import LEDGERED, load_step
+from midcourse.policy.failure.recovery import SHORTEST_WAIT, cool_down
+from midcourse.ports.abilities import offers
+from midcourse.ports.driving import Batching, Claim, Driving, MessageWaiting, Records
+from midcourse.ports.world import Ordered, WorldAway
+from midcourse.runtimes.mailbox import Arrival, Mailbox
+
+T = TypeVar("T")
+
+Listener = Callable[[Progress], None]
+
+MARGIN_SECONDS = 30.0
+"""In addition to a command's timeout, for reaching the world and writing records. Then the command counts as lost."""
+REST_SECONDS = 2.0
+"""A driver that may rest waits for timers that are due within this time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rested:
+    """How a driver left its run."""
+
+    why: Literal["ended", "waits", "slice"]
+    """`waits`: for a message or a time. `slice`: its time is over, and another driver continues immediately."""
+    run: Run
+    messages: int = 0
+    """The number of the last message that it read."""
+    wake_at: float | None = None
+
+
+class Driver:
+    """Drives one run. `listener` is told of every turn after it was stored.
+
+    `must_stop`: asked between turns whether to hand the run over. With it, the driver also rests while the run waits for a
+    person or for a time; without it, it drives the run to its end.
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        listener: Listener | None = None,
+        *,
+        must_stop: Callable[[], bool] | None = None,
+        held: bool = False,
+    ) -> None:
+        """`held`: the ports were used by an earlier driver of this run in this process, and the world may still be open."""
+        self._ports = ports
+        self._store = cast(Driving, ports.store)
+        self._performer = Performer(ports)
+        self._listener = listener
+        self._must_stop = must_stop
+        self._held = held
+        self._reached = must_stop is None
+        """Whether this driver is attached to the world's session. A local one opens it before anything else."""
+        self._claim: Claim | None = None
+        self._mailbox: Mailbox | None = None
+        self._early: list[Event] = []
+        """What was told before the run was claimed."""
+        self._arrival = Arrival(event=Started())
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._records: dict[int, Records] = {}
+        self._answered: set[int] = set()
+        self._has_moved = False
+        self._rested: Rested | None = None
+
+    # --- what a caller uses
+
+    async def begin(self, run: Run) -> Run:
+        """Create a run and drive it to its end."""
+        await self._ports.store.begin(run, self._ports.task)
+        return await self.resume()
+
+    async def resume(self, *, world_is_open: bool = False) -> Run:
+        """Drive a run to its end that no process drives, whether it is new, interrupted or paused.
+
+        `world_is_open`: the world is already open and unchanged, and no pending command was started.
+        """
+        await self._claim_run(0)
+        run, _ = await self._ports.store.load(self._ports.run_id)
+        if is_over(run):
+            raise RunEnded(f"run {run.id} has ended")
+        if isinstance(run.phase, New):
+            events: tuple[Event, ...] = (Started(),)
+        elif world_is_open or isinstance(run.phase, Opening):
+            events = (Resumed(),)  # while opening, the pending command reaches the world
+        else:
+            events = await self._recover(run, await self._reach_world())
+        if run.wish == "pause":
+            self.tell(ResumeAsked())
+        return await self._drive(run, events)
+
+    async def drive(self, *, placed: int) -> Rested:
+        """Drive a run that a supervisor placed here until it ends or rests. Raises `RunBusy` if it was placed elsewhere since."""
+        claim = await self._claim_run(placed)
+        if offers(self._ports.world, Ordered):
+            self._ports.world.set_turn((claim.epoch, 0))
+        run, _ = await self._retry_store(lambda: self._ports.store.load(self._ports.run_id))
+        events: tuple[Event, ...] = ()
+        if isinstance(run.phase, New):
+            events = (Started(),)
+        elif not is_over(run) and claim.rested_at != run.seq:
+            events = await self._recover(run, "kept")
+        run = await self._drive(run, events)
+        return self._rested or Rested(why="ended", run=run, messages=self._box.known)
+
+    def tell(self, event: Event) -> None:
+        """Put an event into the mailbox: a pause, a cancel, guidance, a decision. Allowed at any time, also during an act."""
+        if self._mailbox:
+            self._mailbox.put(event)
+        else:
+            self._early.append(event)
+
+    def ring(self) -> None:
+        """Note that another process may have posted a message."""
+        if self._mailbox:
+            self._mailbox.ring()
+
+    @property
+    def ports(self) -> Ports:
+        return self._ports
+
+    @property
+    def known(self) -> int:
+        """The number of the last message that was read."""
+        return self._mailbox.known if self._mailbox else 0
+
+    # --- what the loop uses
+
+    def start(self, issued: Issued) -> None:
+        command = issued.command
+        if command.id not in self._answered:
+            self._tasks[command.id] = asyncio.create_task(self._perform(issued), name=f"{command.kind} {command.id}")
+
+    def stop(self, command: Command) -> None:
+        self._records.pop(command.id, None)
+        task = self._tasks.pop(command.id, None)
+        if task:
+            task.cancel()
+
+    async def receive(self) -> Event:
+        self._arrival = await self._box.receive()
+        return self._arrival.event
+
+    async def keep(self, progress: Progress) -> bool:
+        try:
+            await self._retry_store(lambda: self._write(progress))
+        except MessageWaiting:
+            await self._box.put_back(self._arrival)
+            return False
+        self._records.pop(_answered_command(progress.event), None)
+        self._has_moved = True
+        if self._listener:
+            self._listener(progress)
+        return True
+
+    async def should_rest(self, run: Run, fresh: tuple[Issued, ...]) -> bool:
+        if self._must_stop is None or not self._box.is_empty():
+            return False
+        unstarted = {issued.command.id for issued in fresh}
+        timers = [issued for issued in run.pending if isinstance(issued.command, Wait)]
+        if any(issued not in timers and issued.command.id not in unstarted for issued in run.pending):
+            return False
+        wake_at = min((_due(issued) for issued in timers), default=None)
+        waits = len(timers) == len(run.pending) and (
+            wake_at is None or wake_at > self._ports.clock.now() + REST_SECONDS
+        )
+        if not waits and not (
+            self._has_moved and self._must_stop()
+        ):  # each driver takes a turn, however short its time is
+            return False
+        claim, known = self._claimed, self._box.known
+        if not await self._retry_store(
+            lambda: self._store.rest(claim, seq=run.seq, known=known, wake_at=wake_at if waits else None)
+        ):
+            await self._box.read()
+            return False
+        self._rested = Rested(
+            why="waits" if waits else "slice", run=run, messages=known, wake_at=wake_at if waits else None
+        )
+        return True
+
+    # --- inside
+
+    @property
+    def _claimed(self) -> Claim:
+        assert self._claim, "a driver claims its run first"
+        return self._claim
+
+    @property
+    def _box(self) -> Mailbox:
+        assert self._mailbox, "a driver claims its run first"
+        return self._mailbox
+
+    async def _claim_run(self, placed: int) -> Claim:
+        """Claim the run before anything of it is read: what is read then is final."""
+        run_id = self._ports.run_id
+        claim = await self._retry_store(lambda: self._store.claim_run(run_id, placed=placed))
+        self._claim = claim
+        self._mailbox = Mailbox(self._store, claim, self._ports.clock, self._retry_store)
+        return claim
+
+    async def _drive(self, run: Run, events: tuple[Event, ...]) -> Run:
+        box = self._box
+        await box.recover(events)
+        for event in self._early:
+            box.put(event)
+        listening = asyncio.create_task(box.listen(), name=f"inbox of {run.id}") if self._must_stop is None else None
+        try:
+            return await drive(run, self)
+        finally:
+            tasks = [*self._tasks.values(), *((listening,) if listening else ())]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _write(self, progress: Progress) -> None:
+        arrival = self._arrival
+        records = self._records.get(_answered_command(progress.event)) or self._new_records()
+        # A later message was accepted after this one. Recovery changes nothing that messages were checked against.
+        known = None if arrival.message or arrival.recovers else self._box.known
+        turns = records or self._store
+        await turns.keep(
+            progress.run, progress.event, progress.commands, claim=self._claim, known=known, message=arrival.message
+        )
+
+    def _new_records(self) -> Records | None:
+        return self._store.records(self._claimed) if offers(self._store, Batching) else None
+
+    # --- commands
+
+    async def _perform(self, issued: Issued) -> None:
+        command = issued.command
+        try:
+            if isinstance(command, Wait):
+                await self._ports.clock.sleep(max(0.0, _due(issued) - self._ports.clock.now()))
+                self._box.put(TimerFired(answers=command.id))
+            elif await self._attach(command):
+                self._box.put(await self._perform_or_recover(issued))
+            else:
+                self._box.put(Resumed())  # the world has to be observed
+                self._box.put(answer_without_world(command))
+        except Exception as bug:
+            self._box.fail(bug)
+        finally:
+            self._tasks.pop(command.id, None)
+
+    async def _perform_or_recover(self, issued: Issued) -> Event:
+        """Perform a command. If it is lost with the store or hangs, its outcome is determined as after a crash."""
+        command = issued.command
+        while True:
+            performer = self._performer
+            if records := self._new_records():
+                self._records[command.id] = records
+                performer = Performer(replace(self._ports, store=records))
+            try:
+                async with asyncio.timeout(_time_limit(command)):
+                    return await performer.perform(command)
+            except (ConnectionError, TimeoutError):
+                self._records.pop(command.id, None)
+                answer = await self._retry_store(lambda: self._answer_for(issued))
+                if answer is not None:
+                    return answer
+
+    async def _attach(self, command: Command) -> bool:
+        """Attach to the world's session before the first command that needs it. False: the session is gone."""
+        if self._reached or isinstance(command, AskPerson | Record):
+            return True
+        if isinstance(command, OpenWorld):  # on any host: the earlier one may be gone
+            self._reached = True
+            return True
+        handle = await self._retry_store(lambda: self._ports.store.session(self._ports.run_id))
+        if not handle:  # without a handle no other process can have taken it over
+            self._reached = self._held
+        else:
+            try:
+                seconds = self._ports.task.limits.look_timeout_seconds
+                self._reached = await asyncio.wait_for(self._ports.world.attach(handle), seconds)
+            except Exception:
+                self._reached = False
+        return self._reached or isinstance(command, Finish)
+
+    async def _retry_store(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Retry a store call for as long as an outage may last, then raise: not even an end could be written."""
+        limits, clock, tries = self._ports.task.limits, self._ports.clock, 0
+        until = clock.now() + limits.max_outage_seconds
+        while True:
+            try:
+                return await call()
+            except ConnectionError:
+                if clock.now() >= until:
+                    raise
+            pause = max(SHORTEST_WAIT, cool_down(limits, "transport", tries))
+            await clock.sleep(min(pause, until - clock.now()))
+            tries += 1
+
+    # --- after a crash
+
+    async def _reach_world(self) -> Literal["kept", "reopened"]:
+        try:
+            return await self._performer.reach_world()
+        except WorldAway:
+            return "reopened"  # the next observation finds it lost, and then the run waits for its host
+
+    async def _recover(self, run: Run, world: Literal["kept", "reopened"]) -> tuple[Event, ...]:
+        """The answers for commands that were under way when the last driver died."""
+        events: list[Event] = [Resumed(world=world)]
+        for issued in run.pending:
+            answer = await self._retry_store(lambda issued=issued: self._answer_for(issued))
+            if answer is not None:
+                self._answered.add(issued.command.id)
+                events.append(answer)
+        return tuple(events)
+
+    async def _answer_for(self, issued: Issued) -> Event | None:
+        """The answer for a lost command. None: nothing was spent or sent, so it is performed again."""
+        command = issued.command
+        answer = answer_for_lost(command, issued.reserved)
+        if answer is None or not isinstance(command, Act):
+            return None if issued.reserved == FREE else answer
+        step = await load_step(self._ports, command.version, command.index, command.made_by, command.effect)
+        entry = await self._ports.store.ledger_entry(self._ports.run_id, command.id)
+        if step.effect in LEDGERED and entry is None:
+            return replace(answer, status="no_effect", reason="not_dispatched", dispatched=False)
+        if entry is None or entry.outcome is None:
+            return replace(answer, identity=entry.identity if entry else "")
+        known = entry.outcome
+        return replace(
+            answer,
+            status=known.status,
+            reason=known.reason,
+            detail=known.detail,
+            evidence=known.evidence,
+            dispatched=step.effect not in LEDGERED or entry.dispatched_at is not None,
+            identity=entry.identity,
+        )
+
+
+def _due(issued: Issued) -> float:
+    return issued.at + cast(Wait, issued.command).seconds
+
+
+def _answered_command(event: Event) -> int:
+    """The command that this event answers; 0 if it answers none. An approver may decide on the spot."""
+    return event.question if isinstance(event, ApprovalDecided) else getattr(event, "answers", 0)
+
+
+def _time_limit(command: Command) -> float | None:
+    """Seconds after which a command counts as lost although this process lives. A question has a timer."""
+    match command:
+        case AskPerson() | Record() | Finish() | Wait():
+            return None
+        case _:
+            return command.timeout + MARGIN_SECONDS

@@ -1,0 +1,112 @@
+"""The mailbox of a driver: answers of commands, and messages that other processes posted, which go first."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from midcourse.domain.event import Event
+from midcourse.domain.replace import replace
+from midcourse.ports.clock import Clock
+from midcourse.ports.driving import Claim
+from midcourse.ports.inbox import Inbox
+
+LISTEN_SECONDS = 0.25
+"""Between two looks into the inbox."""
+
+Retry = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
+"""Calls the store until it can be reached."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrival:
+    """An event to be decided."""
+
+    event: Event
+    message: int = 0
+    """Its number, if it is a message."""
+    recovers: bool = False
+    """Whether it says what became of an earlier driver's commands. It precedes messages: they find a run that is driven."""
+
+
+class _Posted:
+    """A note that the inbox has messages."""
+
+
+class Mailbox:
+    """Events in the order in which they are decided: recovery, messages, then everything else as it arrives."""
+
+    def __init__(self, inbox: Inbox, claim: Claim, clock: Clock, retry: Retry) -> None:
+        self._inbox = inbox
+        self._run_id = claim.run
+        self._clock = clock
+        self._retry = retry
+        self._queue: asyncio.Queue[Arrival | _Posted | BaseException] = asyncio.Queue()
+        self._first: deque[Arrival] = deque()
+        self.known = claim.decided
+        """The number of the last message that was read."""
+
+    def put(self, event: Event) -> None:
+        self._queue.put_nowait(Arrival(event=event))
+
+    def fail(self, bug: BaseException) -> None:
+        """Have `receive` raise this."""
+        self._queue.put_nowait(bug)
+
+    def ring(self) -> None:
+        """Note that there may be messages."""
+        self._queue.put_nowait(_Posted())
+
+    def is_empty(self) -> bool:
+        return not self._first and self._queue.empty()
+
+    async def recover(self, events: tuple[Event, ...]) -> None:
+        """Put these first, then the messages that no driver has read.
+
+        They get the time of the first message at the latest: an answer that was accepted before its question expired must
+        not be decided after that.
+        """
+        await self.read()
+        times = [arrival.event.at for arrival in self._first if arrival.event.at]
+        at = min([self._clock.now(), *times])
+        self._first.extendleft(Arrival(event=replace(event, at=at), recovers=True) for event in reversed(events))
+
+    async def receive(self) -> Arrival:
+        """The next event, stamped with the time."""
+        while not self._first:
+            arrival = await self._queue.get()
+            if isinstance(arrival, BaseException):
+                raise arrival
+            if isinstance(arrival, _Posted):
+                await self.read()
+            else:
+                self._first.append(arrival)
+        arrival = self._first.popleft()
+        if arrival.event.at:
+            return arrival
+        return replace(arrival, event=replace(arrival.event, at=self._clock.now()))
+
+    async def read(self) -> None:
+        """Put new messages before everything else but recovery."""
+        messages = await self._retry(lambda: self._inbox.messages(self._run_id, self.known))
+        earlier = [arrival for arrival in self._first if arrival.message or arrival.recovers]
+        later = [arrival for arrival in self._first if not (arrival.message or arrival.recovers)]
+        new = (Arrival(event=message.event, message=message.number) for message in messages)
+        self._first = deque([*earlier, *new, *later])
+        if messages:
+            self.known = messages[-1].number
+
+    async def put_back(self, arrival: Arrival) -> None:
+        """Decide it again, after the messages that were accepted before it."""
+        self._first.appendleft(arrival)
+        await self.read()
+
+    async def listen(self) -> None:
+        """Look into the inbox now and then. A store that is away now is asked again."""
+        while True:
+            await asyncio.sleep(LISTEN_SECONDS)
+            with suppress(ConnectionError):
+                if await self._inbox.messages(self._run_id, self.known):
+                    self.ring()

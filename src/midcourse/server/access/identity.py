@@ -1,0 +1,27 @@
+"""Callers: who sends a request, for which tenant, and what the role allows."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Role: TypeAlias = Literal["viewer", "operator", "approver", "admin"]
+Right: TypeAlias = Literal["read", "operate", "decide", "administer"]
+Means: TypeAlias = Literal["token", "key", "session", "proxy"]
+
+RIGHTS: dict[Role, tuple[Right, ...]] = {
+    "viewer": ("read",),
+    "operator": ("read", "operate"),
+    "approver": ("read", "decide"),
+    "admin": ("read", "operate", "decide", "administer"),
+}
+"""Operators start and control runs, approvers decide their questions; neither does the other's work."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    name: str
+    tenant: str
+    role: Role
+    means: Means = "token"
+
+    def may(self, right: Right) -> bool:
+        return right in RIGHTS[self.role]

@@ -1,0 +1,102 @@
+"""The ASGI application: routes, handlers of problems, the console, and the guard around it all."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from starlette.types import ASGIApp
+
+from midcourse.app.desk.local import LocalDesk
+from midcourse.server.access.guard import Guard, RateLimit, Site
+from midcourse.server.models.base import Model
+from midcourse.server.models.problem import Problem
+from midcourse.server.problems import add_handlers, documented
+from midcourse.server.routes import control, events, knowledge, questions, records, runs, session, system, what_if
+from midcourse.server.state import Shared, SharedState
+from midcourse.server.static import add_console
+
+PREFIX = "/api/v1"
+ROUTERS = (
+    session.router,
+    runs.router,
+    events.router,
+    questions.router,
+    control.router,
+    records.router,
+    what_if.router,
+    knowledge.router,
+    system.router,
+)
+
+DESCRIPTION = "Start runs, follow them live, decide what they ask, and read what they did. Refusals are `application/problem+json`."
+
+
+class Health(Model):
+    ok: bool
+    version: str
+
+
+def build_api(shared: Shared | None = None) -> FastAPI:
+    """The API without the guard. Without `shared` it can only be described."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        assert shared is not None
+        for desk in shared.desks.values():
+            if isinstance(desk, LocalDesk):
+                await desk.resume_served()
+        yield
+        await shared.hub.close()
+        for desk in shared.desks.values():
+            await desk.close()
+        shared.starts.close()
+        shared.doorway.close()
+
+    app = FastAPI(
+        title="Midcourse",
+        version=version("midcourse"),
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        openapi_url=f"{PREFIX}/openapi.json",
+        generate_unique_id_function=lambda route: route.name,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.shared = shared
+    describe = app.openapi
+    app.openapi = lambda: _with_problem(describe())
+    add_handlers(app)
+    api = APIRouter(prefix=PREFIX)
+    for router in ROUTERS:
+        api.include_router(router)
+    app.include_router(api)
+
+    @app.get("/healthz", tags=["health"])
+    async def health() -> Health:
+        """Whether the server answers."""
+        return Health(ok=True, version=version("midcourse"))
+
+    @app.get("/readyz", tags=["health"], responses=documented())
+    async def readiness(shared: SharedState) -> Health:
+        """Whether the server reaches the database of every tenant."""
+        for desk in shared.desks.values():
+            await desk.ping()
+        return Health(ok=True, version=version("midcourse"))
+
+    add_console(app)
+    return app
+
+
+def _with_problem(document: dict[str, Any]) -> dict[str, Any]:
+    """Add what refusals refer to."""
+    schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    for name, inner in schema.pop("$defs").items():
+        document["components"]["schemas"].setdefault(name, inner)
+    document["components"]["schemas"]["Problem"] = schema
+    return document
+
+
+def build_app(shared: Shared, site: Site, limit: RateLimit | None = None) -> ASGIApp:
+    return Guard(build_api(shared), site=site, limit=limit)

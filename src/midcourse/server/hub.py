@@ -1,0 +1,255 @@
+"""The hub: follows each watched run once, however many viewers there are.
+
+A watched run has one log of messages in memory. A viewer is a position in that log, so a slow one delays nobody and needs no queue.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from midcourse.app.control import NotDriven
+from midcourse.app.desk.desk import Desk
+from midcourse.app.presentation.narration import Narrator
+from midcourse.app.presentation.status import run_status
+from midcourse.app.records.trail import Trail
+from midcourse.domain.phase import Asking, Ended
+from midcourse.domain.plan import PlanVersion
+from midcourse.domain.run import Run
+from midcourse.drive import Progress, is_over
+from midcourse.server.models.stream import (
+    EndMessage,
+    LineView,
+    NoticeMessage,
+    RewindMessage,
+    StandingView,
+    TurnMessage,
+)
+from midcourse.server.views import current_step
+
+log = logging.getLogger(__name__)
+
+GLANCE = 0.2
+"""Seconds between two looks into the journal."""
+LINGER = 30.0
+"""Seconds that a log is kept after the last viewer has left."""
+PATIENCE = 60.0
+"""Seconds that a database may be away before the stream ends; viewers then connect again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """A message as it is sent."""
+
+    type: str
+    data: str
+    seq: int = 0
+    id: str | None = None
+
+
+class WatchedRun:
+    """The log of one run, and the task that extends it."""
+
+    def __init__(self, desk: Desk, run_id: str, opening: Run) -> None:
+        self.log: list[Sent] = []
+        self.viewers = 0
+        self.left_at = 0.0
+        self.over = False
+        self._desk = desk
+        self._run_id = run_id
+        self._opening = opening
+        self._control = desk.control(run_id)
+        self._trail = Trail(opening)
+        self._narrator = Narrator()
+        self._narrator.add_commands(issued.command for issued in opening.pending)
+        self._plans: dict[int, PlanVersion] = {}
+        self._notice = ""
+        self._looked = False
+        self._news = asyncio.Condition()
+        self._task = asyncio.create_task(self._follow(), name=f"watch {run_id}")
+
+    @property
+    def broken(self) -> bool:
+        """Whether the log ended before the run did."""
+        return self.over and not (self.log and self.log[-1].type == "end")
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def read(self, last_id: str) -> AsyncGenerator[Sent]:
+        """All messages after this id, then new ones as they come; ends after the last message of the run."""
+        self.viewers += 1
+        try:
+            await self._caught_up()
+            place, rewind = self._place_after(last_id)
+            if rewind is not None:
+                yield rewind
+            if self._notice and not any(sent.type == "notice" for sent in self.log[place:]):
+                yield _sent(NoticeMessage(why_not_driven=self._notice))
+            while True:
+                while place < len(self.log):
+                    yield self.log[place]
+                    place += 1
+                if self.over:
+                    return
+                async with self._news:
+                    while place == len(self.log) and not self.over:
+                        await self._news.wait()
+        finally:
+            self.viewers -= 1
+            self.left_at = time.monotonic()
+
+    async def _caught_up(self) -> None:
+        async with self._news:
+            await self._news.wait_for(lambda: self._looked or self.over)
+
+    def _place_after(self, last_id: str) -> tuple[int, Sent | None]:
+        """Where to continue; and what to send first to a viewer who has heard more than there is: the database was restored."""
+        if not last_id.isascii() or not last_id.isdigit():
+            return 0, None
+        last = int(last_id)
+        if last > self._trail.run.seq:
+            return 0, _sent(RewindMessage(to=self._opening.seq))
+        return next((place for place, sent in enumerate(self.log) if sent.seq > last), self._place_of_end()), None
+
+    def _place_of_end(self) -> int:
+        """Where a viewer who has heard every turn continues: at the end of the run, if that was not heard."""
+        return len(self.log) - 1 if self.log and self.log[-1].type == "end" else len(self.log)
+
+    async def _follow(self) -> None:
+        quiet = 0
+        away_since = 0.0
+        try:
+            while True:
+                try:
+                    turns = await self._look()
+                    away_since = 0.0
+                except OSError:
+                    away_since = away_since or time.monotonic()
+                    if time.monotonic() - away_since > PATIENCE:
+                        raise
+                    await asyncio.sleep(1.0)
+                    continue
+                quiet = 0 if turns else quiet + 1
+                await self._look_for_driver(quiet)
+                if is_over(self._trail.run) and await self._add_end():
+                    return
+                if not turns:
+                    await asyncio.sleep(GLANCE)
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            log.exception("run %s can no longer be watched", self._run_id)
+        finally:
+            self.over = True
+            await self._wake()
+
+    async def _look(self) -> tuple[Progress, ...]:
+        rows = await self._desk.store.happened(self._run_id, self._trail.run.seq)
+        turns = self._trail.take(rows)
+        if turns:
+            for plan in await self._desk.store.plans(self._run_id, max(self._plans, default=0)):
+                self._plans[plan.version] = plan
+                self._narrator.add_plan(plan)
+        self.log += map(self._turn, turns)
+        self._looked = True
+        if turns:
+            await self._wake()
+        return turns
+
+    def _turn(self, turn: Progress) -> Sent:
+        run, event = turn.run, turn.event
+        made = self._narrator.new_plan_version(event)
+        line = self._narrator.describe(event, turn.commands)
+        plan = self._plans.get(run.segment.version) if run.segment else None
+        message = TurnMessage(
+            seq=run.seq,
+            at=event.at,
+            event=event,
+            line=LineView(text=line.text, tone=line.tone) if line else None,
+            standing=StandingView(
+                phase=run.phase.kind,
+                status=run_status(run, run.now, current_step(run, plan)),
+                wish=run.wish,
+                plan=run.segment.version if run.segment else None,
+                cursor=run.segment.cursor if run.segment else 0,
+                question=run.phase.question if isinstance(run.phase, Asking) else None,
+                spent=run.budget.spent,
+                active_seconds=run.budget.active_seconds,
+                final_reason=run.phase.reason if isinstance(run.phase, Ended) else "",
+            ),
+            made_plan=made or None,
+            seen=getattr(event, "seen", None),
+        )
+        return _sent(message, seq=run.seq, id=str(run.seq))
+
+    async def _look_for_driver(self, quiet: int) -> None:
+        """Say once that nothing drives the run, and once that something does again."""
+        if quiet % max(1, self._control.quiet_looks) or is_over(self._trail.run):
+            return
+        try:
+            why = await self._control.why_not_driven() if quiet else ""
+        except NotDriven as broken:
+            why = str(broken)
+        if why != self._notice:
+            self._notice = why
+            self.log.append(_sent(NoticeMessage(why_not_driven=why), seq=self._trail.run.seq))
+            await self._wake()
+
+    async def _add_end(self) -> bool:
+        result = await self._desk.store.result(self._run_id)
+        if result is None:
+            await asyncio.sleep(GLANCE)
+            return False
+        message = EndMessage(final_reason=result.final_reason, success=result.success, verified=result.verified)
+        self.log.append(_sent(message, seq=self._trail.run.seq))
+        return True
+
+    async def _wake(self) -> None:
+        async with self._news:
+            self._news.notify_all()
+
+
+def _sent(
+    message: TurnMessage | RewindMessage | NoticeMessage | EndMessage,
+    seq: int = 0,
+    id: str | None = None,  # noqa: A002
+) -> Sent:
+    return Sent(type=message.type, data=message.model_dump_json(), seq=seq, id=id)
+
+
+class Hub:
+    """The watched runs of all tenants."""
+
+    def __init__(self) -> None:
+        self._watched: dict[tuple[str, str], WatchedRun] = {}
+
+    async def watch(self, tenant: str, desk: Desk, run_id: str) -> WatchedRun:
+        """The log of this run. Raises `RunUnknown`."""
+        await self._sweep()
+        key = (tenant, run_id)
+        found = self._watched.get(key)
+        if found is None or found.broken:
+            opening = await desk.store.opening(run_id)
+            found = WatchedRun(desk, run_id, opening)
+            found.left_at = time.monotonic()
+            self._watched[key] = found
+        return found
+
+    @property
+    def watched(self) -> int:
+        return len(self._watched)
+
+    async def close(self) -> None:
+        for one in self._watched.values():
+            await one.close()
+
+    async def _sweep(self) -> None:
+        """Forget runs that nobody watches any more."""
+        now = time.monotonic()
+        for key, one in list(self._watched.items()):
+            if not one.viewers and now - one.left_at > (0.0 if one.over else LINGER):
+                del self._watched[key]
+                await one.close()

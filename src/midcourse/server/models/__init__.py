@@ -1,0 +1,1 @@
+"""The values that the API sends and takes. Domain values are sent as they are stored."""

@@ -1,0 +1,144 @@
+"""Problems as responses: every refusal is `application/problem+json` that says what to do next."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from midcourse.errors import (
+    FleetUnavailable,
+    FormatUnknown,
+    KeyTaken,
+    MidcourseError,
+    NotForkable,
+    RunBusy,
+    RunEnded,
+    RunUnknown,
+    StoreUnusable,
+    TaskInvalid,
+)
+from midcourse.server.models.problem import Problem, ProblemCode
+from midcourse.server.models.questions import RowChange
+
+MEDIA_TYPE = "application/problem+json"
+
+OF_ERRORS: tuple[tuple[type[Exception], int, ProblemCode], ...] = (
+    (RunUnknown, 404, "not_found"),
+    (KeyTaken, 409, "key_taken"),
+    (RunBusy, 409, "busy"),
+    (RunEnded, 409, "refused"),
+    (NotForkable, 409, "refused"),
+    (TaskInvalid, 422, "invalid"),
+    (FormatUnknown, 409, "refused"),
+    (StoreUnusable, 503, "unavailable"),
+    (FleetUnavailable, 503, "unavailable"),
+    (MidcourseError, 409, "refused"),
+    (ConnectionError, 503, "unavailable"),
+)
+"""The first that fits counts."""
+
+OF_STATUS: dict[int, tuple[ProblemCode, str]] = {
+    401: ("unauthenticated", "open the address that `midcourse serve` printed, or send `Authorization: Bearer KEY`"),
+    403: ("forbidden", "ask an administrator for a key with another role"),
+    404: ("not_found", "GET /api/v1/runs lists the runs; /api/v1/openapi.json all addresses"),
+    400: ("invalid", "send JSON"),
+    405: ("invalid", "see /api/v1/openapi.json for the methods of this address"),
+    413: ("too_large", "send less"),
+    429: ("too_many", "wait for the seconds in Retry-After"),
+}
+
+
+ALWAYS = (401, 403, 421, 429, 500, 503)
+"""Refusals of every route: unknown callers, missing rights, wrong hosts, too many requests, a bug, a database that is away."""
+
+
+class Refusal(Exception):
+    """Ends a request with a problem."""
+
+    def __init__(
+        self,
+        status: int,
+        code: ProblemCode,
+        detail: str,
+        *,
+        next: str = "",  # noqa: A002
+        changes: Sequence[RowChange] = (),
+        question: int | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.problem = Problem(
+            title=HTTPStatus(status).phrase,
+            status=status,
+            code=code,
+            detail=detail,
+            next=next or OF_STATUS.get(status, ("", ""))[1],
+            changes=tuple(changes),
+            question=question,
+        )
+
+
+def respond(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    body = problem.model_dump_json(exclude_defaults=False)
+    return Response(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers)
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route that may end with these, besides those that every route may end with."""
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
+        for status in (*statuses, *ALWAYS)
+    }
+
+
+def add_handlers(app: FastAPI) -> None:
+    async def refusal(_: Request, error: Exception) -> Response:
+        assert isinstance(error, Refusal)
+        return respond(error.problem)
+
+    async def misuse(_: Request, error: Exception) -> Response:
+        row = next(row for row in OF_ERRORS if isinstance(error, row[0]))
+        return respond(Refusal(row[1], row[2], str(error)).problem)
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:20])
+        return respond(Refusal(422, "invalid", said, next="send what /api/v1/openapi.json describes").problem)
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        code: ProblemCode = OF_STATUS[error.status_code][0] if error.status_code in OF_STATUS else "invalid"
+        refusal = Refusal(error.status_code, code, str(error.detail))
+        headers = dict(error.headers or {})
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(_methods_at(request))
+        return respond(refusal.problem, headers)
+
+    async def bug(_: Request, error: Exception) -> Response:
+        hint = "please report it; the server's log has the traceback"
+        return respond(Refusal(500, "internal", f"{type(error).__name__} in the server", next=hint).problem)
+
+    app.add_exception_handler(Refusal, refusal)
+    app.add_exception_handler(MidcourseError, misuse)
+    app.add_exception_handler(ConnectionError, misuse)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(Exception, bug)
+
+
+def _methods_at(request: Request) -> list[str]:
+    """The methods of this address. The framework names only those of the first route that has it."""
+    path, paths = request.url.path, request.app.openapi()["paths"]
+    fitting = [methods for template, methods in paths.items() if _fits(template, path)]
+    return sorted({method.upper() for methods in fitting for method in methods})
+
+
+def _fits(template: str, path: str) -> bool:
+    parts, given = template.split("/"), path.split("/")
+    return len(parts) == len(given) and all(
+        part.startswith("{") or part == word for part, word in zip(parts, given, strict=True)
+    )

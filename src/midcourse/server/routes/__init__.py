@@ -1,0 +1,1 @@
+"""The routes of the API, a module for each part."""

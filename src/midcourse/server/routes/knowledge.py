@@ -1,0 +1,118 @@
+"""What is kept beyond a run: lessons, and the audit log."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic import Field
+
+from midcourse.app.presentation.audit import describe_input
+from midcourse.codec import decode_any
+from midcourse.domain.event import Event
+from midcourse.domain.records.audit import Head
+from midcourse.domain.records.lesson import Lesson
+from midcourse.policy.audit import verify_log
+from midcourse.server.models.base import Model
+from midcourse.server.problems import Refusal, documented
+from midcourse.server.state import Admin, TheDesk
+
+router = APIRouter(tags=["knowledge"])
+LessonKey = Annotated[str, Path(pattern=r"^[0-9a-f]{8,128}$", description="The lesson's whole key.")]
+
+
+class LessonView(Model):
+    """A lesson as one agent knows it. The texts are words of a world or a model, and are not verified."""
+
+    lesson: Lesson
+    fixed: int
+    """Runs in which a new plan fixed it."""
+    not_fixed: int
+
+
+class ShareBody(Model):
+    agent: Annotated[str, Field(min_length=1, max_length=200)]
+    """The agent whose lesson is shared as it is now."""
+
+
+class Forgotten(Model):
+    lessons: int
+
+
+class AuditEntry(Model):
+    n: int
+    run: str
+    seq: int
+    at: float
+    says: str
+    event: Event
+    hash: str
+
+
+class AuditPage(Model):
+    rows: tuple[AuditEntry, ...]
+    next: int | None
+    """Pass it as `above` for the following page."""
+
+
+class AuditVerdict(Model):
+    holds: bool
+    problem: str
+    rows: int
+    head: Head
+    """The last row that is intact: keep it elsewhere, to notice later if the log was rewritten."""
+
+
+@router.get("/lessons", responses=documented())
+async def list_lessons(desk: TheDesk) -> tuple[LessonView, ...]:
+    """What failures taught, the latest first."""
+    return tuple(
+        LessonView(lesson=one, fixed=one.track.mended, not_fixed=one.track.unmended)
+        for one in await desk.lessons().lessons()
+    )
+
+
+@router.post("/lessons/{key}/share", responses=documented(400, 404, 413, 415, 422))
+async def share_lesson(key: LessonKey, body: ShareBody, desk: TheDesk, caller: Admin) -> LessonView:
+    """Let the planners of the tenant's other agents read the lesson in its current form."""
+    if not await desk.lessons().share(key, body.agent, caller.name):
+        raise Refusal(
+            404, "not_found", f"agent {body.agent} has no lesson {key}", next="GET /api/v1/lessons lists them"
+        )
+    shared = next(one for one in await desk.lessons().lessons() if (one.key, one.agent) == (key, body.agent))
+    return LessonView(lesson=shared, fixed=shared.track.mended, not_fixed=shared.track.unmended)
+
+
+@router.delete("/lessons/{key}", responses=documented(404, 422))
+async def forget_lesson(key: LessonKey, desk: TheDesk, _: Admin) -> Forgotten:
+    """Forget a lesson under every agent, with all its numbers."""
+    forgotten = await desk.lessons().forget(key)
+    if not forgotten:
+        raise Refusal(404, "not_found", f"there is no lesson {key}", next="GET /api/v1/lessons lists them")
+    return Forgotten(lessons=forgotten)
+
+
+@router.get("/audit", responses=documented(422))
+async def list_audit(
+    desk: TheDesk,
+    above: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    run: Annotated[str, Query(max_length=80, description="Only rows of this run.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> AuditPage:
+    """What people decided, the earliest first."""
+    rows = [row for row in (await desk.store.audit()).rows if row.n > above and run in ("", row.run)]
+    entries: list[AuditEntry] = []
+    for row in rows[:limit]:
+        event = decode_any(Event, row.body)
+        entries.append(
+            AuditEntry(
+                n=row.n, run=row.run, seq=row.seq, at=event.at, says=describe_input(event), event=event, hash=row.hash
+            )
+        )
+    return AuditPage(rows=tuple(entries), next=rows[limit - 1].n if len(rows) > limit else None)
+
+
+@router.get("/audit/verdict", responses=documented())
+async def verify_audit(desk: TheDesk) -> AuditVerdict:
+    """Whether the audit log is as it was written."""
+    log = await desk.store.audit()
+    found = verify_log(log)
+    return AuditVerdict(holds=not found.problem, problem=found.problem, rows=len(log.rows), head=found.head)

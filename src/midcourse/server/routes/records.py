@@ -1,0 +1,212 @@
+"""What a run did: plans and their differences, observations with pictures, what was sent with its evidence."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from midcourse.app.presentation.evidence import sent_acts
+from midcourse.app.presentation.narration import Narrator
+from midcourse.app.presentation.result import EFFECTS, effect_lines
+from midcourse.app.presentation.vocabulary import describe_call, describe_step, plan_reason
+from midcourse.app.records.journal import Journal, journal_of
+from midcourse.app.records.plan_diff import compare_plans
+from midcourse.app.start import is_stored
+from midcourse.domain.observation import Observation
+from midcourse.domain.plan import Step
+from midcourse.errors import RunUnknown
+from midcourse.policy.approval.question import list_rows
+from midcourse.policy.plan.diff import StepChange
+from midcourse.replay import count_carried_out, turn
+from midcourse.server.models.records import (
+    ArgumentChange,
+    ChangedStep,
+    DiffStep,
+    Effects,
+    EffectView,
+    LookPage,
+    LookRow,
+    PlanDiffView,
+    PlanRow,
+)
+from midcourse.server.problems import Refusal, documented
+from midcourse.server.routes.runs import RunPath
+from midcourse.server.state import TheDesk
+from midcourse.server.views import row_view
+
+router = APIRouter(tags=["records"])
+READS = documented(404, 422)
+Version = Annotated[int, Path(ge=1, le=1_000_000, description="A plan version.")]
+ObservationPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.-]{1,80}$", description="The observation's id.")]
+
+
+@router.get("/runs/{run_id}/plans", responses=READS)
+async def list_plans(run_id: RunPath, desk: TheDesk) -> tuple[PlanRow, ...]:
+    """All plan versions: why each was made, its steps, and how far it got."""
+    journal = await journal_of(desk.store, run_id)
+    reached = count_carried_out(journal.opening, journal.rows)
+    made = _made_at(journal)
+    return tuple(
+        PlanRow(
+            plan=plan,
+            reason=plan_reason(plan),
+            steps=tuple(map(describe_step, plan.steps)),
+            carried_out=reached.get(plan.version, 0),
+            made_at=made[plan.version][1] if plan.version in made else None,
+            seq=made[plan.version][0] if plan.version in made else None,
+            spent=tuple(one for one in journal.state.spent if one.version == plan.version),
+        )
+        for plan in journal.plans
+    )
+
+
+def _made_at(journal: Journal) -> dict[int, tuple[int, float]]:
+    """The turn and time at which each plan arrived."""
+    narrator = Narrator()
+    narrator.add_commands(issued.command for issued in journal.opening.pending)
+    made: dict[int, tuple[int, float]] = {}
+    for row in journal.rows:
+        if version := narrator.new_plan_version(row.event):
+            made[version] = (row.seq, row.event.at)
+        narrator.add_commands(row.commands)
+    return made
+
+
+@router.get("/runs/{run_id}/plans/{version}/diff", responses=READS)
+async def diff_plans(
+    run_id: RunPath,
+    version: Version,
+    desk: TheDesk,
+    since: Annotated[
+        int | None, Query(ge=1, le=1_000_000, description="The earlier version; the parent if missing.")
+    ] = None,
+) -> PlanDiffView:
+    """What this plan version kept, changed, dropped and added compared with an earlier one, and why it was made."""
+    journal = await journal_of(desk.store, run_id)
+    plan = journal.plan(version)
+    if plan is None:
+        raise Refusal(404, "not_found", f"run {run_id} has no plan {version}")
+    earlier = since or plan.parent
+    if earlier is None or journal.plan(earlier) is None:
+        raise Refusal(
+            404, "not_found", f"plan {version} has no earlier plan {since or ''} to be compared with".replace("  ", " ")
+        )
+    found = compare_plans(journal, earlier, version)
+    return PlanDiffView(
+        before=earlier,
+        after=version,
+        cause=plan.cause,
+        reason=plan_reason(plan),
+        context=plan.context,
+        kept=tuple(map(_step, found.found.kept)),
+        done=tuple(map(_step, found.found.done)),
+        dropped=tuple(map(_step, found.found.dropped)),
+        new=tuple(map(_step, found.found.new)),
+        changed=tuple(map(_changed, found.found.changed)),
+    )
+
+
+def _step(step: Step) -> DiffStep:
+    return DiffStep(
+        index=step.index,
+        says=describe_step(step),
+        call=describe_call(step),
+        effect=step.effect,
+        arguments=step.arguments,
+    )
+
+
+def _changed(change: StepChange) -> ChangedStep:
+    was, now = dict(change.before.arguments), dict(change.after.arguments)
+    return ChangedStep(
+        before=_step(change.before),
+        after=_step(change.after),
+        arguments=tuple(
+            ArgumentChange(name=name, was=was.get(name), now=now.get(name))
+            for name in {**was, **now}
+            if repr(was.get(name)) != repr(now.get(name))
+        ),
+    )
+
+
+@router.get("/runs/{run_id}/observations", responses=READS)
+async def list_observations(
+    run_id: RunPath,
+    desk: TheDesk,
+    above: Annotated[int, Query(ge=0, le=10_000_000, description="Only those of later turns.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 200,
+) -> LookPage:
+    """What was observed, turn by turn, with the plan and step of that moment."""
+    run = await desk.store.opening(run_id)
+    looks: list[LookRow] = []
+    following = None
+    for row in await desk.store.happened(run_id, run.seq):
+        run, _ = turn(run, row.event)
+        seen = getattr(row.event, "seen", None)
+        if row.seq <= above or seen is None:
+            continue
+        if len(looks) == limit:
+            following = looks[-1].seq
+            break
+        full = await desk.store.observation(run_id, seen.id)
+        looks.append(
+            LookRow(
+                seq=row.seq,
+                at=row.event.at,
+                seen=seen,
+                plan=run.segment.version if run.segment else None,
+                step=run.segment.cursor if run.segment else None,
+                picture=full.screenshot if full else "",
+                size=full.size if full else None,
+            )
+        )
+    return LookPage(looks=tuple(looks), next=following)
+
+
+@router.get("/runs/{run_id}/observations/{observation}", responses=READS)
+async def get_observation(run_id: RunPath, observation: ObservationPath, desk: TheDesk) -> Observation:
+    """An observation: its surface, and every zone with label, state and bounds."""
+    if not await is_stored(desk.store, run_id):
+        raise RunUnknown(f"no run is called '{run_id}'")
+    found = await desk.store.observation(run_id, observation)
+    if found is None:
+        raise Refusal(404, "not_found", f"run {run_id} has no observation {observation}")
+    return found
+
+
+@router.get(
+    "/runs/{run_id}/observations/{observation}/picture",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The screenshot.",
+            "content": {
+                kind: {"schema": {"type": "string", "format": "binary"}} for kind in ("image/png", "image/webp")
+            },
+        },
+        **READS,
+    },
+)
+async def get_picture(run_id: RunPath, observation: ObservationPath, desk: TheDesk) -> Response:
+    """The screenshot of an observation. Secrets in it were covered before it was stored."""
+    found = await get_observation(run_id, observation, desk)
+    picture = await desk.blobs.read(run_id, found.screenshot)
+    if picture is None or not picture.media_type.startswith("image/"):
+        raise Refusal(404, "not_found", f"observation {observation} has no picture here")
+    headers = {"Cache-Control": "private, max-age=31536000, immutable", "ETag": f'"{found.screenshot}"'}
+    return Response(picture.data, media_type=picture.media_type, headers=headers)
+
+
+@router.get("/runs/{run_id}/effects", responses=READS)
+async def list_effects(run_id: RunPath, desk: TheDesk) -> Effects:
+    """What was sent into the world, with every look for evidence, and what decided."""
+    journal = await journal_of(desk.store, run_id)
+    sent = await sent_acts(desk.store, journal)
+    folder = desk.folder(run_id)
+    return Effects(
+        sent=tuple(
+            EffectView(act=act, rows=tuple(map(row_view, list_rows(act.consequence))) if act.consequence else ())
+            for act in sent
+        ),
+        world=effect_lines(folder / EFFECTS) if folder else (),
+    )

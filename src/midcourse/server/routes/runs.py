@@ -1,0 +1,117 @@
+"""Runs: start, list, read."""
+
+from functools import lru_cache
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Query
+from starlette.responses import Response
+
+from midcourse.app.desk.desk import RunState
+from midcourse.app.desk.listing import PageQuery, count_states, list_page
+from midcourse.app.records.journal import journal_of, journal_text
+from midcourse.app.start import is_stored, new_run_id
+from midcourse.app.wiring import load_job
+from midcourse.domain.result import Result
+from midcourse.errors import RunUnknown
+from midcourse.server.models.runs import RunPage, RunStarted, RunView, StartRun, TaskRow
+from midcourse.server.problems import Refusal, documented
+from midcourse.server.starting import job_for, task_names
+from midcourse.server.state import Operator, Reader, SharedState, TheDesk
+from midcourse.server.views import run_row, run_view
+
+router = APIRouter(tags=["runs"])
+RunPath = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$", description="The run's id.")]
+
+
+@router.post("/runs", status_code=201, responses=documented(400, 409, 413, 415, 422))
+async def start_run(
+    body: StartRun,
+    shared: SharedState,
+    caller: Operator,
+    desk: TheDesk,
+    idempotency_key: Annotated[str, Header(max_length=200, pattern=r"^[\x21-\x7e]*$")] = "",
+) -> RunStarted:
+    """Start a run. With the same `Idempotency-Key` and body it is started once, also if the server dies in between."""
+    job = job_for(body, caller, desk.settings, shared.tasks)
+    earlier_run = False
+
+    async def start(run_id: str) -> str:
+        nonlocal earlier_run
+        if idempotency_key and await is_stored(desk.store, run_id):
+            earlier_run = True
+            return run_id
+        started = await desk.start(job, run_id, again=body.again)
+        earlier_run = started.earlier
+        return started.run
+
+    run_id = body.run_id or new_run_id()
+    run, earlier = await shared.starts.once(caller.tenant, idempotency_key, body, run_id, start)
+    return RunStarted(run=run, earlier=earlier or earlier_run)
+
+
+@router.get("/runs", responses=documented(422))
+async def list_runs(
+    desk: TheDesk,
+    state: Annotated[list[RunState] | None, Query(max_length=10)] = None,
+    world: Annotated[str, Query(max_length=200)] = "",
+    q: Annotated[str, Query(max_length=200, description="A part of the id, goal or key, in any case.")] = "",
+    after: Annotated[str, Query(pattern=r"^[0-9]{0,18}$", description="`next` of the page before.")] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> RunPage:
+    """Runs, the newest first, in pages."""
+    await desk.refresh()
+    before = int(after) if after else None
+    query = PageQuery(states=tuple(state or ()), world=world, text=q, before=before, limit=limit)
+    page = await list_page(desk, query)
+    rows = [await run_row(desk, run) for run in page.runs]
+    following = str(page.following) if page.following is not None else None
+    return RunPage(runs=tuple(rows), next=following, counts=await count_states(desk))
+
+
+@router.get("/runs/{run_id}", responses=documented(404, 422))
+async def get_run(run_id: RunPath, desk: TheDesk, caller: Reader) -> RunView:
+    """Everything about one run but its journal."""
+    return await run_view(desk, run_id, caller)
+
+
+@router.get("/runs/{run_id}/result", responses=documented(404, 409, 422))
+async def get_result(run_id: RunPath, desk: TheDesk) -> Result:
+    """The result of a run that has ended; 409 before."""
+    if not await is_stored(desk.store, run_id):
+        raise RunUnknown(f"no run is called '{run_id}'")
+    result = await desk.store.result(run_id)
+    if result is None:
+        raise Refusal(409, "refused", f"run {run_id} has not ended", next=f"follow /api/v1/runs/{run_id}/events")
+    return result
+
+
+@router.get(
+    "/runs/{run_id}/journal",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {"application/jsonl": {"schema": {"type": "string"}}},
+            "description": "One JSON object a line.",
+        },
+        **documented(404, 422),
+    },
+)
+async def get_journal(run_id: RunPath, desk: TheDesk) -> Response:
+    """The whole journal, as `midcourse replay` and `midcourse show` read it."""
+    text = journal_text(await journal_of(desk.store, run_id))
+    name = f'attachment; filename="{run_id}.jsonl"'
+    return Response(text, media_type="application/jsonl", headers={"Content-Disposition": name})
+
+
+@router.get("/tasks", responses=documented())
+async def list_tasks(shared: SharedState, _: Reader) -> tuple[TaskRow, ...]:
+    """The tasks that can be started by name."""
+    names = task_names(shared.tasks).items()
+    return tuple(_task_row(name, str(path or name), path.stat().st_mtime_ns if path else 0) for name, path in names)
+
+
+@lru_cache(maxsize=500)
+def _task_row(name: str, reference: str, changed_at: int) -> TaskRow:
+    """Parsed once for each version of the file."""
+    task = load_job(reference, {}).file.task
+    return TaskRow(name=name, goal=task.goal, world=task.world, inputs=dict(task.inputs), secrets=task.secrets)

@@ -1,0 +1,63 @@
+"""Sessions of browsers: a token or key in, a cookie out."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from midcourse.server.access.doorway import COOKIE, SESSION_SECONDS
+from midcourse.server.access.identity import RIGHTS, Caller, Right, Role
+from midcourse.server.models.base import Model
+from midcourse.server.problems import Refusal, documented
+from midcourse.server.state import AnyCaller, SharedState
+
+router = APIRouter(tags=["session"])
+
+
+class SignIn(Model):
+    token: Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class Me(Model):
+    name: str
+    tenant: str
+    role: Role
+    rights: tuple[Right, ...]
+    desk: str
+    """`local` or `fleet`."""
+
+
+def _me(caller: Caller, shared: SharedState) -> Me:
+    desk = shared.desks[caller.tenant]
+    return Me(name=caller.name, tenant=caller.tenant, role=caller.role, rights=RIGHTS[caller.role], desk=desk.kind)
+
+
+@router.post("/session", responses=documented(400, 413, 415, 422))
+async def sign_in(body: SignIn, shared: SharedState, response: Response) -> Me:
+    """Exchange a token or key for an HttpOnly cookie."""
+    caller = shared.doorway.sign_in(body.token)
+    if caller is None or caller.tenant not in shared.desks:
+        raise Refusal(401, "unauthenticated", "this token is not valid, or not any more")
+    response.set_cookie(
+        COOKIE,
+        shared.doorway.open_session(caller),
+        max_age=int(SESSION_SECONDS),
+        httponly=True,
+        samesite="strict",
+        secure=shared.secure,
+    )
+    return _me(caller, shared)
+
+
+@router.get("/session", responses=documented())
+async def whoami(caller: AnyCaller, shared: SharedState) -> Me:
+    """Who the caller is, and what the role allows."""
+    return _me(caller, shared)
+
+
+@router.delete("/session", status_code=204, responses=documented())
+async def sign_out(request: Request, _: AnyCaller, shared: SharedState, response: Response) -> None:
+    """Revoke the session of the cookie."""
+    shared.doorway.close_session(request.cookies.get(COOKIE, ""))
+    response.delete_cookie(COOKIE)

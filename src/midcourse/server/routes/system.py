@@ -1,0 +1,70 @@
+"""The system: settings, worlds, and what drives runs."""
+
+from fastapi import APIRouter
+
+from midcourse.app.settings.audience import Audience, audience_of
+from midcourse.app.settings.run import Settings, written
+from midcourse.app.wiring import SIMULATED, WORLDS
+from midcourse.server.models.base import Model
+from midcourse.server.problems import documented
+from midcourse.server.starting import OF_THE_SERVER
+from midcourse.server.state import Reader, SharedState, TheDesk
+
+router = APIRouter(tags=["system"])
+
+
+class SettingRow(Model):
+    name: str
+    value: str
+    default: str
+    description: str
+    audience: Audience
+    changeable: bool
+    """Whether a request that starts a run may give it."""
+
+
+class WorldRow(Model):
+    name: str
+    simulated: bool
+
+
+class FleetView(Model):
+    """What drives the runs."""
+
+    kind: str
+    """`local`: the server itself and other processes on its machine; `fleet`: workers."""
+    tenant: str
+    driven_here: tuple[str, ...]
+    """Runs that the server itself drives."""
+    watched: int
+    """Runs of all tenants that somebody watches."""
+
+
+@router.get("/settings", responses=documented())
+async def list_settings(desk: TheDesk, caller: Reader) -> tuple[SettingRow, ...]:
+    """The settings that new runs begin with. Those that name files or addresses are shown to administrators only."""
+    return tuple(
+        SettingRow(
+            name=name,
+            value=""
+            if name in OF_THE_SERVER and not caller.may("administer")
+            else written(getattr(desk.settings, name)),
+            default=written(field.default),
+            description=field.description or "",
+            audience=audience_of(field),
+            changeable=name not in OF_THE_SERVER,
+        )
+        for name, field in Settings.model_fields.items()
+    )
+
+
+@router.get("/worlds", responses=documented())
+async def list_worlds(_: Reader) -> tuple[WorldRow, ...]:
+    """The worlds that task files have short names for."""
+    return tuple(WorldRow(name=name, simulated=name in SIMULATED) for name in WORLDS)
+
+
+@router.get("/fleet", responses=documented())
+async def get_fleet(desk: TheDesk, caller: Reader, shared: SharedState) -> FleetView:
+    """What drives the caller's runs."""
+    return FleetView(kind=desk.kind, tenant=caller.tenant, driven_here=desk.driven_here(), watched=shared.hub.watched)

@@ -1,0 +1,52 @@
+"""What if: a recorded run under other settings, replayed or continued live as a fork."""
+
+import asyncio
+
+from fastapi import APIRouter
+
+from midcourse.app.presentation.replay import describe_replay
+from midcourse.app.records.journal import journal_of
+from midcourse.app.records.replay import replay_journal
+from midcourse.app.settings.run import written
+from midcourse.app.start import new_run_id
+from midcourse.server.models.records import ForkBody, ForkedView, ReplayBody, ReplayView
+from midcourse.server.problems import documented
+from midcourse.server.routes.runs import RunPath
+from midcourse.server.starting import changed_settings
+from midcourse.server.state import Operator, TheDesk
+
+router = APIRouter(tags=["what if"])
+
+
+@router.post("/runs/{run_id}/replay", responses=documented(400, 404, 409, 413, 415, 422))
+async def replay_run(run_id: RunPath, body: ReplayBody, desk: TheDesk) -> ReplayView:
+    """Put the recorded run through the director again under other settings. Nothing is done, and no model is asked."""
+    journal = await journal_of(desk.store, run_id)
+    changes = {name: written(value) for name, value in changed_settings(body.settings).items()}
+    again = await asyncio.to_thread(replay_journal, journal, changes)
+    words = describe_replay(journal, again)
+    return ReplayView(
+        verdict=again.verdict,
+        event=again.at or None,
+        events=len(journal.rows),
+        detail=again.detail,
+        headline=words.headline,
+        recorded_there=words.recorded,
+        saved_words=words.saved,
+        lost_words=words.lost,
+        hint=words.hint or words.this_is,
+        recorded=again.recorded,
+        until=again.until,
+        saved=again.saved,
+        lost=again.lost,
+        final_reason=again.reached,
+    )
+
+
+@router.post("/runs/{run_id}/fork", status_code=201, responses=documented(400, 404, 409, 413, 415, 422))
+async def fork_run(run_id: RunPath, body: ForkBody, desk: TheDesk, caller: Operator) -> ForkedView:
+    """Continue live from one event of a recorded run, as a new run in a fresh world. Approvals are asked for again."""
+    journal = await journal_of(desk.store, run_id)
+    changes = {name: written(value) for name, value in changed_settings(body.settings).items()}
+    forked = await desk.fork(journal, body.at, body.run_id or new_run_id(), changes, by=caller.name)
+    return ForkedView(run=forked.run_id, at=forked.at)

@@ -1,0 +1,133 @@
+"""Starts the server: where it may bind, under which names it answers, and the address that it prints."""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from midcourse.app.defaults import user
+from midcourse.app.desk.local import LocalDesk
+from midcourse.app.settings.run import Settings
+from midcourse.errors import TaskInvalid
+from midcourse.server.access.doorway import Doorway, Proxy, new_secret, read_api_keys
+from midcourse.server.access.guard import Site
+from midcourse.server.access.identity import Caller
+from midcourse.server.app import build_app
+from midcourse.server.starting import Starts
+from midcourse.server.state import Shared
+
+LOCAL = "local"
+"""The tenant of the runs in a home."""
+NOT_OPEN = (
+    "--bind {bind}: other machines could reach it, so it needs API keys (--keys FILE) or a proxy that authenticates users "
+    "(--proxy-user-header NAME --proxy-secret-file FILE); without them it serves this machine only"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serving:
+    """How to serve."""
+
+    home: Settings
+    bind: str = "127.0.0.1"
+    port: int = 8321
+    origins: tuple[str, ...] = ()
+    """Other addresses under which browsers reach it, such as `https://console.example`."""
+    keys: Path | None = None
+    proxy: Proxy | None = None
+    tasks: Path | None = None
+
+
+def is_loopback(bind: str) -> bool:
+    if bind == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(bind).is_loopback
+    except ValueError:
+        return False
+
+
+def check_bind(serving: Serving) -> None:
+    """Raises `TaskInvalid` for an address beyond this machine without a way to know who calls."""
+    if not is_loopback(serving.bind) and serving.keys is None and serving.proxy is None:
+        raise TaskInvalid(NOT_OPEN.format(bind=serving.bind))
+    if not is_loopback(serving.bind) and not serving.origins:
+        raise TaskInvalid(f"--bind {serving.bind}: say with --origin under which address browsers reach it")
+
+
+def site_of(serving: Serving, port: int) -> Site:
+    """Exact names. A page elsewhere that makes its own name point here (DNS rebinding) is not one of them."""
+    names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")] if is_loopback(serving.bind) else []
+    origins = [f"http://{name}" for name in names] + [origin.rstrip("/").lower() for origin in serving.origins]
+    for origin in serving.origins:
+        if not origin.startswith(("https://", "http://")) or "/" in origin.rstrip("/").split("://", 1)[1]:
+            raise TaskInvalid(f"--origin {origin}: write it as https://console.example or http://10.0.0.5:8321")
+    hosts = [origin.split("://", 1)[1] for origin in origins]
+    return Site(hosts=frozenset(hosts), origins=frozenset(origins))
+
+
+async def serve(serving: Serving, ready: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM. `ready` gets the address to open, once it can be opened."""
+    check_bind(serving)
+    listener = listen(serving.bind, serving.port)
+    port = listener.getsockname()[1]
+    site = site_of(serving, port)
+    folder = serving.home.home / "server"
+    token = new_secret() if is_loopback(serving.bind) else ""
+    owner = Caller(name=user(), tenant=LOCAL, role="admin") if token else None
+    keys = read_api_keys(serving.keys) if serving.keys else ()
+    shared = Shared(
+        desks={LOCAL: LocalDesk(serving.home)},
+        doorway=Doorway(folder, token=token, owner=owner, keys=keys, proxy=serving.proxy),
+        starts=Starts(folder),
+        tasks=serving.tasks,
+        secure=any(origin.startswith("https://") for origin in serving.origins),
+    )
+    server = Server(build_app(shared, site), shared)
+    host = f"[{serving.bind}]" if ":" in serving.bind else serving.bind
+    address = f"http://{host}:{port}/" + (f"#token={token}" if token else "")
+    server.when_ready = lambda: ready(address)
+    await server.serve([listener])
+
+
+class Server(uvicorn.Server):
+    """Tells when it has started, and ends all event streams when it is to stop: they would keep it from stopping."""
+
+    def __init__(self, app: ASGIApp, shared: Shared) -> None:
+        super().__init__(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+        self._shared = shared
+        self.when_ready: Callable[[], None] = lambda: None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self.when_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._shared.hub.close()
+        await super().shutdown(sockets)
+
+
+def listen(bind: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in bind else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((bind, port))
+    except OSError as trouble:
+        listener.close()
+        raise TaskInvalid(
+            f"cannot listen at {bind}:{port}: {trouble.strerror}; choose another --port, or 0 for any"
+        ) from None
+    listener.listen(512)
+    listener.setblocking(False)
+    return listener
+
+
+def run(serving: Serving, ready: Callable[[str], None]) -> None:
+    asyncio.run(serve(serving, ready))

@@ -1,0 +1,125 @@
+"""Starts runs over HTTP: which tasks may be named, and what an idempotency key stands for."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+from midcourse.app.settings.run import Settings
+from midcourse.app.wiring import Job, job_in, load_job, packaged_tasks, with_inputs
+from midcourse.domain.argument import Scalar
+from midcourse.errors import TaskInvalid
+from midcourse.files import private_file, private_folder
+from midcourse.policy.spelling import unknown
+from midcourse.server.access.identity import Caller
+from midcourse.server.models.runs import StartRun
+from midcourse.server.problems import Refusal
+
+OF_THE_SERVER = frozenset({"home", "record", "cassette", "approval_policy", "model_base_url", "embedder_base_url"})
+"""Settings that name files or addresses of the server: only its own configuration and task files may give them."""
+
+
+class Starts:
+    """Which run each idempotency key started. Stored, so that a repeated request after a restart finds its run."""
+
+    def __init__(self, folder: Path) -> None:
+        private_folder(folder)
+        path = folder / "server.db"
+        private_file(path)
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS starts (tenant TEXT, key TEXT, body TEXT, run TEXT, PRIMARY KEY (tenant, key))"
+        )
+        self._locks: dict[tuple[str, str], asyncio.Lock] = {}
+
+    def close(self) -> None:
+        self._db.close()
+
+    async def once(
+        self, tenant: str, key: str, body: StartRun, run_id: str, start: Callable[[str], Awaitable[str]]
+    ) -> tuple[str, bool]:
+        """The run of this key, and whether it was started earlier. Raises `Refusal` if the key stands for another body.
+
+        The run's id is stored before the run: a server that is killed in between starts that very run when it is asked again.
+        """
+        if not key:
+            return await start(run_id), False
+        digest = sha256(json.dumps(body.model_dump(), sort_keys=True).encode()).hexdigest()
+        async with self._locks.setdefault((tenant, key), asyncio.Lock()):
+            sql = "SELECT body, run FROM starts WHERE tenant = ? AND key = ?"
+            found = self._db.execute(sql, (tenant, key)).fetchone()
+            if found and found[0] != digest:
+                raise Refusal(
+                    409,
+                    "idempotency_conflict",
+                    f"the idempotency key was used for another request, which started run {found[1]}",
+                    next="use a new key for a new request",
+                )
+            earlier = found is not None
+            wanted = found[1] if found else run_id
+            if not found:
+                self._db.execute("INSERT INTO starts VALUES (?, ?, ?, ?)", (tenant, key, digest, wanted))
+            try:
+                started = await start(wanted)
+            except BaseException:
+                if not earlier:
+                    self._db.execute("DELETE FROM starts WHERE tenant = ? AND key = ?", (tenant, key))
+                raise
+            if started != wanted:
+                self._db.execute("UPDATE starts SET run = ? WHERE tenant = ? AND key = ?", (started, tenant, key))
+            return started, earlier
+
+
+def task_names(folder: Path | None) -> dict[str, Path | None]:
+    """Names of tasks that may be started: those of the registered folder, and those that ship."""
+    own = {path.stem: path for path in sorted(folder.glob("*.toml"))} if folder else {}
+    return {**dict.fromkeys(packaged_tasks()), **own}
+
+
+def job_for(body: StartRun, caller: Caller, settings: Settings, folder: Path | None) -> Job:
+    """The job that a request asks for. Raises `TaskInvalid` or `Refusal`."""
+    overrides = changed_settings(body.settings)
+    overrides["home"] = str(settings.home)
+    if bool(body.task) == bool(body.text):
+        raise TaskInvalid("give the name of a task in `task`, or a whole task file in `text`")
+    if body.text:
+        if not caller.may("administer"):
+            raise Refusal(
+                403, "forbidden", f"the role {caller.role} may start only tasks that the server knows by name"
+            )
+        job = job_in(body.text, "text", overrides)
+    else:
+        names = task_names(folder)
+        if body.task not in names:
+            raise TaskInvalid(f"{unknown('task', body.task, names)}; a file on the server is not named by its path")
+        path = names[body.task]
+        job = load_job(str(path) if path else body.task, overrides)
+    return replace(_with_inputs(job, body.inputs), by=caller.name)
+
+
+def changed_settings(given: Mapping[str, Scalar]) -> dict[str, object]:
+    """Settings of a request. Raises `TaskInvalid` for those that only the server's own configuration may give."""
+    for name in given:
+        if name in OF_THE_SERVER:
+            raise TaskInvalid(f"settings.{name}: only the server's own settings may say this")
+    return {name: "none" if value is None else value for name, value in given.items()}
+
+
+def _with_inputs(job: Job, given: Mapping[str, Scalar]) -> Job:
+    """The job with these inputs, in the types that its own have."""
+    own = dict(job.file.task.inputs)
+    for name, value in given.items():
+        if name not in own:
+            raise TaskInvalid(f"inputs: {unknown('input', name, own)}")
+        like = own[name]
+        number = isinstance(like, float) and isinstance(value, int) and not isinstance(value, bool)
+        if not number and like is not None and type(value) is not type(like):
+            raise TaskInvalid(f"inputs.{name}: has to be {type(like).__name__}, as in the task")
+    fitted = tuple(
+        (name, float(value) if isinstance(own[name], float) and isinstance(value, int) else value)
+        for name, value in given.items()
+    )
+    return with_inputs(job, fitted) if given else job

@@ -1,0 +1,83 @@
+"""What all requests share, and what a route asks for: the caller and the caller's desk.
+
+Dependencies are coroutines although they wait for nothing: FastAPI calls plain functions in other threads, and a store is for one.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
+
+from midcourse.app.desk.desk import Desk
+from midcourse.server.access.doorway import COOKIE, Doorway
+from midcourse.server.access.identity import Caller, Right
+from midcourse.server.hub import Hub
+from midcourse.server.problems import Refusal
+from midcourse.server.starting import Starts
+
+bearer = HTTPBearer(auto_error=False, scheme_name="key", description="A token or an API key.")
+cookie = APIKeyCookie(name=COOKIE, auto_error=False, scheme_name="session", description="Opened by POST /session.")
+
+
+@dataclass(kw_only=True)
+class Shared:
+    desks: Mapping[str, Desk]
+    """By tenant."""
+    doorway: Doorway
+    starts: Starts
+    hub: Hub = field(default_factory=Hub)
+    tasks: Path | None = None
+    """The folder of registered task files."""
+    secure: bool = False
+    """Whether browsers reach it over HTTPS."""
+
+
+async def shared_of(request: Request) -> Shared:
+    return request.app.state.shared
+
+
+SharedState = Annotated[Shared, Depends(shared_of)]
+
+
+async def caller_of(
+    request: Request,
+    shared: SharedState,
+    _key: Annotated[Any, Security(bearer)],
+    _session: Annotated[Any, Security(cookie)],
+) -> Caller:
+    caller = shared.doorway.caller_of(request.headers, request.cookies)
+    if caller is None:
+        raise Refusal(401, "unauthenticated", "there is no valid token, key or session in the request")
+    if caller.tenant not in shared.desks:
+        raise Refusal(403, "forbidden", "this server has no runs of your tenant")
+    return caller
+
+
+AnyCaller = Annotated[Caller, Depends(caller_of)]
+
+
+def needs(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
+    """A dependency: the caller, who must have this right."""
+
+    async def check(caller: AnyCaller) -> Caller:
+        if not caller.may(right):
+            raise Refusal(403, "forbidden", f"the role {caller.role} may not {right}")
+        return caller
+
+    return check
+
+
+Reader = Annotated[Caller, Depends(needs("read"))]
+Operator = Annotated[Caller, Depends(needs("operate"))]
+Approver = Annotated[Caller, Depends(needs("decide"))]
+Admin = Annotated[Caller, Depends(needs("administer"))]
+
+
+async def desk_of(shared: SharedState, caller: Reader) -> Desk:
+    return shared.desks[caller.tenant]
+
+
+TheDesk = Annotated[Desk, Depends(desk_of)]

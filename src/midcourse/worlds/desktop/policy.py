@@ -1,0 +1,181 @@
+"""The effect policy: which acts in which programs can be taken back, and which need approval.
+
+    [mousepad]                          # the program, as it names itself to accessibility tools
+    free = ["menuitem:Save As*"]        # nothing that lasts: it opens a dialog, or edits a document
+
+    [[mousepad.acts]]
+    zone = "button:Replace"             # or keys = "Control+S"
+    window = "Question"                 # only in windows with this title
+    effect = "irreversible"             # free, reversible or irreversible
+
+    [[thunar.acts]]
+    keys = "Delete"
+    effect = "reversible"
+    undo = "Control+Z"                  # the keys that take it back
+
+    [[claws-mail.acts]]
+    zone = "button:Send"
+    effect = "irreversible"
+    sent = "Mail/sent"                  # the mailbox folder that has it afterwards
+    queued = "Mail/queue"               # the one that has it until then
+
+Labels, titles and programs match like file names. The first fitting rule decides, those of a task before those that ship; then `free`; then what is
+free in every program: to open menus and tabs, to fill in fields, to move the focus, to cancel. An act that is left over needs approval.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as validated
+
+from midcourse.errors import TaskInvalid
+from midcourse.worlds.desktop.input import x_keys
+
+Effect: TypeAlias = Literal["free", "reversible", "irreversible"]
+
+_FREE = (
+    "menu:*",
+    "tab:*",
+    "textbox:*",
+    "typing:textbox",
+    "combobox:*",
+    "option:*",
+    "text:*",
+    "window:*",
+    "dialog:*",
+    "alert:*",
+    "desktop:*",
+    "checkbox:*",
+    "radio:*",
+    "columnheader:*",
+    "button:Cancel",
+)
+_FREE_KEYS = (
+    *("Escape", "Tab", "shift+Tab", "space", "BackSpace", "F10", "ctrl+a"),
+    *("Up", "Down", "Left", "Right", "Home", "End", "Prior", "Next", "shift+Home", "shift+End"),
+)
+
+
+@validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class ActRule:
+    """What one kind of act does."""
+
+    effect: Effect
+    zone: str = ""
+    keys: str = ""
+    window: str = "*"
+    undo: str = ""
+    sent: str = ""
+    queued: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.zone) == bool(self.keys):
+            raise ValueError("a rule names a zone or keys, and not both")
+
+
+@validated(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class ProgramRules:
+    """What is known of one program."""
+
+    free: tuple[str, ...] = ()
+    acts: tuple[ActRule, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deed:
+    """An act as a policy sees it: in which window, on what or with which keys."""
+
+    program: str
+    window: str
+    role: str = ""
+    label: str = ""
+    keys: str = ""
+
+    @property
+    def says(self) -> str:
+        what = f"press {self.keys}" if self.keys else f"click {self.role} '{self.label}'"
+        return f"{self.program}: {self.window}: {what}"
+
+
+_GRAVITY: Mapping[Effect, int] = {"free": 0, "reversible": 1, "irreversible": 2}
+FREE = ActRule(effect="free", zone="*")
+UNKNOWN = ActRule(effect="irreversible", zone="*")
+"""The rule for an act that no rule names."""
+
+
+class EffectPolicy:
+    """Rules by program. Those that were given come before those that ship."""
+
+    def __init__(self, *layers: Mapping[str, ProgramRules]) -> None:
+        self._layers = layers
+
+    def rule_for(self, deed: Deed) -> ActRule:
+        """The rule that decides about it. Of several keys, the one with the gravest effect decides."""
+        keys = deed.keys.split()
+        if len(keys) > 1:
+            return max((self.rule_for(replace(deed, keys=one)) for one in keys), key=lambda rule: _GRAVITY[rule.effect])
+        known = [
+            rules for layer in self._layers for name, rules in layer.items() if fnmatchcase(deed.program.lower(), name)
+        ]
+        for rules in known:
+            for rule in rules.acts:
+                if _fits(rule, deed):
+                    return rule
+            if any(_is_named(pattern, deed) for pattern in rules.free):
+                return FREE
+        if deed.keys:
+            return FREE if x_keys(deed.keys) in _FREE_KEYS else UNKNOWN
+        return FREE if any(_is_named(pattern, deed) for pattern in _FREE) else UNKNOWN
+
+
+def read_effects(given: str | Mapping[str, object] | None) -> EffectPolicy:
+    """The policy in a file, or a mapping of the same form, before the rules that ship. Raises `TaskInvalid`."""
+    if given is None:
+        return EffectPolicy(_shipped())
+    if isinstance(given, str):
+        try:
+            values: Mapping[str, object] = tomllib.loads(Path(given).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as problem:
+            raise TaskInvalid(f"effects: {given}: {problem}") from problem
+    else:
+        values = given
+    return EffectPolicy(_rules(values), _shipped())
+
+
+def _rules(values: Mapping[str, object]) -> Mapping[str, ProgramRules]:
+    rules: Any = TypeAdapter(ProgramRules)
+    found: dict[str, ProgramRules] = {}
+    for program, table in values.items():
+        try:
+            found[program.lower()] = cast(ProgramRules, rules.validate_python(table))
+        except ValidationError as wrong:
+            first = wrong.errors()[0]
+            where = ".".join(str(part) for part in (program, *first["loc"]))
+            raise TaskInvalid(f"effects: {where}: {first['msg']}") from wrong
+    return found
+
+
+@cache
+def _shipped() -> Mapping[str, ProgramRules]:
+    return _rules(tomllib.loads(Path(__file__).with_name("policy.toml").read_text(encoding="utf-8")))
+
+
+def _fits(rule: ActRule, deed: Deed) -> bool:
+    if not fnmatchcase(deed.window, rule.window):
+        return False
+    if rule.keys:
+        return bool(deed.keys) and x_keys(rule.keys) == x_keys(deed.keys)
+    return _is_named(rule.zone, deed)
+
+
+def _is_named(pattern: str, deed: Deed) -> bool:
+    role, _, label = pattern.partition(":")
+    if deed.keys:
+        return role == "keys" and x_keys(label) == x_keys(deed.keys)
+    return role in ("", "*", deed.role) and fnmatchcase(deed.label, label)

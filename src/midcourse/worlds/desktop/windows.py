@@ -1,0 +1,337 @@
+"""What a look shows: the window in front as zones, the others by name."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from midcourse.domain.argument import Scalar
+from midcourse.domain.observation import Zone
+from midcourse.worlds.base import Scene
+from midcourse.worlds.desktop.accessibility import Accessibility, NoAnswer, Node, Program
+
+DESKTOP = "desktop"
+"""Id and role of the zone that stands for the whole screen."""
+
+_ROLES = {
+    "alert": "alert",
+    "check box": "checkbox",
+    "check menu item": "menuitemcheckbox",
+    "combo box": "combobox",
+    "dialog": "dialog",
+    "drawing area": "canvas",
+    "entry": "textbox",
+    "file chooser": "dialog",
+    "frame": "window",
+    "heading": "heading",
+    "icon": "icon",
+    "info bar": "alert",
+    "label": "text",
+    "link": "link",
+    "list item": "listitem",
+    "menu": "menu",
+    "menu item": "menuitem",
+    "page tab": "tab",
+    "paragraph": "textbox",
+    "password text": "textbox",
+    "progress bar": "progressbar",
+    "push button": "button",
+    "push button menu": "button",
+    "radio button": "radio",
+    "radio menu item": "menuitemradio",
+    "slider": "slider",
+    "spin button": "spinbutton",
+    "static": "text",
+    "status bar": "status",
+    "statusbar": "status",
+    "table cell": "cell",
+    "table column header": "columnheader",
+    "table row header": "rowheader",
+    "tearoff menu item": "menuitem",
+    "terminal": "textbox",
+    "text": "textbox",
+    "toggle button": "button",
+    "tool tip": "tooltip",
+    "tree item": "treeitem",
+    "window": "window",
+}
+"""Roles of zones by those of AT-SPI. What has none is a container, or only decoration."""
+_ONLY_NAMED = ("text", "status", "cell", "icon", "menuitem", "menu", "tab", "alert", "progressbar", "listitem")
+"""Roles that are left out without a label: there is nothing to say of them."""
+_OUT_OF_SIGHT = ("textbox", "checkbox", "radio", "button", "spinbutton")
+"""Roles that are zones although they are scrolled away: accessibility reaches them there."""
+_SCROLLED = (49, 68)
+"""AT-SPI's numbers of the roles scroll pane and viewport."""
+_TOP = ("window", "dialog", "alert")
+_CANVAS = 80
+"""Width and height from which a panel without children counts as something that the program draws itself."""
+_LONGEST = 2000
+"""Characters of a text that an observation shows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """One window of a program."""
+
+    program: Program
+    node: Node
+    role: str
+
+    @property
+    def title(self) -> str:
+        return self.node.name or self.program.name
+
+    def walk(self, *, hidden: bool = False) -> Iterator[Node]:
+        """Its nodes, parents first. Hidden ones are on other tabs, or in closed menus."""
+        queue = [(self.node, False)]
+        while queue:
+            node, scrolled = queue.pop(0)
+            if hidden or node.is_("showing") or (scrolled and node.is_("visible")):
+                yield node
+                inside = scrolled or node.role in _SCROLLED
+                queue = [(each, inside) for each in self.program.children(node.ref[1])] + queue
+
+
+@dataclass(kw_only=True)
+class View:
+    """All windows at one moment, and which zone stands for which node."""
+
+    front: Window | None = None
+    popups: tuple[Window, ...] = ()
+    """Menus and tooltips above the window in front."""
+    others: tuple[Window, ...] = ()
+    silent: tuple[str, ...] = ()
+    """Programs that do not answer."""
+    nodes: dict[str, Node] = field(default_factory=dict[str, Node])
+    windows: dict[str, Window] = field(default_factory=dict[str, Window])
+    scene: Scene = field(default_factory=lambda: Scene("Desktop", Zone(id=DESKTOP, role=DESKTOP, label="Desktop")))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is a window in front with nothing in it."""
+        inside = (zone_id for zone_id, window in self.windows.items() if window is self.front)
+        return self.front is not None and all(self.nodes[zone_id] is self.front.node for zone_id in inside)
+
+
+class Windows:
+    """Turns what programs describe into views. Numbers that it gives to programs stay theirs."""
+
+    def __init__(self, accessibility: Accessibility) -> None:
+        self._bus = accessibility
+        self._numbers: dict[str, int] = {}
+        self._last_front: tuple[str, str] | None = None
+
+    async def look(self) -> View:
+        """Raises `NoAnswer` if the accessibility bus does not answer."""
+        programs = await self._bus.programs()
+        tops = [one for program in programs for one in self._tops(program)]
+        front = self._front(tops)
+        view = View(front=front, silent=tuple(program.name for program in programs if program.silent))
+        if front is not None:
+            self._last_front = (front.program.bus_name, front.node.ref[1])
+            above = [one for one in tops if one.program is front.program and one.role == "popup"]
+            view.popups = tuple(above)
+        view.others = tuple(one for one in tops if one is not front and one.role in _TOP)
+        await self._describe(view)
+        return view
+
+    def id_of(self, node: Node) -> str:
+        number = self._numbers.setdefault(node.ref[0], len(self._numbers) + 1)
+        return f"{number}.{node.ref[1].rpartition('/')[2]}"
+
+    def role_of(self, node: Node) -> str:
+        return _ROLES.get(self._bus.roles.get(node.role, ""), "")
+
+    def _tops(self, program: Program) -> list[Window]:
+        """Windows that are on the screen. One of the role 'window' is not managed: a menu or a tooltip."""
+        found: list[Window] = []
+        for path in program.windows:
+            node = program.nodes.get(path)
+            if node is not None and node.is_("showing"):
+                native = self._bus.roles.get(node.role, "")
+                role = "popup" if native == "window" else _ROLES.get(native, "window")
+                found.append(Window(program=program, node=node, role=role if role in (*_TOP, "popup") else "window"))
+        return found
+
+    def _front(self, tops: list[Window]) -> Window | None:
+        """The active window. While a menu has the keyboard, none is active: then the last one still is in front."""
+        managed = [one for one in tops if one.role != "popup"]
+        active = [one for one in managed if one.node.is_("active")]
+        if active:
+            modal = [one for one in active if one.node.is_("modal")]
+            return (modal or active)[-1]
+        last = [one for one in managed if (one.program.bus_name, one.node.ref[1]) == self._last_front]
+        return last[0] if last else managed[-1] if managed else None
+
+    # --- zones
+
+    async def _describe(self, view: View) -> None:
+        zones = [
+            Zone(id=DESKTOP, role=DESKTOP, label="Desktop", state={"windows": len(view.others) + bool(view.front)})
+        ]
+        title, program = "Desktop", ""
+        if view.front is not None:
+            title, program = view.front.title, view.front.program.name
+            zones.append(await self._top_zone(view, view.front))
+            for window in (view.front, *view.popups):
+                zones += await self._zones(view, window)
+        for other in view.others:
+            zones.append(await self._top_zone(view, other, behind=True))
+        for name in view.silent:
+            zones.append(Zone(id=f"program:{name}", role="program", label=name, state={"silent": True}))
+        if view.silent and view.front is None:
+            title, program = f"{view.silent[0]} does not answer", view.silent[0]
+        origin = f"program:{program}" if program else ""
+        view.scene = Scene(title, *zones, address=program, origin=origin)
+
+    async def _top_zone(self, view: View, window: Window, *, behind: bool = False) -> Zone:
+        zone_id = self.id_of(window.node)
+        view.nodes[zone_id], view.windows[zone_id] = window.node, window
+        state: dict[str, Scalar] = {"program": window.program.name}
+        if behind:
+            state["behind"] = True
+        return Zone(
+            id=zone_id,
+            role=window.role,
+            label=window.title,
+            bounds=await self._bus.extents(window.node),
+            state=state,
+        )
+
+    async def _zones(self, view: View, window: Window) -> list[Zone]:
+        shown = [node for node in window.walk() if node is not window.node and self._is_shown(window, node)]
+        made = await asyncio.gather(*(self._zone(view, window, node) for node in shown))
+        return _in_order([zone for zone in made if zone is not None])
+
+    def _is_shown(self, window: Window, node: Node) -> bool:
+        role = self.role_of(node)
+        if not role and self._bus.roles.get(node.role) == "panel" and node.children == 0:
+            return True
+        if role == "window" or (role == "dialog" and node.parent != window.node.ref[1]):
+            return False
+        return bool(role) and (role not in _ONLY_NAMED or bool(node.name.strip()))
+
+    async def _zone(self, view: View, window: Window, node: Node) -> Zone | None:
+        role = self.role_of(node)
+        bounds = await self._bus.extents(node) if node.is_("showing") else None
+        if bounds is None and (node.is_("showing") or role not in _OUT_OF_SIGHT):
+            return None
+        if role in ("", "canvas"):
+            if bounds is None or min(bounds[2:]) < _CANVAS:
+                return None
+            role = "canvas"
+        label = await self.label_of(window, node)
+        zone_id = self.id_of(node)
+        view.nodes[zone_id], view.windows[zone_id] = node, window
+        return Zone(
+            id=zone_id, role=role, label=label, bounds=bounds, state=await self._state(window, node, role, label)
+        )
+
+    async def _state(self, window: Window, node: Node, role: str, label: str) -> dict[str, Scalar]:
+        state: dict[str, Scalar] = {}
+        if role == "textbox":
+            text = "" if self._is_secret(node) else await self._bus.text(node) or ""
+            state["text"] = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+            if self._is_secret(node):
+                state["password"] = True
+            elif not node.is_("editable"):
+                state["readonly"] = True
+        elif role in ("slider", "spinbutton", "progressbar") and (value := await self._bus.value(node)) is not None:
+            state["value"] = value
+        elif role == "combobox" and node.name and node.name != label:
+            state["text"] = node.name
+        if role in ("checkbox", "radio", "menuitemcheckbox", "menuitemradio") or node.is_("checked"):
+            state["checked"] = node.is_("checked")
+        for name in ("expanded", "focused", "selected"):
+            if node.is_(name):
+                state[name] = True
+        if not node.is_("sensitive"):
+            state["disabled"] = True
+        if not node.is_("showing"):
+            state["seen"] = False
+        if within := self._within(window, node, label):
+            state["within"] = within
+        return state
+
+    def _is_secret(self, node: Node) -> bool:
+        return self._bus.roles.get(node.role) == "password text"
+
+    def _within(self, window: Window, node: Node, label: str) -> str:
+        """The name of the nearest group around it."""
+        above = window.program.nodes.get(node.parent)
+        while above is not None and above is not window.node:
+            if above.name.strip() and above.name != label:
+                return above.name
+            above = window.program.nodes.get(above.parent)
+        return ""
+
+    # --- labels
+
+    async def label_of(self, window: Window, node: Node) -> str:
+        """Its own name, else that of its label, else what is beside it, else its description or that of what is around it."""
+        role = self.role_of(node)
+        if node.name.strip() and role != "combobox":
+            return _line(node.name)
+        if role in ("textbox", "combobox", "spinbutton", "slider", "progressbar"):
+            found = await self._labelled(window, node)
+            named = node.name if role == "combobox" else ""
+            body = "text" if node.is_("multi_line") else ""
+            return _line(found or self._description(window, node) or named) or body
+        return _line(self._description(window, node))
+
+    def _description(self, window: Window, node: Node) -> str:
+        around = window.program.nodes.get(node.parent)
+        return node.description or (around.description if around and around.children == 1 else "")
+
+    async def _labelled(self, window: Window, node: Node) -> str:
+        ref = await self._bus.label_of(node)
+        if ref is not None:
+            known = window.program.nodes.get(ref[1])
+            if known is not None:
+                return known.name
+            try:
+                return str(await self._bus.get(ref, "Accessible", "Name"))
+            except NoAnswer:
+                return ""
+        inner = node
+        for _ in range(2):
+            outer = window.program.nodes.get(inner.parent)
+            if outer is None:
+                return ""
+            if found := self._beside(window, window.program.children(outer.ref[1]), inner):
+                return found
+            inner = outer
+        return ""
+
+    def _beside(self, window: Window, row: list[Node], inner: Node) -> str:
+        """The label next to it among its siblings: before it if the first of them begins with a label, else after it."""
+        kinds = ["label" if self._labels(node) else "field" if self._has_field(window, node) else "" for node in row]
+        if "label" not in kinds or kinds[row.index(inner)] != "field":
+            return ""
+        step = -1 if kinds.index("label") < kinds.index("field") else 1
+        at = row.index(inner) + step
+        return row[at].name if 0 <= at < len(row) and kinds[at] == "label" else ""
+
+    def _labels(self, node: Node) -> bool:
+        return bool(node.name.strip()) and self._bus.roles.get(node.role) in ("label", "combo box", "check box")
+
+    def _has_field(self, window: Window, node: Node) -> bool:
+        """Whether it is a field, or contains one directly."""
+        return self._is_field(node) or any(self._is_field(each) for each in window.program.children(node.ref[1]))
+
+    def _is_field(self, node: Node) -> bool:
+        return self.role_of(node) in ("textbox", "combobox", "spinbutton", "slider") and not self._labels(node)
+
+
+def _in_order(zones: list[Zone]) -> list[Zone]:
+    """With the items of a menu from top to bottom: some programs list them in the order in which they were made."""
+    ordered: list[Zone] = []
+    for is_item, run in groupby(zones, lambda zone: zone.role.startswith("menuitem") or bool(zone.get("within"))):
+        several = list(run)
+        in_menu = is_item and any(zone.role.startswith("menuitem") for zone in several)
+        ordered += sorted(several, key=lambda zone: zone.bounds[1] if zone.bounds else 0) if in_menu else several
+    return ordered
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).removesuffix(":").strip()

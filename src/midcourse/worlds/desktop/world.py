@@ -1,0 +1,384 @@
+"""The desktop world: turns a call into an act in a window, and holds back what needs approval."""
+
+import asyncio
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, TypeAlias
+
+from midcourse.domain.approval import CommitSet
+from midcourse.domain.argument import Pairs
+from midcourse.domain.observation import Observation, Zone
+from midcourse.domain.outcome import Outcome
+from midcourse.pictures import LatestPictures, When
+from midcourse.ports.world import Call, Catalogue
+from midcourse.worlds.base import Scene, Unseen, failed
+from midcourse.worlds.desktop.accessibility import NoAnswer, Ref
+from midcourse.worlds.desktop.contents import read_commit
+from midcourse.worlds.desktop.display import OWN, Size
+from midcourse.worlds.desktop.evidence import MailUnreadable, PathRefused, Snapshot, has_mail, mail_files
+from midcourse.worlds.desktop.input import x_keys
+from midcourse.worlds.desktop.policy import UNKNOWN, ActRule, Deed, read_effects
+from midcourse.worlds.desktop.screen import Box
+from midcourse.worlds.desktop.session import DesktopSession, SessionOptions
+from midcourse.worlds.desktop.skills import Skills
+from midcourse.worlds.desktop.windows import View, Window
+
+_Key: TypeAlias = tuple[str, str, Pairs]
+
+WOULD_SEND = "would_send"
+WOULD_CHANGE = "would_change"
+HELD = (WOULD_SEND, WOULD_CHANGE)
+"""Reasons of an act that was not carried out yet."""
+_DEEDS = ("click", "press", "press_keys", "type_text")
+"""Skills whose acts a policy judges. The others fill in fields, move windows, look, or take back."""
+_BY_FOCUS = ("press_keys", "type_text")
+"""Skills without a target: they reach the window that is in front."""
+_PRESSING = ("Return", "KP_Enter", "space")
+"""Keys that press the control that has the focus."""
+_SENT_WITHIN = 30.0
+_GLANCE = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    deed: Deed
+    rule: ActRule
+
+
+class Desktop(Skills):
+    """Programs on a display of their own, or on the user's. All options can be written in a task file.
+
+    `start` are command lines of programs that run from the beginning; `programs` are those that a plan may start, by default those of
+    `start`. `display` is "own" for a display that only this world sees, or the user's, such as ":0". `home` is the home folder of the programs
+    on an own display; without it, one that is deleted when the desktop is closed.
+
+    `effects` is the policy: what acts in which programs do; a file, or a mapping of the same form. `screenshots` says when pictures are
+    taken.
+
+    A desktop has settled after `quiet_seconds` without a change, at the latest after `settle_seconds`.
+    """
+
+    name = "desktop"
+    blocks = False
+    keeps: ClassVar[Mapping[str, str]] = {"home": "home"}
+    host_options: ClassVar[Mapping[str, object]] = {"display": OWN, "start": (), "programs": ()}
+
+    def __init__(
+        self,
+        start: str | Sequence[str] = (),
+        *,
+        programs: Sequence[str] | None = None,
+        display: str = OWN,
+        home: str = "",
+        effects: str | Mapping[str, object] | None = None,
+        screenshots: When = "never",
+        width: int = 1280,
+        height: int = 800,
+        quiet_seconds: float = 0.15,
+        settle_seconds: float = 5.0,
+    ) -> None:
+        commands = (start,) if isinstance(start, str) else tuple(start)
+        allowed = tuple(shlex.split(each)[0] for each in commands) if programs is None else tuple(programs)
+        options = SessionOptions(
+            start=commands,
+            display=display,
+            home=home,
+            size=Size(width=width, height=height),
+            quiet_seconds=quiet_seconds,
+            settle_seconds=settle_seconds,
+        )
+        super().__init__(options, allowed)
+        self._effects = read_effects(effects)
+        self._pictures = LatestPictures(screenshots)
+        self._secrets: dict[str, str] = {}
+        self._homes: dict[str, str] = {}
+        """The program that each secret belongs to."""
+        self._announced: _Key | None = None
+        """The call that was reported as reversible: the same again is carried out."""
+        self._bound: tuple[_Key, CommitSet] | None = None
+        """The commit set that was read last, and its call: allowed, this call may send this and nothing else."""
+        self._pictured: tuple[object, ...] = ()
+        """Which window was in front in the last picture, and where."""
+        self._seen: dict[str, Ref] = {}
+        """The windows that a run saw in front, by their titles; the last one also by no title."""
+
+    # --- the port
+
+    def catalogue(self) -> Catalogue:
+        """The skills. Only the policy and the window show whether one needs approval, so each commit set comes from the world."""
+        declared = super().catalogue()
+        return replace(declared, skills=tuple(replace(one, commits="world") for one in declared.skills))
+
+    async def open(self) -> str:
+        await super().open()
+        self._session = await DesktopSession.begin(self._options)
+        return ""
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.end()
+
+    async def conceal(self, secrets: Pairs) -> None:
+        for written, value in secrets:
+            name, _, where = written.partition("@")
+            if str(value):  # an empty one would be found in every text
+                self._secrets[name] = str(value)
+            if where:
+                self._homes[name] = where
+
+    async def attend(self) -> str:
+        if self._options.display != OWN:
+            return f"on display {self._options.display}"
+        return "this desktop has a display of its own without a screen: set `display` to yours"
+
+    async def look(self) -> Scene | Unseen:
+        if self._session is None or not self._session.alive:
+            return Unseen(reason="world_lost", detail="the desktop is not open")
+        try:
+            return (await self._session.look()).scene
+        except NoAnswer as problem:
+            return Unseen(reason="failed", detail=f"the desktop does not answer: {problem}")
+
+    async def observe(self) -> Observation | Unseen:
+        seen = await super().observe()
+        if not isinstance(seen, Unseen):
+            self._note_front()
+        if isinstance(seen, Unseen) or not self._pictures.is_wanted(seen.fingerprint):
+            return seen
+        png = await self._running.screen.take(self._covered(seen.zones))
+        self._pictured = _place(self._running.view)
+        size = (self._options.size.width, self._options.size.height) if self._options.display == OWN else None
+        return replace(seen, screenshot=await self._pictures.keep(png, seen.fingerprint), size=size)
+
+    def picture_looks(self) -> None:
+        """Take a screenshot at every look from now on."""
+        self._pictures.take_all()
+
+    async def read_screenshot(self, digest: str) -> bytes | None:
+        return self._pictures.read(digest)
+
+    async def picture(self, seen: Observation) -> bytes:
+        """A PNG of the screen for a person, with the zones of this observation drawn over it."""
+        return await self._running.screen.draw(seen.zones, self._covered(seen.zones))
+
+    async def commit_set(self, call: Call) -> CommitSet | None:
+        self._bound = None
+        if self._session is None:
+            return None
+        commit = await self._read_commit(call)
+        if commit is not None:
+            self._bound = (_key(call), commit)
+        return commit
+
+    # --- acts
+
+    async def _attempt(self, call: Call) -> Outcome:
+        if self._session is None or not self._session.alive:
+            return failed("world_lost", "the desktop is not open")
+        declared = self.catalogue().skill(call.skill)
+        if declared is None or declared.effect == "read":
+            return await self._carry_out(call)
+        judged = await self._judge(call)
+        refused = self._refuse(call)
+        if refused is not None:
+            return refused
+        outcome = await self._do(call, judged) if judged else await self._carry_out(call)
+        if outcome.reason not in HELD:
+            self._announced = None
+            await self._running.settle()
+        self._pictures.failed = outcome.status != "ok"
+        return outcome
+
+    async def _do(self, call: Call, judged: _Judged) -> Outcome:
+        match judged.rule.effect:
+            case "free":
+                return await self._carry_out(call)
+            case "reversible" if not call.allowed and self._announced != _key(call):
+                self._announced = _key(call)
+                detail = f"it would {judged.deed.says}, which can be taken back"
+                return Outcome(status="no_effect", reason=WOULD_CHANGE, detail=detail)
+            case "reversible":
+                before = await asyncio.to_thread(self._files.snapshot)
+                outcome = await self._carry_out(call)
+                if outcome.status == "ok":
+                    self._note_reversible(judged, before)
+                return outcome
+            case "irreversible":
+                return await self._send(call, judged)
+
+    def _note_front(self) -> None:
+        front = self._running.view.front
+        if front is not None:
+            self._seen |= {front.title: front.node.ref, "": front.node.ref}
+
+    def _note_reversible(self, judged: _Judged, before: Snapshot) -> None:
+        self._reversible = (judged.deed.program, judged.deed.window, judged.rule.undo, before)
+
+    def _refuse(self, call: Call) -> Outcome | None:
+        """A failure for a place in a picture that is not current, for keys that are meant for another window, and for a secret that does not
+        belong to the program in front.
+        """
+        front = self._running.view.front
+        meant = self._seen.get(call.target.surface) or self._seen.get("")
+        if call.skill in _BY_FOCUS and not call.allowed and meant and front and front.node.ref != meant:
+            detail = f"'{front.title}' is in front, and would get what is meant for another window"
+            return Outcome(status="unreachable", reason="target_not_visible", detail=detail)
+        if call.pictured and not call.allowed and _place(self._running.view) != self._pictured:
+            what = f"{call.target.role} '{call.target.label}'"
+            return failed("moved", f"another window is in front, or it has moved, since {what} was seen in a picture")
+        here = f"program:{front.program.name}" if front else ""
+        for _, name in call.secrets:
+            if call.pictured or self._homes.get(str(name)) != here:
+                detail = f"'{name}' may not be typed here; if it belongs there, name it '{name}@{here}'"
+                return failed("secret_not_allowed_here", detail)
+        return None
+
+    async def _send(self, call: Call, judged: _Judged) -> Outcome:
+        """Carry it out only if it is allowed, and the window still has the values that were read for it."""
+        bound, self._bound = self._bound, None
+        commit = await self._read_commit(call)
+        if not call.allowed or commit is None or bound != (_key(call), commit):
+            return Outcome(
+                status="no_effect", reason=WOULD_SEND, detail=f"it would {judged.deed.says}, which needs approval first"
+            )
+        folder = self._files.find(judged.rule.sent) if judged.rule.sent else None
+        earlier = frozenset(mail_files(folder)) if folder else frozenset[Path]()
+        outcome = await self._carry_out(call)
+        if folder is None or outcome.status != "ok":
+            return outcome
+        return await self._await_sent(folder, earlier, dict(commit.values))
+
+    async def _await_sent(self, folder: Path, earlier: frozenset[Path], values: Mapping[str, object]) -> Outcome:
+        """Wait until the mail is in the folder of sent ones, or a dialog says why not. One with a progress bar does not."""
+        subject = str(values.get("Subject", ""))
+        until = asyncio.get_running_loop().time() + _SENT_WITHIN
+        while asyncio.get_running_loop().time() < until:
+            with suppress(MailUnreadable):  # it is being written
+                if has_mail(folder, subject=subject, since=earlier):
+                    return Outcome(detail=f"'{subject}' is in {folder.name}", evidence="response")
+            view = await self._running.look()
+            if view.front is not None and view.front.node.is_("modal") and not self._shows_progress(view.front):
+                await self._running.settle()
+                said = "; ".join(zone.label for zone in view.scene.zones if zone.role == "text")
+                return Outcome(status="unknown", reason="interrupted", detail=f"'{view.front.title}' came up: {said}")
+            await asyncio.sleep(_GLANCE)
+        return Outcome(status="unknown", reason="not_seen_sent", detail=f"'{subject}' is not in {folder.name} yet")
+
+    def _shows_progress(self, window: Window) -> bool:
+        """Whether it only says how far the program is."""
+        return any(self._running.bus.roles.get(node.role) == "progress bar" for node in window.walk())
+
+    async def _carry_out(self, call: Call) -> Outcome:
+        try:
+            return await super()._attempt(call)
+        except NoAnswer as problem:
+            return Outcome(status="unknown", reason="no_answer", detail=f"the program does not answer: {problem}")
+        except PathRefused as refused:
+            return failed("not_permitted", str(refused))
+
+    async def _read_commit(self, call: Call) -> CommitSet | None:
+        judged = await self._judge(call)
+        if judged is None or judged.rule.effect != "irreversible":
+            return await super().commit_set(call)
+        try:
+            return await read_commit(self._running.bus, self._running.windows, self._running.view, judged.deed)
+        except NoAnswer:
+            return None
+
+    # --- judging
+
+    async def _judge(self, call: Call) -> _Judged | None:
+        """What the policy says of it. None: it is not an act that a policy judges, or its zone is gone."""
+        if call.skill not in _DEEDS:
+            return None
+        try:
+            view = await self._running.look()
+        except NoAnswer:
+            return None
+        zone = next((zone for zone in view.scene.zones if zone.id == call.zone), None)
+        if call.pictured:
+            zone = _zone_at(view, call)
+        if zone is None and call.skill in ("click", "press"):
+            return None
+        deed = _deed(view, call, zone)
+        return _Judged(deed=deed, rule=UNKNOWN if _presses_unseen(deed.keys) else self._effects.rule_for(deed))
+
+    def _covered(self, zones: Sequence[Zone]) -> list[Box]:
+        """Where a secret shows, or a password is typed."""
+        secrets = self._secrets.values()
+        return [
+            zone.bounds
+            for zone in zones
+            if zone.bounds is not None
+            and (zone.get("password") or any(s in zone.label or s in str(zone.get("text") or "") for s in secrets))
+        ]
+
+
+def _deed(view: View, call: Call, zone: Zone | None) -> Deed:
+    """The act as a policy sees it. Keys that press a button count as a click on it."""
+    front = view.front
+    deed = Deed(program=front.program.name if front else "", window=front.title if front else "")
+    if call.skill == "click":
+        assert zone is not None
+        return replace(deed, role=zone.role, label=zone.label)
+    focused = zone or next((one for one in view.scene.zones if one.get("focused")), None)
+    if call.skill == "type_text":
+        return replace(deed, role="typing", label=focused.role if focused else "")
+    keys = str(dict(call.arguments).get("keys", ""))
+    if target := _pressed(view, focused, keys):
+        return replace(deed, role=target.role, label=target.label)
+    return replace(deed, keys=keys)
+
+
+def _place(view: View) -> tuple[object, ...]:
+    top = next((zone for zone in view.scene.zones if view.front and view.nodes.get(zone.id) is view.front.node), None)
+    return (view.front.node.ref, top.bounds if top else None) if view.front else ()
+
+
+def _zone_at(view: View, call: Call) -> Zone:
+    """What the program itself says is at this place of a picture: a reader may be wrong about it, or be deceived."""
+    x, y, width, height = call.bounds or (0, 0, 0, 0)
+    middle = (x + width / 2, y + height / 2)
+    here = [zone for zone in view.scene.zones if zone.bounds and zone.id in view.nodes and _covers(zone.bounds, middle)]
+    tops = ("window", "dialog", "alert", "text")
+    found = [zone for zone in here if zone.role not in tops and not zone.get("behind")]
+    smallest = min(found, key=lambda zone: zone.bounds[2] * zone.bounds[3] if zone.bounds else 0, default=None)
+    return smallest or Zone(id=call.zone, role="picture", label=call.target.label, bounds=call.bounds)
+
+
+def _covers(bounds: Box, point: tuple[float, float]) -> bool:
+    x, y, width, height = bounds
+    return x <= point[0] < x + width and y <= point[1] < y + height
+
+
+def _pressed(view: View, focused: Zone | None, keys: str) -> Zone | None:
+    """The control that these keys press, or the text that they are typed into."""
+    if x_keys(keys) not in _PRESSING:
+        return None
+    if focused is not None and focused.role in ("button", "menuitem", "checkbox", "radio", "link"):
+        return focused
+    node = view.nodes.get(focused.id) if focused is not None else None
+    if (
+        focused is not None
+        and focused.role == "textbox"
+        and (x_keys(keys) == "space" or (node and node.is_("multi_line")))
+    ):
+        return focused
+    if x_keys(keys) == "space":
+        return None
+    buttons = (zone for zone in view.scene.zones if zone.role == "button" and zone.id in view.nodes)
+    return next((zone for zone in buttons if view.nodes[zone.id].is_("default")), None)
+
+
+def _presses_unseen(keys: str) -> bool:
+    """Whether one of several keys presses what has the focus then: nothing tells what that will be."""
+    groups = keys.split()
+    return len(groups) > 1 and any(x_keys(one) in _PRESSING for one in groups)
+
+
+def _key(call: Call) -> _Key:
+    return (call.skill, call.zone, call.arguments)

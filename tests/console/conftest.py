@@ -1,0 +1,33 @@
+"""The built console in a real Chromium, in front of a real server that drives real runs."""
+
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+
+from midcourse.server.static import DIST
+from midcourse.worlds.browser.chromium import system_chromium
+from tests.console.visit import Console, tasks_that_ask
+from tests.server.serving import serving
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built() -> None:
+    assert (DIST / "index.html").is_file(), "the console is not built; `just console` does it"
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncGenerator[Browser]:
+    async with async_playwright() as driver:
+        started = await driver.chromium.launch(executable_path=system_chromium(), chromium_sandbox=False)
+        yield started
+        await started.close()
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Generator[Console]:
+    folder = Path(tmp_path_factory.mktemp("console"))
+    with serving(folder, tasks=tasks_that_ask(folder)) as served:
+        yield Console(served=served, browser=browser)

@@ -1,0 +1,102 @@
+"""A run from start to end in the console, by keyboard."""
+
+import re
+
+import pytest
+from playwright.async_api import Route, expect
+
+from tests.console.visit import Console, Visit
+from tests.server.serving import PATIENCE, decide, ended, question_of, start, until
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+async def open_card(visit: Visit, run: str) -> None:
+    await visit.go(f"/inbox?run={run}")
+    await expect(visit.page.locator(f"[data-card^='{run} ']")).to_be_visible()
+
+
+async def test_a_run_is_started_watched_approved_and_finished_by_keyboard(console: Console) -> None:
+    async with console.visited() as visit:
+        page = visit.page
+        await page.keyboard.press("n")
+        await page.get_by_label("Task").select_option("lamp")
+        await page.get_by_label("reference").fill("PO-77")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("h1")).to_have_text("It waits for your answer.")
+        run = re.search(r"/runs/([^?]+)", page.url)
+        assert run
+        await expect(page.get_by_role("log")).to_contain_text("held: Place the order")
+
+        await page.keyboard.press("i")
+        card = page.locator("[data-card]")
+        await expect(card).to_contain_text("https://shop.example/orders")
+        await expect(card).to_contain_text("PO-77")
+        await expect(page.locator("[data-verdict=approved]")).to_be_enabled()
+        await page.keyboard.press("a")
+        await expect(page.get_by_role("status").filter(has_text="approved, exactly as shown")).to_be_visible()
+        await expect(page.locator("h1")).to_have_text("Nothing waits for you.")
+
+        await visit.go(f"/runs/{run[1]}")
+        await expect(page.locator("h1")).to_have_text("Done, and verified.")
+        decided = console.served.client().get(f"/runs/{run[1]}/journal").text
+        assert '"by": "owner"' in decided or '"by":"owner"' in decided
+
+
+async def test_a_card_is_not_approved_before_it_has_stood_still(console: Console) -> None:
+    client = console.served.client()
+    start(client, "hasty", task="lamp")
+    asked = until(lambda: question_of(client, "hasty"))
+    async with console.visited() as visit:
+        page = visit.page
+        await page.clock.install()
+        await open_card(visit, "hasty")
+        await page.clock.pause_at(await page.evaluate("Date.now()") + 5000)
+        await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it is looked at anew
+        approve = page.locator("[data-verdict=approved]")
+        await expect(approve).to_be_disabled()
+        await page.keyboard.press("a")
+        await page.clock.run_for(600)
+        await expect(approve).to_be_disabled()
+        assert question_of(client, "hasty") == asked
+        await page.clock.run_for(200)
+        await expect(approve).to_be_enabled()
+        await page.clock.resume()
+        await approve.click()
+        assert ended(client, "hasty")["result"]["verified"]
+
+
+async def test_a_decision_about_what_is_not_asked_any_more_shows_the_difference(console: Console) -> None:
+    client = console.served.client()
+    start(client, "stale", task="lamp")
+    asked = until(lambda: question_of(client, "stale"))
+    async with console.visited() as visit:
+        page = visit.page
+        await open_card(visit, "stale")
+
+        async def older(route: Route) -> None:  # what a page has that was not told of the change
+            await route.continue_(post_data='{"verdict": "approved", "shown": ["00000000000000000000000000000000"]}')
+
+        await page.route("**/questions/*", older)
+        await expect(page.locator("[data-verdict=approved]")).to_be_enabled()
+        await page.keyboard.press("a")
+        await expect(page.get_by_role("alert")).to_contain_text("Nothing was decided")
+        assert question_of(client, "stale") == asked
+        visit.wrong.clear()  # the refusal, as the browser reports it
+    assert decide(client, asked, "rejected").status_code == 200
+
+
+async def test_a_rejection_carries_its_guidance(console: Console) -> None:
+    client = console.served.client()
+    start(client, "no", task="lamp")
+    until(lambda: question_of(client, "no"))
+    async with console.visited() as visit:
+        page = visit.page
+        await open_card(visit, "no")
+        await page.keyboard.press("r")
+        await page.get_by_label("What should it do instead?").fill("Ask for a lower price")
+        await page.get_by_role("button", name="Reject").last.click()
+        await expect(page.get_by_role("status").filter(has_text="rejected")).to_be_visible()
+    until(lambda: "Ask for a lower price" in client.get("/runs/no/journal").text)
+    client.post("/runs/no/cancel", json={})

@@ -1,0 +1,172 @@
+"""What no honest browser sends: other hosts, other origins, forms, huge bodies. And sessions, headers, limits, and where it may bind."""
+
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+from starlette.datastructures import Headers
+
+from midcourse.app.settings.run import Settings
+from midcourse.errors import TaskInvalid
+from midcourse.server.access.doorway import SECRET_HEADER, Doorway, Proxy, digest_of, new_secret, read_api_keys
+from midcourse.server.access.guard import MOST_BYTES, RateLimit
+from midcourse.server.access.identity import Caller
+from midcourse.server.start import Serving, check_bind, site_of
+from tests.server.serving import Served, serving
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "localhost", "127.0.0.1:1", "evil.example:{port}", "[::1]"]
+)
+def test_another_host_is_refused(served: Served, host: str) -> None:
+    """A page whose name was made to point to loopback (DNS rebinding) sends its own name."""
+    port = served.url.rpartition(":")[2]
+    answer = served.client().get("/runs", headers={"Host": host.format(port=port)})
+    assert (answer.status_code, answer.json()["code"]) == (421, "wrong_host")
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://localhost", "http://127.0.0.1:1", "{url}.evil.example"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_another_origin_is_refused(served: Served, origin: str, method: str) -> None:
+    headers = {"Origin": origin.format(url=served.url)}
+    answer = served.client().request(method, "/runs", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "cross_site")
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_requests_from_other_sites_are_refused(served: Served, site: str) -> None:
+    assert served.client().get("/runs", headers={"Sec-Fetch-Site": site}).status_code == 403
+
+
+def test_a_typed_address_may_read_and_not_write(served: Served) -> None:
+    assert served.client().get("/runs", headers={"Sec-Fetch-Site": "none"}).status_code == 200
+    assert served.client().post("/runs", json={}, headers={"Sec-Fetch-Site": "none"}).status_code == 403
+
+
+def browser(served: Served) -> httpx.Client:
+    """A browser that has exchanged the token for a cookie."""
+    client = served.anyone(headers={"Origin": served.url, "Sec-Fetch-Site": "same-origin"})
+    assert client.post("/session", json={"token": served.token}).status_code == 200
+    return client
+
+
+def test_a_token_becomes_a_cookie_that_scripts_cannot_read(served: Served) -> None:
+    client = served.anyone(headers={"Origin": served.url})
+    answer = client.post("/session", json={"token": served.token})
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert served.token not in cookie
+    assert client.get("/session").json()["name"] == "owner"
+
+
+def test_a_form_of_another_site_changes_nothing(served: Served) -> None:
+    """Such a form has the cookie of a browser that ignores SameSite, and cannot set headers or send JSON."""
+    cookie = browser(served).cookies["midcourse_session"]
+    forged = served.anyone(headers={"Cookie": f"midcourse_session={cookie}"})
+    assert forged.post("/runs", json={"task": "lamp"}).status_code == 403
+    as_form = forged.post(
+        "/runs", content='{"task":"lamp"}', headers={"Content-Type": "text/plain", "Origin": served.url}
+    )
+    assert as_form.status_code == 415
+    assert forged.get("/runs").json()["runs"] == []
+
+
+def test_a_revoked_session_is_over(served: Served) -> None:
+    client = browser(served)
+    cookie = client.cookies["midcourse_session"]
+    assert client.delete("/session").status_code == 204
+    stolen = served.anyone(headers={"Cookie": f"midcourse_session={cookie}"})
+    assert stolen.get("/runs").status_code == 401
+
+
+def test_a_wrong_key_is_not_replaced_by_a_valid_cookie(served: Served) -> None:
+    client = browser(served)
+    assert client.get("/runs", headers={"Authorization": "Bearer wrong"}).status_code == 401
+
+
+def test_every_response_is_secured(served: Served) -> None:
+    client = served.client()
+    for answer in (
+        client.get("/runs"),
+        client.get("/nothing"),
+        client.get(served.url + "/"),
+        served.anyone().get("/runs"),
+    ):
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in answer.headers
+    preflight = client.request("OPTIONS", "/runs", headers={"Access-Control-Request-Method": "POST"})
+    assert preflight.status_code == 405
+
+
+def test_large_bodies_are_refused(served: Served) -> None:
+    client = served.client()
+    assert client.post("/runs", json={"task": "x" * MOST_BYTES}).status_code == 413
+
+    def pieces():
+        for _ in range(40):
+            yield b"x" * (MOST_BYTES // 20)
+
+    answer = client.post("/runs", content=pieces(), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 413
+
+
+def test_too_many_requests_are_refused_for_a_while(tmp_path: Path) -> None:
+    with serving(tmp_path, limit=RateLimit(per_second=0.001, burst=5)) as served:
+        client = served.client()
+        answers = [client.get("/worlds") for _ in range(8)]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 3
+    assert answers[-1].headers["retry-after"]
+    assert answers[-1].json()["code"] == "too_many"
+
+
+# --- keys, proxies, and where it may bind
+
+
+def test_keys_are_stored_by_their_hash(tmp_path: Path) -> None:
+    secret = new_secret()
+    file = tmp_path / "keys"
+    file.write_text(f"# name tenant role hash\nci acme operator {digest_of(secret)}\n")
+    keys = read_api_keys(file)
+    doorway = Doorway(tmp_path / "server", keys=keys)
+    assert doorway.sign_in(secret) == Caller(name="ci", tenant="acme", role="operator", means="key")
+    assert doorway.sign_in(digest_of(secret)) is None
+    assert doorway.sign_in("") is None
+    doorway.close()
+    file.write_text("ci acme emperor " + digest_of(secret))
+    with pytest.raises(TaskInvalid, match="line 1"):
+        read_api_keys(file)
+
+
+def test_a_proxy_proves_itself(tmp_path: Path) -> None:
+    proxy = Proxy(user_header="X-Forwarded-User", secret="s3cret", tenant="acme", role="approver")
+    doorway = Doorway(tmp_path, proxy=proxy)
+    known = {"X-Forwarded-User": "ada", SECRET_HEADER: "s3cret"}
+    assert doorway.caller_of(Headers(known), {}) == Caller(name="ada", tenant="acme", role="approver", means="proxy")
+    assert doorway.caller_of(Headers({"X-Forwarded-User": "ada"}), {}) is None
+    assert doorway.caller_of(Headers({**known, SECRET_HEADER: "wrong"}), {}) is None
+    doorway.close()
+
+
+def test_it_binds_beyond_loopback_only_if_it_knows_who_calls(tmp_path: Path) -> None:
+    home = Settings.load(overrides={"home": str(tmp_path)})
+    for bind in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
+        with pytest.raises(TaskInvalid, match="API keys"):
+            check_bind(Serving(home=home, bind=bind, origins=("https://console.example",)))
+        with pytest.raises(TaskInvalid, match="--origin"):
+            check_bind(Serving(home=home, bind=bind, keys=tmp_path / "keys"))
+        check_bind(Serving(home=home, bind=bind, keys=tmp_path / "keys", origins=("https://console.example",)))
+    for bind in ("127.0.0.1", "::1", "localhost"):
+        check_bind(Serving(home=home, bind=bind))
+
+
+def test_an_origin_is_exact(tmp_path: Path) -> None:
+    home = Settings.load(overrides={"home": str(tmp_path)})
+    site = site_of(Serving(home=home, bind="0.0.0.0", origins=("https://Console.example/",)), 8321)
+    assert site.hosts == {"console.example"}
+    assert site.origins == {"https://console.example"}
+    with pytest.raises(TaskInvalid, match="--origin"):
+        site_of(Serving(home=home, origins=("https://console.example/path",)), 8321)

@@ -1,0 +1,57 @@
+"""The OpenAPI document: generated requests never make the server fail, and every answer is one that it describes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from midcourse.server.app import build_api
+from tests.server.serving import Served, decide, ended, start_asking
+
+CONFIG = """
+[checks.positive_data_acceptance]
+# whether a task, setting or input of this name exists is not in the schema; 422 says so
+expected-statuses = ["2xx", "401", "403", "404", "409", "422"]
+"""
+
+
+@pytest.mark.slow
+def test_generated_requests_get_only_documented_answers(served: Served, tmp_path: Path) -> None:
+    """All checks of Schemathesis, as an administrator, with runs that have the shortest names that it tries."""
+    operator = served.client("operator")
+    decide(served.client("approver"), start_asking(operator, "0"))
+    ended(operator, "0")
+    (tmp_path / "schemathesis.toml").write_text(CONFIG)
+    command = [str(Path(sys.executable).with_name("st")), "--config-file", str(tmp_path / "schemathesis.toml")]
+    command += ["run", f"{served.url}/api/v1/openapi.json", "--checks", "all", "--phases", "coverage,fuzzing"]
+    command += ["-H", f"Authorization: Bearer {served.keys['acme', 'admin']}", "--max-examples", "2"]
+    command += ["--generation-deterministic", "--no-color", "--request-timeout", "300"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=1100, check=False)
+    assert done.returncode == 0, done.stdout[-6000:]
+    assert "Tested: 36" in done.stdout, done.stdout[-2000:]
+
+
+def test_events_and_problems_are_described() -> None:
+    document = build_api().openapi()
+    stream = document["paths"]["/api/v1/runs/{run_id}/events"]["get"]["responses"]["200"]["content"][
+        "text/event-stream"
+    ]
+    messages = stream["itemSchema"]["properties"]["data"]["contentSchema"]["discriminator"]["mapping"]
+    assert sorted(messages) == ["end", "notice", "rewind", "turn"]
+    schemas = document["components"]["schemas"]
+    kinds = schemas["TurnMessage"]["properties"]["event"]["discriminator"]["mapping"]
+    assert {"acted", "planned", "approval_decided", "verified"} <= set(kinds)
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            refusals = {code: one for code, one in operation["responses"].items() if code[0] in "45"}
+            for code, one in refusals.items():
+                assert list(one["content"]) == ["application/problem+json"], (method, path, code)
+            assert operation.get("description"), (method, path)
+
+
+def test_the_document_is_printed() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "midcourse.server.openapi"], capture_output=True, text=True, check=True
+    )
+    assert '"/api/v1/runs"' in done.stdout

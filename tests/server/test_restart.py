@@ -1,0 +1,113 @@
+"""A server killed with -9: the next one resumes its runs, streams continue without a gap, and no decision is lost or taken twice."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+
+from tests.server.serving import PATIENCE, Heard, decide, ended, listening, question_of, task_folder, until
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """`midcourse serve` in a process of its own."""
+
+    client: httpx.Client
+    """A browser that has signed in."""
+    url: str
+    pid: int
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+
+
+@contextmanager
+def midcourse_serve(folder: Path, *options: str, cookies: httpx.Cookies | None = None) -> Generator[Process]:
+    command = [sys.executable, "-m", "midcourse", "serve", "--json", "--home", str(folder / "home"), *options]
+    command += ["--tasks", str(task_folder(folder / "tasks"))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path.cwd()) as process:
+        try:
+            assert process.stdout is not None
+            url, _, token = json.loads(process.stdout.readline())["url"].partition("/#token=")
+            with httpx.Client(
+                base_url=f"{url}/api/v1", timeout=PATIENCE, verify=False, headers={"Origin": url}
+            ) as client:
+                if cookies is None:
+                    assert client.post("/session", json={"token": token}).status_code == 200
+                else:
+                    client.cookies = cookies
+                yield Process(client=client, url=url, pid=process.pid)
+        finally:
+            process.kill()
+
+
+def test_a_killed_server_loses_no_event_and_no_decision(tmp_path: Path) -> None:
+    heard: list[Heard] = []
+    with midcourse_serve(tmp_path, "--port", "0") as first:
+        body = {"task": "lamp", "run_id": "lamp", "settings": {"approvals": "always"}}
+        key = {"Idempotency-Key": "start-1"}
+        assert first.client.post("/runs", json=body, headers=key).status_code == 201
+        question = until(lambda: question_of(first.client, "lamp"))
+        for one in listening(first.client, "lamp"):
+            heard.append(one)
+            if one.data.get("standing", {}).get("question"):
+                break
+        assert decide(first.client, question).status_code == 200
+        first.kill()
+        cookies = first.client.cookies
+    with midcourse_serve(tmp_path, "--port", "0", cookies=cookies) as second:
+        again = second.client.post("/runs", json=body, headers=key)
+        assert (again.status_code, again.json()) == (201, {"run": "lamp", "earlier": True})
+        assert second.client.get("/session").json()["role"] == "admin"  # the browser's session outlived the server
+        if (asked := question_of_resumed(second.client)) is not None:
+            # the decision was accepted and then met another world: it is asked again, never sent unasked
+            assert decide(second.client, asked).status_code == 200
+        heard += list(listening(second.client, "lamp", heard[-1].id))
+        assert ended(second.client)["result"]["success"] is True
+        whole = [one for one in listening(second.client, "lamp") if one.type == "turn"]
+    turns = [one for one in heard if one.type == "turn"]
+    assert [one.data["seq"] for one in turns] == list(range(1, len(turns) + 1))
+    assert turns == whole
+    assert heard[-1].type == "end"
+    decisions = [one.data["event"] for one in turns if one.data["event"]["kind"] == "approval_decided"]
+    assert decisions[0]["shown"] == question["shown"]
+    effects = (tmp_path / "home" / "runs" / "lamp" / "effects.jsonl").read_text().splitlines()
+    assert len(effects) == 1
+
+
+def question_of_resumed(client: httpx.Client) -> dict[str, object] | None:
+    """What the resumed run asks; None if it ended without asking."""
+
+    def look() -> object:
+        if question := question_of(client, "lamp"):
+            return question
+        return client.get("/runs/lamp").json()["result"] and "ended"
+
+    found = until(look)
+    return None if found == "ended" else found
+
+
+def test_serving_beyond_loopback_needs_keys(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "midcourse", "serve", "--bind", "0.0.0.0", "--port", "0", "--home", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 2
+    assert "needs API keys" in done.stderr
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    with midcourse_serve(tmp_path, "--port", "0") as up:
+        port = up.url.rpartition(":")[2]
+        command = [sys.executable, "-m", "midcourse", "serve", "--port", port, "--home", str(tmp_path / "other")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 2
+    assert "choose another --port" in done.stderr

@@ -1,0 +1,24 @@
+"""The tests of the desktop world run real programs. They are skipped only where Debian packages are missing."""
+
+from pathlib import Path
+
+import pytest
+
+from midcourse.worlds.desktop.display import apt_line
+from tests.worlds.desktop.packages import missing
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    packages, here = missing(), Path(__file__).parent
+    if packages:
+        for item in items:
+            if item.path.is_relative_to(here):
+                item.add_marker(pytest.mark.skip(reason=f"type: {apt_line(packages)}"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The home folder of the programs."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder

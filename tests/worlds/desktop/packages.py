@@ -1,0 +1,16 @@
+"""Debian packages that tests with real programs need."""
+
+import os
+import shutil
+
+from midcourse.worlds.desktop.display import missing_packages
+
+PROGRAMS = {"mousepad": "mousepad", "thunar": "thunar", "claws-mail": "claws-mail", "ssconvert": "gnumeric"}
+TRASH = ("/usr/libexec/gvfsd-trash", "/usr/lib/gvfs/gvfsd-trash")
+"""Without it, thunar has no trash."""
+
+
+def missing() -> list[str]:
+    """Those that are not installed."""
+    packages = [*missing_packages(), *(package for name, package in PROGRAMS.items() if shutil.which(name) is None)]
+    return packages if any(map(os.path.exists, TRASH)) else [*packages, "gvfs"]

@@ -1,0 +1,74 @@
+"""The effect policy: the first fitting rule decides, and what no rule names needs approval."""
+
+import pytest
+
+from midcourse.errors import TaskInvalid
+from midcourse.worlds.desktop.policy import Deed, read_effects
+
+CLICK = Deed(program="galculator", window="Galculator", role="button", label="C")
+
+
+def effect(deed: Deed, given: dict[str, object] | None = None) -> str:
+    return read_effects(given).rule_for(deed).effect
+
+
+@pytest.mark.parametrize(
+    ("role", "label", "expected"),
+    [
+        ("button", "OK", "irreversible"),
+        ("menuitem", "Quit", "irreversible"),
+        ("cell", "report.txt", "irreversible"),
+        ("typing", "canvas", "irreversible"),
+        ("menu", "File", "free"),
+        ("textbox", "Name", "free"),
+        ("typing", "textbox", "free"),
+        ("button", "Cancel", "free"),
+    ],
+)
+def test_in_an_unknown_program_only_what_does_nothing_that_lasts_is_free(role: str, label: str, expected: str) -> None:
+    assert effect(Deed(program="unknown", window="Any", role=role, label=label)) == expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [("Tab", "free"), ("Escape", "free"), ("Down Down", "free"), ("Enter", "irreversible"), ("Alt+S", "irreversible")],
+)
+def test_keys_in_an_unknown_program(keys: str, expected: str) -> None:
+    assert effect(Deed(program="unknown", window="Any", keys=keys)) == expected
+
+
+@pytest.mark.parametrize(
+    ("deed", "expected"),
+    [
+        (Deed(program="mousepad", window="Question", role="button", label="Replace"), "irreversible"),
+        (Deed(program="mousepad", window="Save As", role="button", label="Save"), "reversible"),
+        (Deed(program="thunar", window="docs - Thunar", keys="Delete"), "reversible"),
+        (Deed(program="thunar", window="docs - Thunar", keys="Shift+Delete"), "irreversible"),
+        (Deed(program="thunar", window="Question", role="button", label="Delete"), "irreversible"),
+        (Deed(program="thunar", window="docs - Thunar", keys="Down Delete"), "reversible"),
+        (Deed(program="thunar", window="docs - Thunar", keys="Delete Shift+Delete"), "irreversible"),
+        (Deed(program="thunar", window="docs", role="menuitem", label="Move to Wastebasket"), "reversible"),
+        (Deed(program="claws-mail", window="Hi - Compose message", role="button", label="Send"), "irreversible"),
+        (Deed(program="claws-mail", window="Hi - Compose message", keys="Control+Enter"), "irreversible"),
+        (Deed(program="claws-mail", window="Hi - Compose message", role="button", label="Attach"), "free"),
+    ],
+)
+def test_known_programs(deed: Deed, expected: str) -> None:
+    assert effect(deed) == expected
+
+
+def test_rules_of_a_task_come_before_those_that_ship() -> None:
+    assert effect(CLICK) == "irreversible"
+    assert effect(CLICK, {"galculator": {"free": ["button:*"]}}) == "free"
+    replace = Deed(program="mousepad", window="Question", role="button", label="Replace")
+    assert effect(replace, {"mousepad": {"acts": [{"zone": "button:Replace", "effect": "free"}]}}) == "free"
+    save = Deed(program="mousepad", window="Save As", role="button", label="Save")
+    assert effect(save, {"mousepad": {"free": []}}) == "reversible", "the rules that ship still hold"
+
+
+@pytest.mark.parametrize(
+    "table", [{"acts": [{"zone": "button:*", "effect": "harmless"}]}, {"fre": []}, {"acts": [{"effect": "free"}]}]
+)
+def test_a_policy_that_cannot_be_meant_is_refused(table: dict[str, object]) -> None:
+    with pytest.raises(TaskInvalid, match=r"^effects: galculator"):
+        read_effects({"galculator": table})
