@@ -232,7 +232,6 @@ async def test_a_closed_cell_is_lost_and_can_be_opened_again() -> None:
         ({"objects": f"{ONE} {ONE}"}, "a name that no other has"),
         ({"bins": "red_bin"}, "write it like red_bin=0.35,0.45"),
         ({"objects": "red_bin=0.5,0.0"}, "a name that no other has"),
-        ({"screenshots": "all"}, "needs a folder"),
         ({"screenshots": "sometimes"}, "never, on_change, on_failure or all"),
         ({"faults": [{"kind": "popup"}]}, "'popup' makes no sense here"),
         ({"faults": [{"kind": "object_moved", "skill": "place"}]}, "place cannot meet it"),
