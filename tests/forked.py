@@ -30,6 +30,7 @@ _PRELOADED = (
     *(
         "midcourse.app.fleet.connection",
         "midcourse.llm.roles.planner",
+        "midcourse.server.start",
         "midcourse.testing.sites",
         "midcourse.worlds.browser",
     ),
@@ -52,6 +53,13 @@ def run_forked(
             process.kill()
             raise subprocess.TimeoutExpired(words, timeout, out.read_bytes(), err.read_bytes())
         return subprocess.CompletedProcess(words, process.exitcode, out.read_text(), err.read_text())
+
+
+def start_forked(*words: str, cwd: Path, environment: Mapping[str, str], out: Path) -> BaseProcess:
+    """The same, without waiting for its end; what it prints goes to this file."""
+    process = PROCESSES.Process(target=_run, args=(words, str(cwd), dict(environment), str(out), f"{out}.err"))
+    process.start()
+    return process
 
 
 def start_in_terminal(*words: str, cwd: Path, environment: Mapping[str, str], terminal: str) -> BaseProcess:

@@ -12,11 +12,12 @@ from typing import Any
 
 import httpx2 as httpx
 
-from midcourse.app.desk.local import LocalDesk
+from midcourse.app.desk.desks import Desks, LocalDesks
 from midcourse.app.settings.run import Settings
-from midcourse.server.access.doorway import ApiKey, Doorway, digest_of, new_secret
+from midcourse.server.access.doorway import Doorway
 from midcourse.server.access.guard import RateLimit
 from midcourse.server.access.identity import RIGHTS, Caller, Role
+from midcourse.server.access.keys import ApiKey, KeyRing, digest_of, new_secret
 from midcourse.server.app import build_app
 from midcourse.server.start import Server, Serving, listen, site_of
 from midcourse.server.starting import Starts
@@ -52,10 +53,11 @@ class Served:
     home: Path
     hub_of: Callable[[], Any]
     clients: ExitStack
+    tenants: tuple[str, str] = TENANTS
 
-    def client(self, role: Role = "admin", tenant: str = TENANTS[0]) -> httpx.Client:
-        """A program with the key of this role."""
-        return self.anyone(headers={"Authorization": f"Bearer {self.keys[tenant, role]}"})
+    def client(self, role: Role = "admin", tenant: str = "") -> httpx.Client:
+        """A program with the key of this role, of the first tenant if none is named."""
+        return self.anyone(headers={"Authorization": f"Bearer {self.keys[tenant or self.tenants[0], role]}"})
 
     def anyone(self, **options: Any) -> httpx.Client:
         """A client without credentials. It loads no certificates, which would take longer than most requests."""
@@ -63,30 +65,45 @@ class Served:
         return self.clients.enter_context(client)
 
 
+def homes_in(folder: Path) -> LocalDesks:
+    return LocalDesks({tenant: Settings.load(overrides={"home": str(folder / tenant)}) for tenant in TENANTS})
+
+
 @contextmanager
-def serving(home: Path, *, tasks: Path | None = None, limit: RateLimit | None = None) -> Generator[Served]:
-    """A server for the homes of two tenants in this folder."""
+def serving(
+    home: Path,
+    *,
+    tasks: Path | None = None,
+    limit: RateLimit | None = None,
+    desks: Callable[[], Desks] | None = None,
+    tenants: tuple[str, str] = TENANTS,
+    keys: KeyRing | None = None,
+) -> Generator[Served]:
+    """A server for two tenants: by default for their homes in this folder."""
     tasks = tasks or task_folder(home / "tasks")
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     token = new_secret()
-    keys: dict[tuple[str, Role], str] = {(tenant, role): new_secret() for tenant in TENANTS for role in RIGHTS}
+    secrets: dict[tuple[str, Role], str] = {(tenant, role): new_secret() for tenant in tenants for role in RIGHTS}
     server: list[tuple[Server, Shared]] = []
     up = threading.Event()
 
     async def go() -> None:
         shared = Shared(
-            desks={tenant: LocalDesk(Settings.load(overrides={"home": str(home / tenant)})) for tenant in TENANTS},
+            desks=desks() if desks else homes_in(home),
             doorway=Doorway(
                 home / "server",
                 token=token,
-                owner=Caller(name="owner", tenant=TENANTS[0], role="admin"),
-                keys=tuple(
-                    ApiKey(
-                        digest=digest_of(key),
-                        caller=Caller(name=f"{tenant}-{role}", tenant=tenant, role=role, means="key"),
+                owner=Caller(name="owner", tenant=tenants[0], role="admin"),
+                keys=keys
+                or KeyRing(
+                    tuple(
+                        ApiKey(
+                            digest=digest_of(key),
+                            caller=Caller(name=f"{tenant}-{role}", tenant=tenant, role=role, means="key"),
+                        )
+                        for (tenant, role), key in secrets.items()
                     )
-                    for (tenant, role), key in keys.items()
                 ),
             ),
             starts=Starts(home / "server"),
@@ -96,6 +113,7 @@ def serving(home: Path, *, tasks: Path | None = None, limit: RateLimit | None = 
         app = build_app(shared, site, limit or RateLimit(per_second=1e6, burst=1_000_000))
         made = Server(app, shared)
         server.append((made, shared))
+        await shared.desks.open()
         up.set()
         await made.serve([listener])
 
@@ -106,7 +124,15 @@ def serving(home: Path, *, tasks: Path | None = None, limit: RateLimit | None = 
     until(lambda: server[0][0].started)
     try:
         with ExitStack() as clients:
-            yield Served(url=url, token=token, keys=keys, home=home, hub_of=lambda: server[0][1].hub, clients=clients)
+            yield Served(
+                url=url,
+                token=token,
+                keys=secrets,
+                home=home,
+                hub_of=lambda: server[0][1].hub,
+                clients=clients,
+                tenants=tenants,
+            )
     finally:
         server[0][0].should_exit = True
         thread.join(PATIENCE)

@@ -1,5 +1,6 @@
 """What no honest browser sends: other hosts, other origins, forms, huge bodies. And sessions, headers, limits, and where it may bind."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2 as httpx
@@ -7,12 +8,14 @@ import pytest
 from starlette.datastructures import Headers
 
 from midcourse.app.settings.run import Settings
+from midcourse.cli.main import main
 from midcourse.errors import TaskInvalid
-from midcourse.server.access.doorway import SECRET_HEADER, Doorway, Proxy, digest_of, new_secret, read_api_keys
+from midcourse.server.access.doorway import COOKIE, SECRET_HEADER, Doorway, Proxy
 from midcourse.server.access.guard import MOST_BYTES, RateLimit
 from midcourse.server.access.identity import Caller
+from midcourse.server.access.keys import KeyFile, add_key, digest_of, new_secret, read_api_keys, remove_key
 from midcourse.server.start import Serving, check_bind, site_of
-from tests.server.serving import Served, serving
+from tests.server.serving import Heard, Served, decide, ended, listening, serving, start_asking
 
 
 @pytest.mark.parametrize(
@@ -130,8 +133,7 @@ def test_keys_are_stored_by_their_hash(tmp_path: Path) -> None:
     secret = new_secret()
     file = tmp_path / "keys"
     file.write_text(f"# name tenant role hash\nci acme operator {digest_of(secret)}\n")
-    keys = read_api_keys(file)
-    doorway = Doorway(tmp_path / "server", keys=keys)
+    doorway = Doorway(tmp_path / "server", keys=KeyFile(file))
     assert doorway.sign_in(secret) == Caller(name="ci", tenant="acme", role="operator", means="key")
     assert doorway.sign_in(digest_of(secret)) is None
     assert doorway.sign_in("") is None
@@ -141,6 +143,67 @@ def test_keys_are_stored_by_their_hash(tmp_path: Path) -> None:
         read_api_keys(file)
 
 
+def test_a_key_that_is_removed_is_refused_at_once_and_its_sessions_end(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    ada, ci = (Caller(name=name, tenant="acme", role="approver") for name in ("ada", "ci"))
+    secret, other = add_key(file, ada), add_key(file, ci)
+    assert secret not in file.read_text()
+    assert file.stat().st_mode & 0o077 == 0
+    with pytest.raises(TaskInvalid, match="has a key"):
+        add_key(file, ada)
+    doorway = Doorway(tmp_path / "server", keys=KeyFile(file))
+    assert doorway.sign_in(secret) == replace(ada, means="key")
+    cookies = {COOKIE: doorway.open_session(replace(ada, means="key"), secret)}
+    assert doorway.caller_of(Headers({}), cookies) == replace(ada, means="session")
+    remove_key(file, "ada", "acme")
+    assert doorway.sign_in(secret) is None
+    assert doorway.caller_of(Headers({}), cookies) is None
+    assert doorway.sign_in(other) is not None
+    file.write_text("ci acme approver nonsense")  # a typing error lets nobody in
+    assert doorway.sign_in(other) is None
+    doorway.close()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\nb", "#a", "x" * 64])
+def test_names_of_keys_are_one_plain_word(tmp_path: Path, name: str) -> None:
+    with pytest.raises(TaskInvalid, match="letters"):
+        add_key(tmp_path / "keys", Caller(name=name, tenant="acme", role="viewer"))
+
+
+def test_keys_are_managed_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "keys")
+    assert main(["access", "add", "ada", "--role", "approver", "--keys", file]) == 0
+    secret = capsys.readouterr().out.strip()
+    assert KeyFile(Path(file)).caller_of(digest_of(secret)) == Caller(
+        name="ada", tenant="local", role="approver", means="key"
+    )
+    assert main(["access", "add", "bob", "--role", "emperor", "--keys", file]) == 2
+    assert main(["access", "list", "--keys", file]) == 0
+    assert capsys.readouterr().out == "ada\tlocal\tapprover\n"
+    assert main(["access", "remove", "ada", "--keys", file]) == 0
+    assert main(["access", "remove", "ada", "--keys", file]) == 2
+
+
+def test_a_stream_ends_when_its_key_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("midcourse.server.routes.events.CHECKED", 0.0)
+    file = tmp_path / "keys"
+    secret = add_key(file, Caller(name="ada", tenant="acme", role="viewer"))
+    with serving(tmp_path, keys=KeyFile(file)) as served:
+        owner = served.anyone(headers={"Authorization": f"Bearer {served.token}"})
+        question = start_asking(owner, "watched")
+        viewer = served.anyone(headers={"Authorization": f"Bearer {secret}"})
+        latest = owner.get("/runs/watched").json()["seq"]
+        heard: list[Heard] = []
+        for one in listening(viewer, "watched"):
+            heard.append(one)
+            if one.data["seq"] == latest:
+                remove_key(file, "ada", "acme")
+                assert decide(owner, question).status_code == 200
+        ended(owner, "watched")
+        assert viewer.get("/runs").status_code == 401
+        assert heard[-1].data["seq"] == latest
+
+
 def test_a_proxy_proves_itself(tmp_path: Path) -> None:
     proxy = Proxy(user_header="X-Forwarded-User", secret="s3cret", tenant="acme", role="approver")
     doorway = Doorway(tmp_path, proxy=proxy)
@@ -148,6 +211,11 @@ def test_a_proxy_proves_itself(tmp_path: Path) -> None:
     assert doorway.caller_of(Headers(known), {}) == Caller(name="ada", tenant="acme", role="approver", means="proxy")
     assert doorway.caller_of(Headers({"X-Forwarded-User": "ada"}), {}) is None
     assert doorway.caller_of(Headers({**known, SECRET_HEADER: "wrong"}), {}) is None
+    doorway.close()
+    doorway = Doorway(tmp_path, proxy=replace(proxy, role_header="X-Role", tenant_header="X-Tenant"))
+    assert doorway.caller_of(Headers(known), {}) is None
+    named = Headers({**known, "X-Role": "admin", "X-Tenant": "umbrella"})
+    assert doorway.caller_of(named, {}) == Caller(name="ada", tenant="umbrella", role="admin", means="proxy")
     doorway.close()
 
 

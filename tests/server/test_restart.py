@@ -3,16 +3,16 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import httpx2 as httpx
 import pytest
 
+from tests.forked import run_forked, start_forked
 from tests.server.serving import PATIENCE, Heard, decide, ended, listening, question_of, task_folder, until
 
 pytestmark = pytest.mark.slow
@@ -33,22 +33,23 @@ class Process:
 
 @contextmanager
 def midcourse_serve(folder: Path, *options: str, cookies: httpx.Cookies | None = None) -> Generator[Process]:
-    command = [sys.executable, "-m", "midcourse", "serve", "--json", "--home", str(folder / "home"), *options]
-    command += ["--tasks", str(task_folder(folder / "tasks"))]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path.cwd()) as process:
-        try:
-            assert process.stdout is not None
-            url, _, token = json.loads(process.stdout.readline())["url"].partition("/#token=")
-            with httpx.Client(
-                base_url=f"{url}/api/v1", timeout=PATIENCE, verify=False, headers={"Origin": url}
-            ) as client:
-                if cookies is None:
-                    assert client.post("/session", json={"token": token}).status_code == 200
-                else:
-                    client.cookies = cookies
-                yield Process(client=client, url=url, pid=process.pid)
-        finally:
-            process.kill()
+    words = ["midcourse", "serve", "--json", "--home", str(folder / "home"), *options]
+    words += ["--tasks", str(task_folder(folder / "tasks"))]
+    out = folder / f"out-{uuid4().hex[:8]}"
+    process = start_forked(*words, cwd=Path.cwd(), environment=os.environ, out=out)
+    try:
+        until(lambda: not process.is_alive() or (out.exists() and out.read_text().endswith("\n")))
+        assert process.is_alive(), Path(f"{out}.err").read_text()
+        url, _, token = json.loads(out.read_text())["url"].partition("/#token=")
+        with httpx.Client(base_url=f"{url}/api/v1", timeout=PATIENCE, verify=False, headers={"Origin": url}) as client:
+            if cookies is None:
+                assert client.post("/session", json={"token": token}).status_code == 200
+            else:
+                client.cookies = cookies
+            yield Process(client=client, url=url, pid=process.pid or 0)
+    finally:
+        process.kill()
+        process.join()
 
 
 def test_a_killed_server_loses_no_event_and_no_decision(tmp_path: Path) -> None:
@@ -98,8 +99,8 @@ def question_of_resumed(client: httpx.Client) -> dict[str, object] | None:
 
 
 def test_serving_beyond_loopback_needs_keys(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "midcourse", "serve", "--bind", "0.0.0.0", "--port", "0", "--home", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    words = ("midcourse", "serve", "--bind", "0.0.0.0", "--port", "0", "--home", str(tmp_path))
+    done = run_forked(*words, cwd=tmp_path, environment=os.environ)
     assert done.returncode == 2
     assert "needs API keys" in done.stderr
 
@@ -107,7 +108,7 @@ def test_serving_beyond_loopback_needs_keys(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     with midcourse_serve(tmp_path, "--port", "0") as up:
         port = up.url.rpartition(":")[2]
-        command = [sys.executable, "-m", "midcourse", "serve", "--port", port, "--home", str(tmp_path / "other")]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        words = ("midcourse", "serve", "--port", port, "--home", str(tmp_path / "other"))
+        done = run_forked(*words, cwd=tmp_path, environment=os.environ)
     assert done.returncode == 2
     assert "choose another --port" in done.stderr

@@ -8,7 +8,6 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 from starlette.types import ASGIApp
 
-from midcourse.app.desk.local import LocalDesk
 from midcourse.server.access.guard import Guard, RateLimit, Site
 from midcourse.server.models.base import Model
 from midcourse.server.models.problem import Problem
@@ -44,13 +43,9 @@ def build_api(shared: Shared | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         assert shared is not None
-        for desk in shared.desks.values():
-            if isinstance(desk, LocalDesk):
-                await desk.resume_served()
         yield
         await shared.hub.close()
-        for desk in shared.desks.values():
-            await desk.close()
+        await shared.desks.close()
         shared.starts.close()
         shared.doorway.close()
 
@@ -81,8 +76,7 @@ def build_api(shared: Shared | None = None) -> FastAPI:
     @app.get("/readyz", tags=["health"], responses=documented())
     async def readiness(shared: SharedState) -> Health:
         """Whether the server reaches the database of every tenant."""
-        for desk in shared.desks.values():
-            await desk.ping()
+        await shared.desks.ping()
         return Health(ok=True, version=version("midcourse"))
 
     add_console(app)

@@ -11,18 +11,18 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from midcourse.app.defaults import user
-from midcourse.app.desk.local import LocalDesk
+from midcourse.app.desk.desks import LOCAL, Desks, FleetDesks, LocalDesks
+from midcourse.app.fleet.settings import FleetSettings
 from midcourse.app.settings.run import Settings
 from midcourse.errors import TaskInvalid
-from midcourse.server.access.doorway import Doorway, Proxy, new_secret, read_api_keys
+from midcourse.server.access.doorway import Doorway, Proxy
 from midcourse.server.access.guard import Site
 from midcourse.server.access.identity import Caller
+from midcourse.server.access.keys import KeyFile, new_secret
 from midcourse.server.app import build_app
 from midcourse.server.starting import Starts
 from midcourse.server.state import Shared
 
-LOCAL = "local"
-"""The tenant of the runs in a home."""
 NOT_OPEN = (
     "--bind {bind}: other machines could reach it, so it needs API keys (--keys FILE) or a proxy that authenticates users "
     "(--proxy-user-header NAME --proxy-secret-file FILE); without them it serves this machine only"
@@ -34,6 +34,8 @@ class Serving:
     """How to serve."""
 
     home: Settings
+    fleet: FleetSettings | None = None
+    """The fleet whose runs are served, instead of those in the home."""
     bind: str = "127.0.0.1"
     port: int = 8321
     origins: tuple[str, ...] = ()
@@ -41,6 +43,11 @@ class Serving:
     keys: Path | None = None
     proxy: Proxy | None = None
     tasks: Path | None = None
+
+    @property
+    def tenant(self) -> str:
+        """Of callers for whom nothing names another."""
+        return self.fleet.tenant if self.fleet else LOCAL
 
 
 def is_loopback(bind: str) -> bool:
@@ -79,10 +86,11 @@ async def serve(serving: Serving, ready: Callable[[str], None]) -> None:
     site = site_of(serving, port)
     folder = serving.home.home / "server"
     token = new_secret() if is_loopback(serving.bind) else ""
-    owner = Caller(name=user(), tenant=LOCAL, role="admin") if token else None
-    keys = read_api_keys(serving.keys) if serving.keys else ()
+    owner = Caller(name=user(), tenant=serving.tenant, role="admin") if token else None
+    keys = KeyFile(serving.keys) if serving.keys else None
+    desks = await _open_desks(serving)
     shared = Shared(
-        desks={LOCAL: LocalDesk(serving.home)},
+        desks=desks,
         doorway=Doorway(folder, token=token, owner=owner, keys=keys, proxy=serving.proxy),
         starts=Starts(folder),
         tasks=serving.tasks,
@@ -93,6 +101,12 @@ async def serve(serving: Serving, ready: Callable[[str], None]) -> None:
     address = f"http://{host}:{port}/" + (f"#token={token}" if token else "")
     server.when_ready = lambda: ready(address)
     await server.serve([listener])
+
+
+async def _open_desks(serving: Serving) -> Desks:
+    desks = FleetDesks(serving.fleet, serving.home) if serving.fleet else LocalDesks({LOCAL: serving.home})
+    await desks.open()
+    return desks
 
 
 class Server(uvicorn.Server):

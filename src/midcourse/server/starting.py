@@ -11,7 +11,7 @@ from pathlib import Path
 from midcourse.app.settings.run import Settings
 from midcourse.app.wiring import Job, job_in, load_job, packaged_tasks, with_inputs
 from midcourse.domain.argument import Scalar
-from midcourse.errors import TaskInvalid
+from midcourse.errors import FleetUnavailable, MidcourseError, StoreUnusable, TaskInvalid
 from midcourse.files import private_file, private_folder
 from midcourse.policy.spelling import unknown
 from midcourse.server.access.identity import Caller
@@ -20,6 +20,9 @@ from midcourse.server.problems import Refusal
 
 OF_THE_SERVER = frozenset({"home", "record", "cassette", "approval_policy", "model_base_url", "embedder_base_url"})
 """Settings that name files or addresses of the server: only its own configuration and task files may give them."""
+
+OUTCOME_UNKNOWN = (FleetUnavailable, StoreUnusable)
+"""After these the run may be stored: the key keeps standing for it."""
 
 
 class Starts:
@@ -64,7 +67,9 @@ class Starts:
                 self._db.execute("INSERT INTO starts VALUES (?, ?, ?, ?)", (tenant, key, digest, wanted))
             try:
                 started = await start(wanted)
-            except BaseException:
+            except OUTCOME_UNKNOWN:
+                raise
+            except (MidcourseError, Refusal):
                 if not earlier:
                     self._db.execute("DELETE FROM starts WHERE tenant = ? AND key = ?", (tenant, key))
                 raise

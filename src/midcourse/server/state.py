@@ -3,7 +3,7 @@
 Dependencies are coroutines although they wait for nothing: FastAPI calls plain functions in other threads, and a store is for one.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 
 from midcourse.app.desk.desk import Desk
+from midcourse.app.desk.desks import Desks
 from midcourse.server.access.doorway import COOKIE, Doorway
 from midcourse.server.access.identity import Caller, Right
 from midcourse.server.hub import Hub
@@ -24,8 +25,7 @@ cookie = APIKeyCookie(name=COOKIE, auto_error=False, scheme_name="session", desc
 
 @dataclass(kw_only=True)
 class Shared:
-    desks: Mapping[str, Desk]
-    """By tenant."""
+    desks: Desks
     doorway: Doorway
     starts: Starts
     hub: Hub = field(default_factory=Hub)
@@ -51,7 +51,7 @@ async def caller_of(
     caller = shared.doorway.caller_of(request.headers, request.cookies)
     if caller is None:
         raise Refusal(401, "unauthenticated", "there is no valid token, key or session in the request")
-    if caller.tenant not in shared.desks:
+    if not shared.desks.has(caller.tenant):
         raise Refusal(403, "forbidden", "this server has no runs of your tenant")
     return caller
 
@@ -77,7 +77,7 @@ Admin = Annotated[Caller, Depends(needs("administer"))]
 
 
 async def desk_of(shared: SharedState, caller: Reader) -> Desk:
-    return shared.desks[caller.tenant]
+    return await shared.desks.of(caller.tenant)
 
 
 TheDesk = Annotated[Desk, Depends(desk_of)]

@@ -56,6 +56,10 @@ class Desk(Protocol):
         """Store a run and have it driven, or return the earlier one under the same business key."""
         ...
 
+    async def continue_start(self, run_id: str) -> None:
+        """Have a run driven that is stored, if the process that started it died in between."""
+        ...
+
     async def resume(self, run_id: str) -> str:
         """End a pause, or continue an interrupted run. Returns why that has no effect, or an empty text."""
         ...
@@ -85,6 +89,14 @@ class Desk(Protocol):
 
     def driven_here(self) -> tuple[str, ...]:
         """Runs that this process drives."""
+        ...
+
+    async def has_workers(self) -> bool | None:
+        """Whether workers of a fleet are there; None if that cannot be known."""
+        ...
+
+    def broken(self) -> tuple[str, ...]:
+        """Runs of a fleet whose execution a bug ended, as of the latest `refresh`."""
         ...
 
     async def ping(self) -> None:

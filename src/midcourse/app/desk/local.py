@@ -76,8 +76,16 @@ class LocalDesk:
             await self._drive(started.run, built[-1])
         return started
 
+    async def continue_start(self, run_id: str) -> None:
+        if await self._is_left(run_id) and not await self.store.happened(run_id, 0):
+            await self.resume(run_id)
+
+    async def _is_left(self, run_id: str) -> bool:
+        """Whether the run has not ended, and no process drives it."""
+        return await self.store.result(run_id) is None and self.store.is_claimed(run_id) is False
+
     async def resume(self, run_id: str) -> str:
-        if await self.store.result(run_id) is None and self.store.is_claimed(run_id) is False:
+        if await self._is_left(run_id):
             job = job_of_run(self.settings, run_id)
             await self._drive(run_id, agent_for(job, run_folder(self.settings, run_id), LeaveOpen()))
             return ""
@@ -88,7 +96,7 @@ class LocalDesk:
         for mark in sorted((self.settings.home / "runs").glob(f"*/{SERVED}")):
             run_id = mark.parent.name
             try:
-                if await self.store.result(run_id) is None and self.store.is_claimed(run_id) is False:
+                if await self._is_left(run_id):
                     await self.resume(run_id)
                     continue
             except MidcourseError as why_not:
@@ -108,6 +116,12 @@ class LocalDesk:
 
     def driven_here(self) -> tuple[str, ...]:
         return tuple(self._driven)
+
+    async def has_workers(self) -> None:
+        """Processes drive the runs of a home."""
+
+    def broken(self) -> tuple[str, ...]:
+        return ()
 
     async def fork(self, journal: Journal, at: int, run_id: str, changes: Mapping[str, str], *, by: str) -> Forked:
         recorded = await self.job_of(journal.opening.id)

@@ -5,40 +5,66 @@ from typing import Annotated
 
 import typer
 
+from midcourse.app.desk.desks import LOCAL
 from midcourse.app.extras import require_extras
-from midcourse.cli.options import HomeFolder, OnceJson, teach
-from midcourse.cli.overrides import load_settings, with_options
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.settings.run import Settings
+from midcourse.cli.options import Fleet, HomeFolder, OnceJson, teach
+from midcourse.cli.overrides import Overrides, load_settings, split_home, with_options
 from midcourse.cli.view.terminal import print_object, terminal
 from midcourse.errors import TaskInvalid
 
 commands = typer.Typer()
+
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")]
+Bind = Annotated[str, typer.Option("--bind", metavar="ADDRESS", help="The address to listen at.")]
+Origin = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--origin", metavar="URL", help="An address under which browsers reach it, such as https://console.example."
+    ),
+]
+KeysFile = Annotated[str, typer.Option("--keys", metavar="FILE", help="API keys, which `midcourse access add` writes.")]
+ProxyUserHeader = Annotated[
+    str, typer.Option("--proxy-user-header", metavar="NAME", help="The header in which a proxy names the user.")
+]
+ProxySecretFile = Annotated[
+    str, typer.Option("--proxy-secret-file", metavar="FILE", help="The secret by which the proxy proves itself.")
+]
+ProxyRoleHeader = Annotated[
+    str,
+    typer.Option("--proxy-role-header", metavar="NAME", help="The header with the user's role; else it is viewer."),
+]
+ProxyTenantHeader = Annotated[
+    str, typer.Option("--proxy-tenant-header", metavar="NAME", help="The header with the user's tenant.")
+]
+TasksFolder = Annotated[
+    str, typer.Option("--tasks", metavar="FOLDER", help="Task files that may be started by their names.")
+]
+DurableRuns = Annotated[
+    bool, typer.Option("--durable", help="Serve the runs of the fleet, instead of those in this home.")
+]
 
 
 @commands.command(
     epilog=teach(
         ("midcourse serve", "the console of this home, for this machine only"),
         ("midcourse serve --port 0 --json", "at a free port, for programs"),
+        ("midcourse serve --durable", "of the fleet that `midcourse up` started here"),
     ),
 )
 def serve(
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")] = 8321,
-    bind: Annotated[str, typer.Option("--bind", metavar="ADDRESS", help="The address to listen at.")] = "127.0.0.1",
-    origin: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--origin", metavar="URL", help="An address under which browsers reach it, such as https://console.example."
-        ),
-    ] = None,
-    keys: Annotated[str, typer.Option("--keys", metavar="FILE", help="API keys: NAME TENANT ROLE SHA256 a line.")] = "",
-    proxy_user_header: Annotated[
-        str, typer.Option("--proxy-user-header", metavar="NAME", help="The header in which a proxy names the user.")
-    ] = "",
-    proxy_secret_file: Annotated[
-        str, typer.Option("--proxy-secret-file", metavar="FILE", help="The secret by which the proxy proves itself.")
-    ] = "",
-    tasks: Annotated[
-        str, typer.Option("--tasks", metavar="FOLDER", help="Task files that may be started by their names.")
-    ] = "",
+    port: Port = 8321,
+    bind: Bind = "127.0.0.1",
+    origin: Origin = None,
+    keys: KeysFile = "",
+    proxy_user_header: ProxyUserHeader = "",
+    proxy_secret_file: ProxySecretFile = "",
+    proxy_role_header: ProxyRoleHeader = "",
+    proxy_tenant_header: ProxyTenantHeader = "",
+    tasks: TasksFolder = "",
+    durable: DurableRuns = False,
+    set_: Fleet = None,
     home: HomeFolder = "",
     json: OnceJson = False,
 ) -> int:
@@ -46,21 +72,29 @@ def serve(
 
     It prints an address with a token to open in a browser. Runs that are
     started there are driven by the server, and resumed by the next one if
-    it is killed. Other machines can reach it only with API keys or a proxy
+    it is killed; with --durable, the workers of the fleet drive them. Other
+    machines can reach it only with API keys (midcourse access) or a proxy
     that authenticates users.
     """
     require_extras("the server", "server")
     from midcourse.server.access.doorway import Proxy
-    from midcourse.server.start import LOCAL, Serving, run
+    from midcourse.server.start import Serving, run
 
     if bool(proxy_user_header) != bool(proxy_secret_file):
         raise TaskInvalid("--proxy-user-header and --proxy-secret-file belong together: a header alone proves nothing")
+    settings, fleet = _served(with_options(set_, home=home), durable=durable)
     proxy = None
     if proxy_user_header:
-        secret = Path(proxy_secret_file).read_text(encoding="utf-8").strip()
-        proxy = Proxy(user_header=proxy_user_header, secret=secret, tenant=LOCAL)
+        proxy = Proxy(
+            user_header=proxy_user_header,
+            secret=Path(proxy_secret_file).read_text(encoding="utf-8").strip(),
+            tenant=fleet.tenant if fleet else LOCAL,
+            role_header=proxy_role_header,
+            tenant_header=proxy_tenant_header,
+        )
     serving = Serving(
-        home=load_settings(with_options(None, home=home), "home"),
+        home=settings,
+        fleet=fleet,
         bind=bind,
         port=port,
         origins=tuple(origin or ()),
@@ -77,3 +111,13 @@ def serve(
 
     run(serving, ready)
     return 0
+
+
+def _served(overrides: Overrides, *, durable: bool) -> tuple[Settings, FleetSettings | None]:
+    """The home, and the fleet if its runs are meant."""
+    if not durable:
+        return load_settings(overrides, "home"), None
+    settings, of_fleet = split_home(overrides)
+    fleet = FleetSettings.load(settings.home, of_fleet)
+    fleet.check_complete(settings.home)
+    return settings, fleet

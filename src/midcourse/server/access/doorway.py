@@ -1,40 +1,20 @@
-"""The doorway: from the credentials of a request to its caller.
-
-A token or key is 256 random bits, so a plain SHA-256 of it is safe to store; only the hash is stored.
-"""
+"""The doorway: from the credentials of a request to its caller."""
 
 import hmac
-import secrets
 import sqlite3
 import time
-from dataclasses import dataclass
-from hashlib import sha256
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 from starlette.datastructures import Headers
 
-from midcourse.errors import TaskInvalid
 from midcourse.files import private_file, private_folder
 from midcourse.server.access.identity import RIGHTS, Caller, Role
+from midcourse.server.access.keys import KeyRing, digest_of, new_secret
 
 COOKIE = "midcourse_session"
 SESSION_SECONDS = 12 * 3600.0
 BEARER = "bearer "
-
-
-def digest_of(secret: str) -> str:
-    return sha256(secret.encode()).hexdigest()
-
-
-def new_secret() -> str:
-    return secrets.token_urlsafe(32)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ApiKey:
-    digest: str
-    caller: Caller
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,31 +24,17 @@ class Proxy:
     user_header: str
     secret: str
     tenant: str
+    """Of users for whom the proxy names no other."""
     role: Role = "viewer"
     role_header: str = ""
+    tenant_header: str = ""
 
 
 SECRET_HEADER = "X-Midcourse-Proxy-Secret"
 
 
-def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
-    """Parse a file of keys: `NAME TENANT ROLE SHA256` a line. Comments begin with #."""
-    keys: list[ApiKey] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        if len(words) != 4 or words[2] not in RIGHTS or len(words[3]) != 64:
-            raise TaskInvalid(
-                f"{path}, line {number}: a key is NAME TENANT ROLE SHA256; `midcourse serve --new-key` writes one"
-            )
-        name, tenant, role, digest = words
-        keys.append(ApiKey(digest=digest, caller=Caller(name=name, tenant=tenant, role=cast(Role, role), means="key")))
-    return tuple(keys)
-
-
 class Doorway:
-    """Knows tokens, keys, sessions and the proxy. Sessions are stored, so they outlive a restart and can be revoked."""
+    """Knows tokens, keys, browser_sessions and the proxy. Sessions are stored, so they outlive a restart and can be revoked."""
 
     def __init__(
         self,
@@ -76,7 +42,7 @@ class Doorway:
         *,
         token: str = "",
         owner: Caller | None = None,
-        keys: tuple[ApiKey, ...] = (),
+        keys: KeyRing | None = None,
         proxy: Proxy | None = None,
     ) -> None:
         """`token` is what `owner` signs in with on loopback."""
@@ -85,11 +51,12 @@ class Doorway:
         private_file(path)
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.execute(
-            "CREATE TABLE IF NOT EXISTS sessions (digest TEXT PRIMARY KEY, name TEXT, tenant TEXT, role TEXT, ends REAL)"
+            "CREATE TABLE IF NOT EXISTS browser_sessions "
+            "(digest TEXT PRIMARY KEY, name TEXT, tenant TEXT, role TEXT, key TEXT, ends REAL)"
         )
         self._token = digest_of(token) if token else ""
         self._owner = owner
-        self._keys = keys
+        self._keys = keys or KeyRing()
         self._proxy = proxy
 
     def close(self) -> None:
@@ -109,34 +76,42 @@ class Doorway:
         found = digest_of(secret)
         if self._owner and self._token and hmac.compare_digest(found, self._token):
             return self._owner
-        return next((key.caller for key in self._keys if hmac.compare_digest(found, key.digest)), None)
+        return self._keys.caller_of(found)
 
     def _through_proxy(self, proxy: Proxy, user: str, headers: Headers) -> Caller | None:
         if not hmac.compare_digest(digest_of(headers.get(SECRET_HEADER, "")), digest_of(proxy.secret)):
             return None
         role = headers.get(proxy.role_header, "") if proxy.role_header else proxy.role
+        tenant = headers.get(proxy.tenant_header, "") if proxy.tenant_header else proxy.tenant
         if role not in RIGHTS:
             return None
-        return Caller(name=user, tenant=proxy.tenant, role=role, means="proxy")
+        return Caller(name=user, tenant=tenant, role=role, means="proxy")
 
-    # --- sessions of browsers
+    # --- browser_sessions of browsers
 
-    def open_session(self, caller: Caller) -> str:
-        """The value of a cookie for this caller."""
+    def open_session(self, caller: Caller, secret: str = "") -> str:
+        """The value of a cookie for this caller. A session that was opened with a key ends when the key is removed."""
         value = new_secret()
-        self._db.execute("DELETE FROM sessions WHERE ends < ?", (time.time(),))
+        key = digest_of(secret) if caller.means == "key" else ""
+        self._db.execute("DELETE FROM browser_sessions WHERE ends < ?", (time.time(),))
         self._db.execute(
-            "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
-            (digest_of(value), caller.name, caller.tenant, caller.role, time.time() + SESSION_SECONDS),
+            "INSERT INTO browser_sessions VALUES (?, ?, ?, ?, ?, ?)",
+            (digest_of(value), caller.name, caller.tenant, caller.role, key, time.time() + SESSION_SECONDS),
         )
         return value
 
     def close_session(self, value: str) -> None:
-        self._db.execute("DELETE FROM sessions WHERE digest = ?", (digest_of(value),))
+        self._db.execute("DELETE FROM browser_sessions WHERE digest = ?", (digest_of(value),))
 
     def _session(self, value: str) -> Caller | None:
         if not value:
             return None
-        sql = "SELECT name, tenant, role FROM sessions WHERE digest = ? AND ends > ?"
+        sql = "SELECT name, tenant, role, key FROM browser_sessions WHERE digest = ? AND ends > ?"
         found = self._db.execute(sql, (digest_of(value), time.time())).fetchone()
-        return Caller(name=found[0], tenant=found[1], role=found[2], means="session") if found else None
+        if not found:
+            return None
+        name, tenant, role, key = found
+        if not key:
+            return Caller(name=name, tenant=tenant, role=role, means="session")
+        owner = self._keys.caller_of(key)
+        return replace(owner, means="session") if owner else None

@@ -1,9 +1,10 @@
 """The live events of a run, as server-sent events."""
 
+import time
 from collections.abc import AsyncIterable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header
+from fastapi import APIRouter, Depends, Header, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from midcourse.server.hub import WatchedRun
@@ -14,6 +15,8 @@ from midcourse.server.state import Reader, SharedState, TheDesk
 
 router = APIRouter(tags=["events"])
 
+CHECKED = 1.0
+"""Seconds for which a caller counts as known: who signs out, or whose key is removed, receives no more messages."""
 RETRY = 1000
 """Milliseconds after which a browser connects again."""
 
@@ -26,6 +29,9 @@ async def watched(run_id: RunPath, shared: SharedState, caller: Reader, desk: Th
 @router.get("/runs/{run_id}/events", response_class=EventSourceResponse, responses=documented(404, 422))
 async def follow_run(
     watched: Annotated[WatchedRun, Depends(watched)],
+    request: Request,
+    shared: SharedState,
+    caller: Reader,
     last_event_id: Annotated[str, Header(max_length=100)] = "",
 ) -> AsyncIterable[StreamMessage]:
     """All turns from the first, then new ones as they happen, until the end of the run.
@@ -34,7 +40,12 @@ async def follow_run(
     it by itself): the stream continues right after it.
     """
     first: dict[str, Any] = {"retry": RETRY}
+    checked_at = time.monotonic()
     async for sent in watched.read(last_event_id):
+        if time.monotonic() - checked_at > CHECKED:
+            if shared.doorway.caller_of(request.headers, request.cookies) != caller:
+                return
+            checked_at = time.monotonic()
         message = ServerSentEvent(raw_data=sent.data, event=sent.type, id=sent.id, **first)
         first = {}
         yield message  # pyright: ignore[reportReturnType] # FastAPI sends it as it is; the annotation is for OpenAPI

@@ -39,6 +39,7 @@ async def start_run(
         nonlocal earlier_run
         if idempotency_key and await is_stored(desk.store, run_id):
             earlier_run = True
+            await desk.continue_start(run_id)
             return run_id
         started = await desk.start(job, run_id, again=body.again)
         earlier_run = started.earlier

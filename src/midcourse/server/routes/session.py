@@ -29,19 +29,19 @@ class Me(Model):
 
 
 def _me(caller: Caller, shared: SharedState) -> Me:
-    desk = shared.desks[caller.tenant]
-    return Me(name=caller.name, tenant=caller.tenant, role=caller.role, rights=RIGHTS[caller.role], desk=desk.kind)
+    rights = RIGHTS[caller.role]
+    return Me(name=caller.name, tenant=caller.tenant, role=caller.role, rights=rights, desk=shared.desks.kind)
 
 
 @router.post("/session", responses=documented(400, 413, 415, 422))
 async def sign_in(body: SignIn, shared: SharedState, response: Response) -> Me:
     """Exchange a token or key for an HttpOnly cookie."""
     caller = shared.doorway.sign_in(body.token)
-    if caller is None or caller.tenant not in shared.desks:
+    if caller is None or not shared.desks.has(caller.tenant):
         raise Refusal(401, "unauthenticated", "this token is not valid, or not any more")
     response.set_cookie(
         COOKIE,
-        shared.doorway.open_session(caller),
+        shared.doorway.open_session(caller, body.token),
         max_age=int(SESSION_SECONDS),
         httponly=True,
         samesite="strict",

@@ -38,6 +38,10 @@ class FleetView(Model):
     """Runs that the server itself drives."""
     watched: int
     """Runs of all tenants that somebody watches."""
+    workers: bool | None
+    """Of a fleet: whether a worker of the tenant asked for work within the last minutes; None if Temporal does not answer."""
+    broken: tuple[str, ...]
+    """Of a fleet: runs whose execution a bug ended; resuming continues them."""
 
 
 @router.get("/settings", responses=documented())
@@ -67,4 +71,12 @@ async def list_worlds(_: Reader) -> tuple[WorldRow, ...]:
 @router.get("/fleet", responses=documented())
 async def get_fleet(desk: TheDesk, caller: Reader, shared: SharedState) -> FleetView:
     """What drives the caller's runs."""
-    return FleetView(kind=desk.kind, tenant=caller.tenant, driven_here=desk.driven_here(), watched=shared.hub.watched)
+    await desk.refresh()
+    return FleetView(
+        kind=desk.kind,
+        tenant=caller.tenant,
+        driven_here=desk.driven_here(),
+        watched=shared.hub.watched,
+        workers=await desk.has_workers(),
+        broken=desk.broken(),
+    )

@@ -1,0 +1,110 @@
+"""The desks of a server: one for each tenant."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Literal, Protocol
+
+from midcourse.app.desk.desk import Desk
+from midcourse.app.desk.local import LocalDesk
+from midcourse.app.fleet.settings import FleetSettings
+from midcourse.app.settings.run import Settings
+from midcourse.errors import TaskInvalid
+
+LOCAL = "local"
+"""The tenant of the runs in a home."""
+
+
+class Desks(Protocol):
+    @property
+    def kind(self) -> Literal["local", "fleet"]: ...
+
+    def has(self, tenant: str) -> bool:
+        """Whether this server may have runs of this tenant."""
+        ...
+
+    async def of(self, tenant: str) -> Desk:
+        """The desk of a tenant. Raises `TaskInvalid` if there is none, `FleetUnavailable` if its servers do not answer."""
+        ...
+
+    async def open(self) -> None:
+        """Called once, before the first request. Raises what the first request would."""
+        ...
+
+    async def ping(self) -> None:
+        """Raises `ConnectionError` or `StoreUnusable` if a database cannot be used."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class LocalDesks:
+    """Homes by tenant; `midcourse serve` has one."""
+
+    kind: Literal["local"] = "local"
+
+    def __init__(self, homes: Mapping[str, Settings]) -> None:
+        self._desks = {tenant: LocalDesk(settings) for tenant, settings in homes.items()}
+
+    def has(self, tenant: str) -> bool:
+        return tenant in self._desks
+
+    async def of(self, tenant: str) -> Desk:
+        return self._desks[tenant]
+
+    async def open(self) -> None:
+        """Resume what an earlier server drove."""
+        for desk in self._desks.values():
+            await desk.resume_served()
+
+    async def ping(self) -> None:
+        for desk in self._desks.values():
+            await desk.ping()
+
+    async def close(self) -> None:
+        for desk in self._desks.values():
+            await desk.close()
+
+
+class FleetDesks:
+    """A fleet. Each tenant has its own connections, through which only its own rows are visible; they are opened at its first request."""
+
+    kind: Literal["fleet"] = "fleet"
+
+    def __init__(self, fleet: FleetSettings, settings: Settings) -> None:
+        self._fleet = fleet
+        self._settings = settings
+        self._desks: dict[str, Desk] = {}
+        self._opened = AsyncExitStack()
+        self._one_at_a_time = asyncio.Lock()
+
+    def has(self, tenant: str) -> bool:
+        """Tenants have no list: the server's own keys, proxy or identity provider say whose runs a caller may see."""
+        from midcourse.store.postgres.store import TENANT
+
+        return TENANT.fullmatch(tenant) is not None
+
+    async def of(self, tenant: str) -> Desk:
+        if tenant in self._desks:
+            return self._desks[tenant]
+        if not self.has(tenant):
+            raise TaskInvalid(f"{tenant!r} is not a valid name for a tenant")
+        from midcourse.app.desk.fleet import FleetDesk
+        from midcourse.app.fleet.connection import connected
+
+        async with self._one_at_a_time:
+            if tenant not in self._desks:
+                of_tenant = self._fleet.model_copy(update={"tenant": tenant})
+                fleet = await self._opened.enter_async_context(connected(of_tenant))
+                self._desks[tenant] = FleetDesk(fleet, self._settings)
+            return self._desks[tenant]
+
+    async def open(self) -> None:
+        await self.of(self._fleet.tenant)
+
+    async def ping(self) -> None:
+        for desk in list(self._desks.values()):
+            await desk.ping()
+
+    async def close(self) -> None:
+        await self._opened.aclose()

@@ -1,0 +1,85 @@
+"""`midcourse access`: adds, lists and removes API keys of the server."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from midcourse.cli.options import Json, teach
+from midcourse.cli.view.terminal import print_object
+from midcourse.errors import TaskInvalid
+from midcourse.policy.spelling import unknown
+
+commands = typer.Typer(no_args_is_help=True)
+
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Who uses the key: a person or a program.", show_default=False)
+]
+KeysFile = Annotated[
+    str, typer.Option("--keys", metavar="FILE", help="The file of keys that `midcourse serve --keys` reads.")
+]
+Tenant = Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose runs; local are those in a home.")]
+
+
+@commands.callback()
+def access() -> None:
+    """Add, list or remove API keys of the server. A running server reads the file again when it changes."""
+
+
+@commands.command(
+    epilog=teach(
+        ("midcourse access add ada --role approver --keys keys", "prints her key, once; the file has only its hash"),
+        ("midcourse access add ci --role operator --tenant acme --keys keys", "a program, for a tenant of a fleet"),
+    )
+)
+def add(
+    name: Name,
+    keys: KeysFile,
+    role: Annotated[
+        str, typer.Option("--role", metavar="viewer|operator|approver|admin", help="What the key may be used for.")
+    ] = "viewer",
+    tenant: Tenant = "local",
+    json: Json = False,
+) -> None:
+    """Add a key and print it. It is stored nowhere: only its hash is in the file.
+
+    Viewers read; operators start and control runs; approvers decide
+    questions; administrators do all of it.
+    """
+    from midcourse.server.access.identity import RIGHTS, Caller
+    from midcourse.server.access.keys import add_key
+
+    if role not in RIGHTS:
+        raise TaskInvalid(f"--role: {unknown('role', role, RIGHTS)}")
+    secret = add_key(Path(keys), Caller(name=name, tenant=tenant, role=role))
+    if json:
+        print_object({"name": name, "tenant": tenant, "role": role, "key": secret})
+        return
+    print(secret)
+    print(f"the key of {name}, shown only now: {role} of tenant {tenant}", file=sys.stderr)
+
+
+@commands.command("list")
+def list_keys(keys: KeysFile, json: Json = False) -> None:
+    """List whose keys there are."""
+    from midcourse.server.access.keys import read_api_keys
+
+    found = [key.caller for key in read_api_keys(Path(keys))]
+    if json:
+        print_object([{"name": one.name, "tenant": one.tenant, "role": one.role} for one in found])
+        return
+    for one in found:
+        print(f"{one.name}\t{one.tenant}\t{one.role}")
+
+
+@commands.command()
+def remove(name: Name, keys: KeysFile, tenant: Tenant = "local", json: Json = False) -> None:
+    """Remove a key. It is refused from the next request on, and sessions that were opened with it end."""
+    from midcourse.server.access.keys import remove_key
+
+    remove_key(Path(keys), name, tenant)
+    if json:
+        print_object({"removed": name, "tenant": tenant})
+    else:
+        print(f"removed the key of {name} of tenant {tenant}")
